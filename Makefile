@@ -1,0 +1,73 @@
+# Every target sets up what it needs: a virtual environment in .venv, renewed when pyproject.toml
+# changes. Needed beforehand: make, a Python from 3.11 to 3.14 with venv, and a package index.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+CANDIDATES := python3.14 python3.13 python3.12 python3.11 python3 python
+SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+# The newest suitable Python on PATH, looked for only when the environment has to be made.
+PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
+	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
+# In CI a missing peer is an error, so there the tests always get JAX.
+TEST_EXTRAS := $(if $(CI),test jax,test)
+# Paths or options for one of the test programs: make pytest ARGS=test/reference
+ARGS ?=
+
+.PHONY: help demo test test-full lit pytest check pyright format bench docs programs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level, run, compared with XLA
+	$(BIN)/python -m tools.demo
+
+test: lit pytest ## All tests but the long ones
+
+test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-jax ## All tests, with JAX as oracle and many more random examples
+	$(BIN)/lit -v test
+	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --full $(ARGS)
+
+lit: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The FileCheck tests
+	$(BIN)/lit -v test
+
+pytest: $(TEST_EXTRAS:%=$(VENV)/with-%) ## The Python tests
+	$(BIN)/pytest -n auto $(ARGS)
+
+check: $(VENV)/with-dev pyright ## Formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+pyright: $(VENV)/with-dev
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/with-dev ## Format the sources and fix what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/with-jax ## Compile time and time per call beside XLA CPU
+	$(BIN)/python -m tools.xla_bench $(ARGS)
+
+docs: $(VENV)/with-core ## Generate the reference pages in docs/generated
+	$(BIN)/python -m tools.docs
+
+programs: $(VENV)/with-jax ## Make test/programs anew from JAX
+	$(BIN)/python test/programs/make_programs.py
+
+clean: ## Remove the environment and what tests left behind
+	rm -rf $(VENV) .lit .pytest_cache .ruff_cache .hypothesis
+
+# A stamp is written last: an interrupted installation starts again.
+$(VENV)/with-core: pyproject.toml | $(VENV)/with-pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/with-test $(VENV)/with-dev $(VENV)/with-jax: $(VENV)/with-%: $(VENV)/with-core
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@
+
+$(VENV)/with-pip:
+	@test -n "$(PYTHON)" || { echo "no Python from 3.11 to 3.14 with venv found on PATH" \
+		"(Debian: apt install python3-venv); or say make PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	touch $@
