@@ -12,7 +12,7 @@ import lit.formats
 TEST_ROOT = os.path.dirname(__file__)
 sys.path.insert(0, TEST_ROOT)
 
-from peers import in_ci, missing_peers, mlir_opt  # noqa: E402
+from peers import in_ci, missing_peers, mlir_opt
 
 config.name = "xla-dialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
