@@ -13,6 +13,9 @@ and `manifest.json` records the versions and seed that made them. Numbers are dr
 that they depend on numpy's generator only.
 """
 
+# pyright: reportMissingImports=false
+# (JAX is an extra.)
+
 import itertools
 import json
 import os
@@ -20,6 +23,7 @@ import platform
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +31,6 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
-import jaxlib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -205,7 +208,8 @@ PROGRAMS = (
 
 
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
-    np.savez_compressed(path, **{str(i): np.asarray(array) for i, array in enumerate(arrays)})
+    named = {str(index): np.asarray(array) for index, array in enumerate(arrays)}
+    np.savez_compressed(path, allow_pickle=False, **named)
 
 
 def write(program: Program) -> dict[str, Any]:
@@ -218,7 +222,7 @@ def write(program: Program) -> dict[str, Any]:
     stem = FOLDER / program.name
     stem.with_suffix(".hlo").write_text(lowered.as_text(dialect="hlo"))
     stem.with_suffix(".mlir").write_text(lowered.as_text())
-    stem.with_name(program.name + "_optimized.hlo").write_text(compiled.as_text())
+    stem.with_name(program.name + "_optimized.hlo").write_text(compiled.as_text() or "")
     write_arrays(stem.with_suffix(".inputs.npz"), inputs)
     write_arrays(stem.with_suffix(".outputs.npz"), outputs)
     return {
@@ -235,7 +239,7 @@ def main() -> None:
         "made_by": "test/programs/make_programs.py",
         "seed": SEED,
         "jax": jax.__version__,
-        "jaxlib": jaxlib.__version__,
+        "jaxlib": version("jaxlib"),
         "numpy": np.__version__,
         "machine": f"{platform.machine()} (XLA chooses vector widths by the processor)",
         "programs": {program.name: write(program) for program in PROGRAMS},

@@ -1,0 +1,149 @@
+"""The shape of the house: who may import whom, and how long a file or a function may be."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("xla_dialect", "lowerings", "tools")
+
+# From the ground up. A unit imports itself and units of lower layers; the units of one layer do not
+# know each other. A module belongs to the unit with the longest matching name.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("xla_dialect.diagnostics",),
+    ("xla_dialect.types", "xla_dialect.layout"),
+    ("xla_dialect.attributes",),
+    ("xla_dialect.constraints", "xla_dialect.shapes", "xla_dialect.traits"),
+    ("xla_dialect.op",),
+    ("xla_dialect.ops",),
+    ("xla_dialect",),
+    (
+        "xla_dialect.builder",
+        "xla_dialect.reference",
+        "xla_dialect.hlo_text",
+        "xla_dialect.stablehlo",
+    ),
+    ("lowerings.conversion", "lowerings.arith_extension"),
+    (
+        "lowerings.expand",
+        "lowerings.simplify",
+        "lowerings.xla_to_linalg",
+        "lowerings.xla_to_scf",
+        "lowerings.bufferize",
+        "lowerings.loops",
+    ),
+    ("lowerings.targets",),
+    ("lowerings.context",),
+    ("lowerings.pipelines",),
+    ("lowerings.universe", "lowerings.execution"),
+    ("lowerings",),
+    ("tools",),
+)
+
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 60
+UNNAMED = {"utils", "util", "misc", "common", "helpers"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the project by its dotted name."""
+    return {
+        module_name(path): path
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }
+
+
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(module: str) -> Iterator[tuple[str, int]]:
+    """The project's modules that a module imports anywhere in its text, with the line."""
+    for node in ast.walk(syntax_tree(modules()[module])):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            # `from package import module` imports the module, `from module import name` does not.
+            names = [
+                full if (full := f"{node.module}.{alias.name}") in modules() else node.module
+                for alias in node.names
+            ]
+        else:
+            continue
+        yield from ((name, node.lineno) for name in names if name.split(".")[0] in PACKAGES)
+
+
+def unit(module: str) -> tuple[int, str] | None:
+    """The layer and the name of the unit that a module belongs to."""
+    found = [
+        (layer, name)
+        for layer, names in enumerate(LAYERS)
+        for name in names
+        if module == name or module.startswith(name + ".")
+    ]
+    return max(found, key=lambda entry: len(entry[1]), default=None)
+
+
+def python_files() -> list[Path]:
+    return [*modules().values(), *sorted((ROOT / "test").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_run_one_way(module: str) -> None:
+    own = unit(module)
+    assert own is not None
+    # `xla_dialect` and `lowerings` stand for the packages' own __init__ only.
+    assert own[1] not in ("xla_dialect", "lowerings") or module == own[1], (
+        f"{module} has no place in LAYERS"
+    )
+    for imported, line in imports(module):
+        other = unit(imported)
+        assert other is not None
+        assert other[1] == own[1] or other[0] < own[0], (
+            f"{modules()[module]}:{line}: {module} ({own[1]}) imports {imported} ({other[1]})"
+        )
+
+
+def test_no_import_cycles() -> None:
+    graph = {module: {name for name, _ in imports(module)} for module in modules()}
+    while graph:
+        free = [module for module, names in graph.items() if not names & graph.keys() - {module}]
+        assert free, f"these modules import each other: {sorted(graph)}"
+        for module in free:
+            del graph[module]
+
+
+def test_packages_have_an_init() -> None:
+    folders = {path.parent for path in modules().values()}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
+def test_modules_say_what_they_hold() -> None:
+    assert [path for path in python_files() if path.stem in UNNAMED] == []
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_lengths(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= MAX_FILE_LINES, f"{path}: {lines} lines: divide it by meaning"
+    for node in ast.walk(syntax_tree(path)):
+        if isinstance(node, ast.FunctionDef) and node.end_lineno is not None:
+            length = node.end_lineno - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                docstring = node.body[0]
+                assert docstring.end_lineno is not None
+                length -= docstring.end_lineno - docstring.lineno + 1
+            assert length <= MAX_FUNCTION_LINES, (
+                f"{path}:{node.lineno}: {node.name} has {length} lines: divide it by meaning"
+            )
