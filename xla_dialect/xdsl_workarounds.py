@@ -1,0 +1,472 @@
+"""Repairs of xDSL 0.74.0 for dense elements; importing this module applies them.
+
+What xDSL 0.74.0 does (`xdsl/parser/attribute_parser.py`, `xdsl/dialects/builtin.py`) and what holds
+after this module is imported:
+
+- `dense<0xFF800000> : tensor<f32>` is read as the number 4286578688, in lists too, and in every
+  float type. A hexadecimal literal of a float is now its bit pattern, as MLIR has it; so xDSL's
+  own output for infinities and NaNs is read back equal.
+- `dense<[0.0, -0.0]>` is printed as `dense<0.0>`, and NaN payloads are lost. Splats are now found
+  by their bits, and what is not finite is printed as its bits.
+- i1 elements in a hexadecimal string hold one byte each; MLIR packs eight into a byte. Both are
+  read, MLIR's form is printed. The unused high bits of i2, i4, ui4, ... in a string are ignored.
+- A decimal literal beyond the range of f16 or f32 raises OverflowError. It is now infinity, as in
+  MLIR.
+- Lists nest by recursion, and a splat of any declared shape is expanded in memory. Lists are now
+  read in a loop, and a splat beyond `MAX_SPLAT_BYTES` is an error.
+
+A newer xDSL may need less of this: `test/xdsl/test_xdsl_workarounds.py` has a test for each point.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerType,
+    RankedStructure,
+    Signedness,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+ScalarType: TypeAlias = AnyFloat | IntegerType | IndexType
+"""What one number of a dense literal can be."""
+
+ShapedElements: TypeAlias = RankedStructure[Any]
+"""A tensor, vector or memref type, whose elements a dense literal gives."""
+
+MAX_SPLAT_BYTES = 1 << 28
+"""The largest splat that is expanded: xDSL's attribute holds every element."""
+
+_MAX_LISTED = 100
+"""As MLIR: more elements than this, unless all equal, are printed as one hexadecimal string."""
+
+
+@dataclass(frozen=True)
+class DenseLiteral:
+    """The elements of a dense literal, in the bytes that `DenseIntOrFPElementsAttr` has."""
+
+    type: ShapedElements
+    data: bytes
+    """All elements, or one that stands for all."""
+    is_splat: bool
+    """Whether `data` is one element that stands for all."""
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes of all elements together."""
+        return len(self.data) * (math.prod(self.type.get_shape()) if self.is_splat else 1)
+
+    def compact(self) -> DenseIntOrFPElementsAttr[Any]:
+        """The attribute with the data as it is: a splat stays one element, whatever its shape.
+
+        It prints as any splat does. xDSL's `get_values` gives that one element only.
+        """
+        return DenseIntOrFPElementsAttr(self.type, BytesAttr(self.data))
+
+    def expanded(self) -> DenseIntOrFPElementsAttr[Any]:
+        """The attribute with every element in memory. Check `byte_size` before."""
+        count = math.prod(self.type.get_shape()) if self.is_splat else 1
+        return DenseIntOrFPElementsAttr(self.type, BytesAttr(self.data * count))
+
+
+def parse_dense_literal(parser: AttrParser, type: Attribute | None = None) -> DenseLiteral:
+    """Reads `<...> : type`, what follows `dense`; `: type` is not read where a type is given.
+
+    Raises ParseError at the literal, or at the element, that is wrong. Allocates no more than the
+    text is long.
+    """
+    return _DenseLiteralParser.parse_dense_literal(cast(_DenseLiteralParser, parser), type)
+
+
+class _DenseLiteralParser(AttrParser):
+    """Its methods are called on any AttrParser; the class gives access to protected members."""
+
+    def parse_dense_literal(self, type: Attribute | None) -> DenseLiteral:
+        text = self.lexer.input.content
+        opening = self._current_token.span
+        if opening.text != "<":
+            self.raise_error("Expected '<' in dense attribute")
+        string = _HEX_STRING.match(text, opening.end)
+        body = None if string is not None else _BODY.match(text, opening.end)
+        end = cast("re.Match[str]", string or body).end()
+        if text[end : end + 1] != ">":
+            self.raise_error("Expected '>' in dense attribute", end)
+        tokens = None if body is None else _tokenize(body)
+        shape, elements = (None, []) if tokens is None else _structure(self, tokens)
+        self._resume_from(end)
+        self.parse_punctuation(">", " in dense attribute")
+        if type is None:
+            self.parse_punctuation(":", " in dense attribute")
+            shaped = cast(ShapedElements, self._parse_dense_literal_type())
+        else:
+            shaped = cast(ShapedElements, type)
+        try:
+            if string is not None:
+                data, is_splat = _from_hex_string(string, shaped)
+            else:
+                assert tokens is not None
+                data, is_splat = _from_elements(self, tokens, shape, elements, shaped)
+        except (_DenseError, NotImplementedError) as error:
+            message = str(error) if isinstance(error, _DenseError) else _unsupported(shaped)
+            self.raise_error(message, opening.end, end)
+        return DenseLiteral(shaped, data, is_splat)
+
+
+class _DenseError(Exception):
+    """A literal that does not fit its type."""
+
+
+def _unsupported(type: ShapedElements) -> str:
+    return f"dense elements of type {type.element_type} are not supported"
+
+
+# The inside of `<...>`. Comments may hold a '>'.
+_BODY = re.compile(r'(?:[^>/"]++|//[^\n]*+)*+')
+_COMMENT = re.compile(r"//[^\n]*+")
+_HEX_STRING = re.compile(r'\s*+"(0[xX])?+([^"\n]*+)"\s*+')
+_TOKEN = re.compile(r"[\[\],]|\([^()\[\]]*+\)|(?:-\s*+)?[^\s\[\],()]++|[()]")
+_HEX = re.compile(r"0[xX][0-9a-fA-F]++")
+_INTEGER = re.compile(r"-?\s*+[0-9]++")
+_FLOAT = re.compile(r"-?\s*+[0-9]++\.[0-9]*+(?:[eE][-+]?[0-9]++)?+")
+_BOOLEANS = {"true": 1, "false": 0}
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """The brackets, commas and elements between the angle brackets."""
+
+    body: str
+    start: int
+    """Where the body starts in the text."""
+    texts: list[str]
+
+    def fail(self, parser: AttrParser, index: int, message: str) -> NoReturn:
+        """Raises at a token; its place is looked for only now."""
+        if index < len(self.texts):
+            for i, match in enumerate(_TOKEN.finditer(self.body)):
+                if i == index:
+                    parser.raise_error(
+                        message, self.start + match.start(), self.start + match.end()
+                    )
+        parser.raise_error(message, self.start + len(self.body))
+
+
+def _tokenize(match: re.Match[str]) -> _Tokens:
+    body = match.group()
+    if "//" in body:
+        body = _COMMENT.sub(lambda comment: " " * len(comment.group()), body)
+    return _Tokens(body, match.start(), _TOKEN.findall(body))
+
+
+def _structure(parser: AttrParser, tokens: _Tokens) -> tuple[list[int] | None, list[int]]:
+    """The shape (None: no brackets) and the indices of the elements among the tokens."""
+    if not tokens.texts:
+        return [0], []
+    shape: list[int | None] = []
+    counts: list[int] = []  # elements so far of each open list
+    elements: list[int] = []
+    element_depth: int | None = None
+    expects_value = True
+    for i, text in enumerate(tokens.texts):
+        if i and not counts:
+            tokens.fail(parser, i, "Expected '>' in dense attribute")
+        if text == ",":
+            if expects_value:
+                tokens.fail(parser, i, "Expected an element")
+            expects_value = True
+            continue
+        if text == "]":
+            if not counts or (expects_value and counts[-1]):
+                tokens.fail(parser, i, "Expected an element")
+            count = counts.pop()
+            if shape[len(counts)] not in (None, count):
+                tokens.fail(parser, i, "Tensor literal has lists of different lengths")
+            shape[len(counts)] = count
+        else:
+            if not expects_value:
+                tokens.fail(parser, i, "Expected ',' or ']'")
+            if text == "[":
+                if element_depth is not None and len(counts) >= element_depth:
+                    tokens.fail(parser, i, "Tensor literal has elements at different depths")
+                if len(shape) == len(counts):
+                    shape.append(None)
+                counts.append(0)
+                continue
+            if element_depth not in (None, len(counts)):
+                tokens.fail(parser, i, "Tensor literal has elements at different depths")
+            element_depth = len(counts)
+            elements.append(i)
+        expects_value = False
+        if counts:
+            counts[-1] += 1
+    if counts:
+        tokens.fail(parser, len(tokens.texts), "Expected ']'")
+    return ([size or 0 for size in shape] or None), elements
+
+
+def _from_elements(
+    parser: AttrParser,
+    tokens: _Tokens,
+    shape: list[int] | None,
+    elements: list[int],
+    type: ShapedElements,
+) -> tuple[bytes, bool]:
+    expected = list(type.get_shape())
+    if not tokens.texts:
+        if math.prod(expected):
+            raise _DenseError("Expected at least one element in the dense literal, but got None")
+    elif shape is not None and shape != expected:
+        raise _DenseError(
+            f"Shape mismatch in dense literal. Expected {expected} "
+            f"shape from the type, but got {shape} shape."
+        )
+    texts = [tokens.texts[i] for i in elements]
+    element_type = type.element_type
+
+    def fail(position: int, message: str) -> NoReturn:
+        tokens.fail(parser, elements[position], message)
+
+    if isinstance(element_type, ComplexType):
+        parts: list[str] = []
+        for position, text in enumerate(texts):
+            pair = [part.strip() for part in text[1:-1].split(",")] if text[0] == "(" else []
+            if len(pair) != 2:
+                fail(position, f"Expected a complex value (real, imaginary), found {text!r}")
+            parts += pair
+        component = cast(ScalarType, cast("ComplexType[Any]", element_type).element_type)
+        data = _pack(parts, component, lambda i, message: fail(i // 2, message))
+    else:
+        data = _pack(texts, cast(ScalarType, element_type), fail)
+    return data, shape is None and bool(texts)
+
+
+def _pack(texts: Sequence[str], type: ScalarType, fail: Callable[[int, str], NoReturn]) -> bytes:
+    if isinstance(type, IntegerType | IndexType):
+        return _pack_integers(texts, type, fail)
+    return _pack_floats(texts, type, fail)
+
+
+def _pack_floats(
+    texts: Sequence[str], type: AnyFloat, fail: Callable[[int, str], NoReturn]
+) -> bytes:
+    values: list[float] = []
+    patterns: dict[int, int] = {}
+    for i, text in enumerate(texts):
+        if _FLOAT.fullmatch(text) or _INTEGER.fullmatch(text):
+            values.append(float(text.replace(" ", "")))
+        elif _HEX.fullmatch(text):
+            pattern = int(text, 16)
+            if pattern >> type.bitwidth:
+                fail(i, f"Hexadecimal float {text} is out of range for type {type}")
+            patterns[i] = pattern
+            values.append(0.0)
+        else:
+            fail(i, _expected("a float", text))
+    try:
+        packed = type.pack(values)
+    except OverflowError:
+        packed = b"".join(_pack_saturated(type, value) for value in values)
+    if not patterns:
+        return packed
+    data = bytearray(packed)
+    size = type.compile_time_size
+    for i, pattern in patterns.items():
+        data[i * size : (i + 1) * size] = pattern.to_bytes(size, "little")
+    return bytes(data)
+
+
+def _pack_saturated(type: AnyFloat, value: float) -> bytes:
+    try:
+        return type.pack([value])
+    except OverflowError:
+        return type.pack([math.copysign(math.inf, value)])
+
+
+def _pack_integers(
+    texts: Sequence[str], type: IntegerType | IndexType, fail: Callable[[int, str], NoReturn]
+) -> bytes:
+    values: list[int] = []
+    width = 64 if isinstance(type, IndexType) else type.width.data
+    is_unsigned = isinstance(type, IntegerType) and type.signedness.data is Signedness.UNSIGNED
+    is_signed = isinstance(type, IntegerType) and type.signedness.data is Signedness.SIGNED
+    lowest = 0 if is_unsigned else -(1 << width >> 1)
+    limit = 1 << (width - 1 if is_signed else width)
+    wrapped = limit if is_unsigned or is_signed else 1 << width >> 1
+    for i, text in enumerate(texts):
+        if _INTEGER.fullmatch(text):
+            # int() refuses thousands of digits; no type here has more than 40.
+            digits = text.replace(" ", "")
+            value = int(digits) if len(digits) < 80 else limit
+        elif _HEX.fullmatch(text):
+            value = int(text, 16)
+        elif text in _BOOLEANS:
+            if width != 1:
+                fail(i, "Boolean values are only allowed for i1 types")
+            value = _BOOLEANS[text]
+        else:
+            fail(i, _expected("an integer", text))
+        if not lowest <= value < limit:
+            shown = text if len(text) < 80 else f"of {len(text)} digits"
+            fail(i, f"Integer value {shown} is out of range for type {type}")
+        values.append(value - (1 << width) if value >= wrapped else value)
+    return type.pack(values)
+
+
+def _expected(what: str, text: str) -> str:
+    if text == "__elided__":
+        return "The elements of this constant were left out when it was printed"
+    shown = text if len(text) < 80 else text[:77] + "..."
+    return f"Expected {what} in the dense literal, found {shown!r}"
+
+
+def _from_hex_string(match: re.Match[str], type: ShapedElements) -> tuple[bytes, bool]:
+    try:
+        if match.group(1) is None or " " in match.group(2):
+            raise ValueError
+        data = bytes.fromhex(match.group(2))
+    except ValueError:
+        raise _DenseError("Hex string in denseAttr is invalid") from None
+    count = math.prod(type.get_shape())
+    element_type = type.element_type
+    is_integer = isinstance(element_type, IntegerType)
+    width = cast(IntegerType, element_type).width.data if is_integer else 0
+    if width == 1 and len(data) != count and data not in (b"\x00", b"\xff"):
+        if len(data) != (count + 7) // 8:
+            raise _DenseError(_wrong_length(count, len(data), "bytes of eight elements each"))
+        return b"".join(map(_UNPACKED_BITS.__getitem__, data))[:count], False
+    size = element_type.compile_time_size
+    is_splat = len(data) == size and count != 1
+    if not is_splat and len(data) != count * size:
+        raise _DenseError(_wrong_length(count, len(data) / size, "elements"))
+    if width % 8:
+        data = _sign_extend(data, cast(IntegerType, element_type))
+    return data, is_splat
+
+
+def _wrong_length(count: int, found: float, unit: str) -> str:
+    return (
+        f"Shape mismatch in dense literal. Expected {count} "
+        f"elements from the type, but got {found:g} {unit}."
+    )
+
+
+def _sign_extend(data: bytes, type: IntegerType) -> bytes:
+    """The same integers with the bits above the type's width as xDSL has them."""
+    if type.compile_time_size == 1:
+        return data.translate(
+            b"".join(
+                type.pack([type.normalized_value(i, truncate_bits=True) or 0]) for i in range(256)
+            )
+        )
+    values = type.unpack(data, len(data) // type.compile_time_size)
+    return type.pack([type.normalized_value(value, truncate_bits=True) or 0 for value in values])
+
+
+_UNPACKED_BITS = [bytes(0xFF if byte >> i & 1 else 0 for i in range(8)) for byte in range(256)]
+"""Eight i1 elements of a byte, the lowest bit first, as xDSL stores them."""
+
+
+_BINARY_DIGITS = b"0" + b"1" * 255
+"""An i1 element of one byte as a binary digit."""
+
+
+def _packed_bits(data: bytes) -> bytes:
+    bits = int(data.translate(_BINARY_DIGITS)[::-1] or b"0", 2)
+    return bits.to_bytes((len(data) + 7) // 8, "little")
+
+
+def _print_scalar(printer: Printer, raw: bytes, type: ScalarType) -> None:
+    value = type.unpack(raw, 1)[0]
+    if isinstance(type, IntegerType | IndexType):
+        printer.print_int(int(value), type)
+    elif math.isfinite(value):
+        printer.print_float(value, type)
+    else:
+        printer.print_string(f"0x{raw[::-1].hex().upper()}")
+
+
+def _print_element(printer: Printer, raw: bytes, type: ScalarType | ComplexType[Any]) -> None:
+    if isinstance(type, ComplexType):
+        component = cast(ScalarType, type.element_type)
+        half = len(raw) // 2
+        with printer.in_parens():
+            _print_scalar(printer, raw[:half], component)
+            printer.print_string(",")
+            _print_scalar(printer, raw[half:], component)
+    else:
+        _print_scalar(printer, raw, type)
+
+
+def _print_list(
+    printer: Printer, data: bytes, shape: Sequence[int], type: ScalarType | ComplexType[Any]
+) -> None:
+    if not shape:
+        _print_element(printer, data, type)
+        return
+    size = len(data) // shape[0]
+    with printer.in_square_brackets():
+        printer.print_list(
+            range(0, len(data), size),
+            lambda start: _print_list(printer, data[start : start + size], shape[1:], type),
+        )
+
+
+def _is_splat(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:
+    data = attribute.data.data
+    size: int = attribute.type.element_type.compile_time_size
+    if not data or data[:size] != data[-size:]:
+        return False
+    view = memoryview(data)
+    return view[size:] == view[:-size]
+
+
+def _print_without_type(attribute: DenseIntOrFPElementsAttr[Any], printer: Printer) -> None:
+    type: ScalarType | ComplexType[Any] = attribute.get_element_type()
+    data = attribute.data.data
+    printer.print_string("dense")
+    with printer.in_angle_brackets():
+        if not data:
+            return
+        if _is_splat(attribute):
+            _print_element(printer, data[: type.compile_time_size], type)
+        elif len(attribute) > _MAX_LISTED:
+            is_bits = isinstance(type, IntegerType) and type.width.data == 1
+            raw = _packed_bits(data) if is_bits else data
+            printer.print_string(f'"0x{raw.hex().upper()}"')
+        else:
+            _print_list(printer, data, attribute.get_shape(), type)
+
+
+def _parse_dense_elements(parser: AttrParser, type: Attribute | None) -> Attribute:
+    start = parser.pos
+    literal = parse_dense_literal(parser, type)
+    if literal.is_splat and literal.byte_size > MAX_SPLAT_BYTES:
+        parser.raise_error(
+            f"A splat of {literal.byte_size} bytes is too large to be expanded "
+            f"(the limit is {MAX_SPLAT_BYTES})",
+            start,
+        )
+    return literal.expanded()
+
+
+_REPAIRS: tuple[tuple[type, str, Callable[..., Any]], ...] = (
+    (AttrParser, "parse_dense_int_or_fp_elements_attr", _parse_dense_elements),
+    (DenseIntOrFPElementsAttr, "is_splat", _is_splat),
+    (DenseIntOrFPElementsAttr, "print_without_type", _print_without_type),
+)
+
+for _class, _name, _repair in _REPAIRS:
+    assert hasattr(_class, _name), f"xDSL has no {_class.__name__}.{_name} any more"
+    setattr(_class, _name, _repair)
