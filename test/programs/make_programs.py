@@ -42,12 +42,12 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Program:
-    """A function for JAX with the maker of its arguments."""
+    """A function of arrays for JAX, with the maker of its arguments."""
 
     name: str
     summary: str
     function: Callable[..., Any]
-    arguments: Callable[[np.random.Generator], Sequence[Array]]
+    arguments: Callable[[np.random.Generator], list[Array]]
 
 
 def weights(random: np.random.Generator, *shape: int) -> Array:
@@ -110,36 +110,40 @@ def transformer_block(
     tokens: Any,
     token_embedding: Any,
     position_embedding: Any,
-    attention_norm: tuple[Any, Any],
-    attention: tuple[Any, Any],
-    feed_forward_norm: tuple[Any, Any],
-    feed_forward: tuple[Any, Any, Any, Any],
+    attention_scale: Any,
+    attention_bias: Any,
+    query_key_value: Any,
+    projection: Any,
+    feed_forward_scale: Any,
+    feed_forward_bias: Any,
+    up: Any,
+    up_bias: Any,
+    down: Any,
+    down_bias: Any,
 ) -> Any:
     """Embeds tokens [batch, sequence] and applies one pre-norm block: [batch, sequence, model]."""
     x = token_embedding[tokens] + position_embedding
-    x = x + causal_attention(layer_norm(x, *attention_norm), *attention)
-    up, up_bias, down, down_bias = feed_forward
-    hidden = jax.nn.gelu(layer_norm(x, *feed_forward_norm) @ up + up_bias, approximate=True)
-    return x + hidden @ down + down_bias
+    normal = layer_norm(x, attention_scale, attention_bias)
+    x = x + causal_attention(normal, query_key_value, projection)
+    normal = layer_norm(x, feed_forward_scale, feed_forward_bias)
+    return x + jax.nn.gelu(normal @ up + up_bias, approximate=True) @ down + down_bias
 
 
-def transformer_arguments(random: np.random.Generator) -> list[Any]:
-    def norm() -> tuple[Array, Array]:
-        return near(random, 1.0, MODEL), near(random, 0.0, MODEL)
-
+def transformer_arguments(random: np.random.Generator) -> list[Array]:
     return [
         random.integers(0, VOCABULARY, (BATCH, SEQUENCE), dtype=np.int32),
         near(random, 0.0, VOCABULARY, MODEL) * 10,
         near(random, 0.0, SEQUENCE, MODEL),
-        norm(),
-        (weights(random, MODEL, 3 * MODEL), weights(random, MODEL, MODEL)),
-        norm(),
-        (
-            weights(random, MODEL, FEED_FORWARD),
-            near(random, 0.0, FEED_FORWARD),
-            weights(random, FEED_FORWARD, MODEL),
-            near(random, 0.0, MODEL),
-        ),
+        near(random, 1.0, MODEL),
+        near(random, 0.0, MODEL),
+        weights(random, MODEL, 3 * MODEL),
+        weights(random, MODEL, MODEL),
+        near(random, 1.0, MODEL),
+        near(random, 0.0, MODEL),
+        weights(random, MODEL, FEED_FORWARD),
+        near(random, 0.0, FEED_FORWARD),
+        weights(random, FEED_FORWARD, MODEL),
+        near(random, 0.0, MODEL),
     ]
 
 
@@ -217,17 +221,16 @@ def write(program: Program) -> dict[str, Any]:
     arguments = program.arguments(np.random.default_rng(SEED))
     lowered = jax.jit(program.function).lower(*arguments)
     compiled = lowered.compile()
-    inputs = jax.tree.leaves(arguments)
     outputs = jax.tree.leaves(compiled(*arguments))
     stem = FOLDER / program.name
     stem.with_suffix(".hlo").write_text(lowered.as_text(dialect="hlo"))
     stem.with_suffix(".mlir").write_text(lowered.as_text())
     stem.with_name(program.name + "_optimized.hlo").write_text(compiled.as_text() or "")
-    write_arrays(stem.with_suffix(".inputs.npz"), inputs)
+    write_arrays(stem.with_suffix(".inputs.npz"), arguments)
     write_arrays(stem.with_suffix(".outputs.npz"), outputs)
     return {
         "summary": program.summary,
-        "inputs": [f"{array.dtype}{list(array.shape)}" for array in inputs],
+        "inputs": [f"{array.dtype}{list(array.shape)}" for array in arguments],
         "outputs": [f"{array.dtype}{list(array.shape)}" for array in outputs],
     }
 

@@ -1,0 +1,206 @@
+"""
+Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_bench [PROGRAM ...]`.
+
+Everything runs in one process that is bound to one processor, ours and XLA's by turns, so that
+whatever else the machine does slows down both. Times are medians; a ratio is ours over XLA's, the
+median of the ratios of single turns. Without JAX only our own columns appear.
+"""
+
+import argparse
+import gc
+import importlib.util
+import os
+import runpy
+import statistics
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import lowerings
+from tools.stored_programs import (
+    PROGRAMS_FOLDER,
+    Array,
+    StoredProgram,
+    largest_relative_error,
+    stored_programs,
+)
+
+# One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
+TURN_SECONDS = 0.005
+# The width of tables in a file or a log.
+OUTPUT_COLUMNS = 120
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A compiled program: seconds that compiling took, a call that waits for its results."""
+
+    compile_seconds: float
+    call: Call
+    outputs: list[Array]
+
+
+def median_seconds(action: Call, repetitions: int) -> float:
+    """The median time of `action`, run `repetitions` times without the garbage collector."""
+    times: list[float] = []
+    for _ in range(repetitions):
+        gc.collect()
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def turn(call: Call, repetitions: int) -> float:
+    """Seconds per call over `repetitions` calls in a row."""
+    start = time.perf_counter()
+    for _ in range(repetitions):
+        call()
+    return (time.perf_counter() - start) / repetitions
+
+
+def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
+    """Seconds per call, for each of `calls` one number a turn, taken by turns."""
+    repetitions: list[int] = []
+    for call in calls:
+        call()
+        repetitions.append(max(1, round(TURN_SECONDS / max(turn(call, 3), 1e-9))))
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(turns):
+        for position, call in enumerate(calls):
+            times[position].append(turn(call, repetitions[position]))
+    return times
+
+
+# ---- The two contenders
+
+
+def ours(path: Path, inputs: list[Array], repetitions: int) -> Contender:
+    """The program of a text, compiled natively for one thread."""
+
+    def compile_program() -> Any:
+        return lowerings.compile(path, backend="llvm", num_threads=1)
+
+    compile_seconds = median_seconds(compile_program, repetitions)
+    executable = compile_program()
+    outputs = [output.copy() for output in executable(*inputs)]
+    return Contender(compile_seconds, lambda: executable(*inputs), outputs)
+
+
+def jax_functions() -> dict[str, Callable[..., Any]] | None:
+    """The JAX functions that the programs were made from; None without JAX."""
+    if importlib.util.find_spec("jax") is None:
+        return None
+    makers = runpy.run_path(str(PROGRAMS_FOLDER / "make_programs.py"))["PROGRAMS"]
+    return {maker.name: maker.function for maker in makers}
+
+
+def xla(function: Callable[..., Any], inputs: list[Array], repetitions: int) -> Contender:
+    """The program of a JAX function, compiled by XLA CPU; tracing it is not counted."""
+    import jax  # noqa: PLC0415 (an extra)
+
+    times: list[float] = []
+    for _ in range(repetitions):
+        jax.clear_caches()
+        lowered = jax.jit(function).lower(*inputs)
+        times.append(median_seconds(lowered.compile, 1))
+    jitted = jax.jit(function)
+    arguments = [jax.device_put(array) for array in inputs]
+    outputs = [output.__array__() for output in jax.tree.leaves(jitted(*arguments))]
+    return Contender(
+        statistics.median(times), lambda: jax.block_until_ready(jitted(*arguments)), outputs
+    )
+
+
+# ---- Tables
+
+
+def compare_programs(
+    programs: list[StoredProgram], turns: int, repetitions: int, console: Console
+) -> None:
+    """Prints compile time and time per call of each program in each format, beside XLA's."""
+    functions = jax_functions()
+    table = Table(
+        title="one thread, medians",
+        caption="ratio: ours / XLA CPU, below 1 is faster; error: relative to the largest magnitude",
+    )
+    table.add_column("program", no_wrap=True)
+    for column in ("compile ms", "XLA ms", "ratio", "call µs", "XLA µs", "ratio", "error"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for program in programs:
+        inputs = program.inputs()
+        peer = None if functions is None else xla(functions[program.name], inputs, repetitions)
+        for path in (program.hlo, program.stablehlo, program.optimized_hlo):
+            own = ours(path, inputs, repetitions)
+            table.add_row(path.name, *compare(program, own, peer, turns))
+    console.print(table)
+    if functions is None:
+        console.print("JAX is not installed: no XLA columns (pip install -e '.[jax]').")
+
+
+def compare(
+    program: StoredProgram, own: Contender, peer: Contender | None, turns: int
+) -> list[str]:
+    """The figures of one row, after the name."""
+    expected = program.outputs() if peer is None else peer.outputs
+    error = max(map(largest_relative_error, own.outputs, expected), default=0.0)
+    compile_ms = f"{own.compile_seconds * 1e3:.0f}"
+    if peer is None:
+        (times,) = alternate([own.call], turns)
+        return [compile_ms, "", "", f"{statistics.median(times) * 1e6:.1f}", "", "", f"{error:.1e}"]
+    own_times, peer_times = alternate([own.call, peer.call], turns)
+    ratios = [a / b for a, b in zip(own_times, peer_times, strict=True)]
+    return [
+        compile_ms,
+        f"{peer.compile_seconds * 1e3:.0f}",
+        f"{own.compile_seconds / peer.compile_seconds:.2f}",
+        f"{statistics.median(own_times) * 1e6:.1f}",
+        f"{statistics.median(peer_times) * 1e6:.1f}",
+        f"{statistics.median(ratios):.2f}",
+        f"{error:.1e}",
+    ]
+
+
+def start_up(console: Console) -> None:
+    """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
+    command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
+
+    def run() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    console.print(f"xla-opt --help: {median_seconds(run, 5) * 1e3:.0f} ms")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measures the programs that are named (all if none); returns the exit code."""
+    programs = {program.name: program for program in stored_programs()}
+    parser = argparse.ArgumentParser(prog="xla-bench", description=__doc__)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(programs))
+    parser.add_argument("--turns", type=int, default=41, help="turns of calls to time (default 41)")
+    parser.add_argument("--compiles", type=int, default=3, help="compilations to time (default 3)")
+    arguments = parser.parse_args(argv)
+    unknown = [name for name in arguments.programs if name not in programs]
+    if unknown:
+        parser.error(f"no program named {unknown[0]}; there are {', '.join(programs)}")
+    if hasattr(os, "sched_setaffinity"):
+        # Before JAX starts: XLA makes as many threads as there are processors.
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
+    chosen = [programs[name] for name in arguments.programs] or list(programs.values())
+    compare_programs(chosen, arguments.turns, arguments.compiles, console)
+    start_up(console)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
