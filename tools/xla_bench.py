@@ -132,7 +132,7 @@ def compare_programs(
     functions = jax_functions()
     table = Table(
         title="one thread, medians",
-        caption="ratio: ours / XLA CPU, below 1 is faster; error: relative to the largest magnitude",
+        caption="ratio: ours / XLA CPU (below 1: faster); error: relative to the largest magnitude",
     )
     table.add_column("program", no_wrap=True)
     for column in ("compile ms", "XLA ms", "ratio", "call µs", "XLA µs", "ratio", "error"):
