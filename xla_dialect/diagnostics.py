@@ -1,0 +1,85 @@
+"""Errors that say where: one type for everything that is wrong with an input."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.ir import Attribute
+
+
+class XlaError(Exception):
+    """Something is wrong with what the user gave us; the message is meant for that user."""
+
+
+class LocatedError(XlaError):
+    """An error at a place of a text: `file:line:column: error: message`, the line and a caret.
+
+    `line` and `column` count from 1; 0 means that they are not known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str = "<input>",
+        line: int = 0,
+        column: int = 0,
+        source_line: str = "",
+    ):
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line:
+            place += f":{self.line}:{self.column}" if self.column else f":{self.line}"
+        head = f"{place}: error: {self.message}"
+        if not self.source_line:
+            return head
+        text, column = _excerpt(self.source_line, self.column)
+        if not column:
+            return f"{head}\n{text}"
+        blank = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
+        return f"{head}\n{text}\n{blank}^"
+
+    @classmethod
+    def at_offset(cls, message: str, file: str, text: str, offset: int) -> LocatedError:
+        """The error at a character offset of a text."""
+        offset = max(0, min(offset, len(text)))
+        start = text.rfind("\n", 0, offset) + 1
+        end = text.find("\n", offset)
+        line = text.count("\n", 0, start) + 1
+        source_line = text[start : end if end >= 0 else len(text)]
+        return cls(message, file, line, offset - start + 1, source_line)
+
+
+_EXCERPT_WIDTH = 160
+
+
+def _excerpt(source_line: str, column: int) -> tuple[str, int]:
+    """At most `_EXCERPT_WIDTH` characters of a line around a column, and the column in them."""
+    source_line = source_line.rstrip("\r\n")
+    if len(source_line) <= _EXCERPT_WIDTH:
+        return source_line, column
+    start = max(0, column - _EXCERPT_WIDTH // 2)
+    return source_line[start : start + _EXCERPT_WIDTH], column - start
+
+
+def place_of(location: Attribute) -> tuple[str, int, int] | None:
+    """File, line and column of a location, looked up through names, fusions and call sites."""
+    match location:
+        case FileLineColLoc():
+            return location.filename.data, location.line.data, location.column.data
+        case CallSiteLoc():
+            return place_of(location.callee)
+        case NameLoc():
+            return place_of(location.location)
+        case FusedLoc(locations=ArrayAttr() as parts):
+            places = (place_of(part) for part in cast("ArrayAttr[Attribute]", parts))
+            return next((place for place in places if place is not None), None)
+        case _:
+            return None

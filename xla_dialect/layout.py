@@ -1,0 +1,385 @@
+"""The layout of an array in memory: `#xla.layout<{1,0:T(8,128)S(1)}>`, spelled as HLO spells it.
+
+The fields and their order are those of HLO text (shapes_layouts_broadcasting, section 3.4). What
+HLO text cannot spell follows after the braces: bounds of dynamic dimensions and the padding of the
+older layout form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+COMBINE = None
+"""The tile entry `*`: the dimension is merged with the next more minor one before tiling."""
+
+PADDING_VALUES = ("ZERO_PAD", "ONE_PAD", "LOWEST_PAD", "HIGHEST_PAD", "UNKNOWN_PAD")
+"""What the padding of the older form holds."""
+
+
+class LayoutError(ValueError):
+    """A layout that is misspelled or does not fit its shape; the message names the rule."""
+
+    def __init__(self, message: str, position: int | None = None):
+        self.position = position
+        super().__init__(message)
+
+
+Tile = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All facts of one layout. `Layout(minor_to_major)` is dense and untiled."""
+
+    minor_to_major: tuple[int, ...]
+    """Dimension numbers, the most minor (fastest changing) first."""
+    tiles: tuple[Tile, ...] = ()
+    """Tiles in order of application; each covers the most minor physical dimensions."""
+    tail_padding_alignment_in_elements: int = 1
+    """Elements are appended until their number is a multiple of this."""
+    index_type: str = ""
+    """Element type of the indices of a sparse array; rejected for arrays."""
+    pointer_type: str = ""
+    """Element type of the pointers of a sparse array; rejected for arrays."""
+    element_size_in_bits: int = 0
+    """Width of a packed element; 0 is the natural size."""
+    memory_space: int = 0
+    """0 default, 1 fast device memory, 5 host, 6 unpinned host."""
+    split_configs: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """(physical dimension from major, split indices) pairs."""
+    dynamic_shape_metadata_prefix_bytes: int = 0
+    """Bytes of size data in front of a bounded dynamic array."""
+    bounds: tuple[int | None, ...] = ()
+    """Upper bound of each dynamic dimension, None where a dimension is static or unbounded."""
+    padded_dimensions: tuple[int, ...] = ()
+    """Older form: the width that each dimension is padded to."""
+    padding_value: str = ""
+    """Older form: one of `PADDING_VALUES`."""
+
+    @staticmethod
+    def default(rank: int) -> Layout:
+        """The default layout: major to minor, dense."""
+        return Layout(tuple(range(rank - 1, -1, -1)))
+
+    @property
+    def is_default(self) -> bool:
+        """Whether this says nothing beyond the default of its rank."""
+        return self == Layout.default(len(self.minor_to_major))
+
+    @staticmethod
+    def parse(text: str) -> Layout:
+        """
+        Reads the braces of a layout, `{1,0:T(2,2)}`; blanks are allowed between tokens.
+
+        Raises LayoutError (with the position in the text) for any other spelling.
+        """
+        scanner = _Scanner(text)
+        layout = scanner.layout()
+        if scanner.position != len(text):
+            scanner.fail("nothing more after '}'")
+        return layout
+
+    def __str__(self) -> str:
+        parts = "".join(
+            spell(value)
+            for name, spell in _SPELLINGS
+            if (value := getattr(self, name)) != _DEFAULTS[name]
+        )
+        dims = ",".join(map(str, self.minor_to_major))
+        return f"{{{dims}:{parts}}}" if parts else f"{{{dims}}}"
+
+    def validate(self, dimensions: Sequence[int]) -> None:
+        """
+        Checks the rules (C1) to (C8) of shapes_layouts_broadcasting, section 3.
+
+        `dimensions`: sizes of the array, negative where dynamic. Raises LayoutError.
+        """
+        rank = len(dimensions)
+        _rule(
+            sorted(self.minor_to_major) == list(range(rank)),
+            f"(C1) minor_to_major {{{','.join(map(str, self.minor_to_major))}}} is no permutation "
+            f"of the {rank} dimensions",
+        )
+        for tile in self.tiles:
+            _rule(
+                bool(tile)
+                and tile[-1] is not COMBINE
+                and all(entry is COMBINE or entry >= 1 for entry in tile),
+                f"(C2) tile {_spell_tiles((tile,))} needs entries that are * or at least 1, "
+                "and a number last",
+            )
+        _rule(
+            self.tail_padding_alignment_in_elements >= 1,
+            f"(C3) tail padding alignment is {self.tail_padding_alignment_in_elements}",
+        )
+        self._validate_older_form(dimensions)
+        _rule(self.memory_space >= 0, f"(C5) memory space is {self.memory_space}")
+        _rule(
+            self.element_size_in_bits >= 0, f"(C6) element size is {self.element_size_in_bits} bits"
+        )
+        self._validate_splits([dimensions[d] for d in reversed(self.minor_to_major)])
+        _rule(
+            not self.index_type and not self.pointer_type,
+            "(C8) index and pointer types belong to sparse arrays only",
+        )
+        _rule(
+            not self.bounds or len(self.bounds) == rank,
+            f"{len(self.bounds)} bounds for {rank} dimensions",
+        )
+
+    def _validate_older_form(self, dimensions: Sequence[int]) -> None:
+        if not self.padded_dimensions:
+            _rule(not self.padding_value, "(C4) a padding value without padded dimensions")
+            return
+        _rule(
+            len(self.padded_dimensions) == len(dimensions)
+            and all(p >= d for p, d in zip(self.padded_dimensions, dimensions, strict=True)),
+            f"(C4) padded dimensions {list(self.padded_dimensions)} for sizes {list(dimensions)}",
+        )
+        _rule(not self.tiles, "(C4) padded dimensions cannot be combined with tiles")
+
+    def _validate_splits(self, physical: Sequence[int]) -> None:
+        numbers = [dimension for dimension, _ in self.split_configs]
+        _rule(len(set(numbers)) == len(numbers), "(C7) a dimension is split twice")
+        for dimension, indices in self.split_configs:
+            _rule(0 <= dimension < len(physical), f"(C7) no physical dimension {dimension}")
+            limits = (0, *indices, physical[dimension])
+            _rule(
+                all(a < b for a, b in zip(limits, limits[1:], strict=False)),
+                f"(C7) split indices {list(indices)} do not rise strictly inside "
+                f"size {physical[dimension]}",
+            )
+
+
+def _rule(holds: bool, message: str) -> None:
+    if not holds:
+        raise LayoutError(message)
+
+
+def _spell_tiles(tiles: tuple[Tile, ...]) -> str:
+    entries = (",".join("*" if e is COMBINE else str(e) for e in tile) for tile in tiles)
+    return "T" + "".join(f"({e})" for e in entries)
+
+
+def _spell_splits(splits: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
+    return "SC" + "".join(f"({d}:{','.join(map(str, indices))})" for d, indices in splits)
+
+
+_SPELLINGS: tuple[tuple[str, Callable[..., str]], ...] = (
+    ("tiles", _spell_tiles),
+    ("tail_padding_alignment_in_elements", "L({})".format),
+    ("index_type", "#({})".format),
+    ("pointer_type", "*({})".format),
+    ("element_size_in_bits", "E({})".format),
+    ("memory_space", "S({})".format),
+    ("split_configs", _spell_splits),
+    ("dynamic_shape_metadata_prefix_bytes", "M({})".format),
+)
+"""The fields after the colon in the one order HLO text has them, with their spelling."""
+
+_DEFAULTS = {f.name: f.default for f in fields(Layout)}
+
+_BLANK = re.compile(r"\s*")
+_INTEGER = re.compile(r"-?\d{1,19}(?!\d)")
+_KEY = re.compile(r"[A-Z]+|[#*]")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+@dataclass
+class _Scanner:
+    """Reads one layout from a text, left to right."""
+
+    text: str
+    position: int = 0
+    found: dict[str, object] = field(default_factory=dict[str, object])
+
+    def fail(self, expected: str) -> None:
+        found = self.text[self.position : self.position + 1] or "the end"
+        raise LayoutError(f"expected {expected} in a layout, found '{found}'", self.position)
+
+    def skip(self) -> None:
+        match = _BLANK.match(self.text, self.position)
+        assert match
+        self.position = match.end()
+
+    def accept(self, literal: str) -> bool:
+        self.skip()
+        if self.text.startswith(literal, self.position):
+            self.position += len(literal)
+            return True
+        return False
+
+    def expect(self, literal: str) -> None:
+        if not self.accept(literal):
+            self.fail(f"'{literal}'")
+
+    def integer(self) -> int:
+        self.skip()
+        match = _INTEGER.match(self.text, self.position)
+        if match is None:
+            self.fail("an integer")
+        assert match
+        self.position = match.end()
+        return int(match.group())
+
+    def entry(self) -> int | None:
+        return COMBINE if self.accept("*") else self.integer()
+
+    def word(self) -> str:
+        self.skip()
+        match = _WORD.match(self.text, self.position)
+        if match is None:
+            self.fail("a name")
+        assert match
+        self.position = match.end()
+        return match.group()
+
+    def comma_list(self, close: str, item: Callable[[], int | None]) -> tuple[int | None, ...]:
+        if self.accept(close):
+            return ()
+        items = [item()]
+        while not self.accept(close):
+            self.expect(",")
+            items.append(item())
+        return tuple(items)
+
+    def one(self, item: Callable[[], int | str]) -> int | str:
+        self.expect("(")
+        value = item()
+        self.expect(")")
+        return value
+
+    def groups(self, item: Callable[[], object]) -> tuple[object, ...]:
+        self.expect("(")
+        items = [item()]
+        while self.accept("("):
+            items.append(item())
+        return tuple(items)
+
+    def split(self) -> tuple[int, tuple[int | None, ...]]:
+        dimension = self.integer()
+        self.expect(":")
+        return dimension, self.comma_list(")", self.integer)
+
+    def levels(self) -> None:
+        """The level types of the old sparse form: read and dropped, as XLA does."""
+        self.expect("(")
+        self.word()
+        while not self.accept(")"):
+            self.expect(",")
+            self.word()
+
+    def layout(self) -> Layout:
+        self.expect("{")
+        order: list[int] = []
+        while not (closed := self.accept("}")) and not self.accept(":"):
+            if order:
+                self.expect(",")
+            order.append(self.integer())
+        if not closed:
+            self.attributes()
+        return Layout(tuple(order), **self.found)  # pyright: ignore[reportArgumentType]
+
+    def key(self) -> str:
+        """The key of the next field; the position stays in front of it."""
+        self.skip()
+        match = _KEY.match(self.text, self.position)
+        return match.group() if match else ""
+
+    def attributes(self) -> None:
+        if self.key() == "D":
+            self.expect("D")
+            self.levels()
+        for key, name, read in _READERS:
+            if self.key() == key:
+                self.expect(key)
+                self.found[name] = read(self)
+        self.expect("}")
+
+
+_READERS: tuple[tuple[str, str, Callable[[_Scanner], object]], ...] = (
+    ("T", "tiles", lambda s: s.groups(lambda: s.comma_list(")", s.entry))),
+    ("L", "tail_padding_alignment_in_elements", lambda s: s.one(s.integer)),
+    ("#", "index_type", lambda s: s.one(s.word)),
+    ("*", "pointer_type", lambda s: s.one(s.word)),
+    ("E", "element_size_in_bits", lambda s: s.one(s.integer)),
+    ("S", "memory_space", lambda s: s.one(s.integer)),
+    ("SC", "split_configs", lambda s: s.groups(s.split)),
+    ("M", "dynamic_shape_metadata_prefix_bytes", lambda s: s.one(s.integer)),
+)
+"""What may stand after the colon, in the one order that is allowed."""
+
+
+@irdl_attr_definition
+class LayoutAttr(Data[Layout]):
+    """The encoding of a tensor whose layout is not the default one."""
+
+    name = "xla.layout"
+
+    _OPTIONS: ClassVar = ("bounds", "padded_dimensions", "padding_value")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Layout:
+        """Reads `<{...}, bounds = [..], padded_dimensions = [..], padding_value = ZERO_PAD>`."""
+        with parser.in_angle_brackets():
+            layout = _parse_braces(parser)
+            options: dict[str, object] = {}
+            while parser.parse_optional_punctuation(","):
+                name = parser.parse_identifier()
+                if name not in cls._OPTIONS or name in options:
+                    parser.raise_error(f"unknown or repeated layout field '{name}'")
+                parser.parse_punctuation("=")
+                options[name] = _parse_option(parser, name)
+        values = {f.name: getattr(layout, f.name) for f in fields(layout)} | options
+        return Layout(**values)  # pyright: ignore[reportArgumentType]
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` reads."""
+        layout = self.data
+        text = str(layout)
+        if layout.bounds:
+            text += f", bounds = [{', '.join('?' if b is None else str(b) for b in layout.bounds)}]"
+        if layout.padded_dimensions:
+            text += f", padded_dimensions = [{', '.join(map(str, layout.padded_dimensions))}]"
+        if layout.padding_value:
+            text += f", padding_value = {layout.padding_value}"
+        printer.print_string(f"<{text}>")
+
+
+def _parse_braces(parser: AttrParser) -> Layout:
+    """The `{...}` part, taken from the raw text: its punctuation is not that of MLIR tokens."""
+    content = parser.lexer.input.content
+    start = parser.pos
+    end = content.find("}", start) + 1
+    if not content.startswith("{", start) or not end:
+        parser.raise_error("expected '{' and '}' around a layout")
+    try:
+        layout = Layout.parse(content[start:end])
+    except LayoutError as error:
+        place = start + (error.position or 0)
+        parser.raise_error(str(error), place, place + 1)
+    parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
+    return layout
+
+
+def _parse_option(parser: AttrParser, name: str) -> object:
+    if name == "padding_value":
+        value = parser.parse_identifier()
+        if value not in PADDING_VALUES:
+            parser.raise_error(f"unknown padding value '{value}'")
+        return value
+
+    def item() -> int | None:
+        if name == "bounds" and parser.parse_optional_punctuation("?"):
+            return None
+        return parser.parse_integer()
+
+    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, item))

@@ -1,0 +1,311 @@
+"""`XlaOp`: what every operation of the dialect shares.
+
+An operation class is the whole contract of its opcode. Its docstring holds the formula and the
+numbered constraints; its `infer` computes the result types from operand types, properties and
+regions and raises `Violation` with the number of a constraint that does not hold. The constructor
+and the verifier both call `infer`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Self, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    TupleType,
+    i64,
+)
+from xdsl.ir import (
+    Attribute,
+    Data,
+    EnumAttribute,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+)
+from xdsl.irdl import BaseAttr, IRDLOperation, OpDef
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect import syntax
+from xla_dialect.constraints import results_agree
+from xla_dialect.layout import LayoutAttr, LayoutError
+from xla_dialect.types import MAX_ELEMENTS, Array, element_count, spell_all
+from xla_dialect.violation import Violation
+
+PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | None
+"""What a constructor takes for a property; see `encode`."""
+
+Types: TypeAlias = tuple[Attribute, ...]
+"""What `infer` returns: the result types, one per result."""
+
+
+def encode(value: PropertyValue, attribute_class: type[EnumAttribute[Any]] | None) -> Attribute:
+    """
+    The attribute for a property value.
+
+    Integers become `i64`, sequences of integers `array<i64: ...>`, strings the enumeration
+    that the property has (`attribute_class`), or else a string attribute.
+    """
+    match value:
+        case Attribute():
+            return value
+        case bool():
+            return BoolAttr.from_bool(value)
+        case int():
+            return IntegerAttr(value, i64)
+        case str() if attribute_class is not None:
+            return attribute_class(attribute_class.enum_type(value))
+        case str():
+            return StringAttr(value)
+        case Sequence():
+            return DenseArrayBase.from_list(i64, value)
+        case _:
+            raise TypeError(f"no attribute for {value!r}")
+
+
+def decode(attribute: Attribute | None) -> Any:
+    """The Python value of a property, the inverse of `encode`; None where it is absent."""
+    match attribute:
+        case DenseArrayBase():
+            return tuple(cast("DenseArrayBase[Any]", attribute).get_values())
+        case IntegerAttr():
+            value = cast("IntegerAttr[Any]", attribute)
+            return bool(value.value.data) if value.type == _I1 else value.value.data
+        case EnumAttribute() | StringAttr():
+            return cast("Data[Any]", attribute).data
+        case _:
+            return attribute
+
+
+_I1 = BoolAttr.from_bool(True).type
+
+
+def enum_attributes(definition: OpDef) -> dict[str, type[EnumAttribute[Any]]]:
+    """The properties of an operation that are enumerations, with their attribute classes."""
+    found: dict[str, type[EnumAttribute[Any]]] = {}
+    for name, prop in definition.properties.items():
+        constraint = prop.constr
+        if isinstance(constraint, BaseAttr):
+            base = cast("BaseAttr[Any]", constraint).attr
+            if issubclass(base, EnumAttribute):
+                found[name] = cast("type[EnumAttribute[Any]]", base)
+    return found
+
+
+@dataclass(frozen=True)
+class Contract:
+    """How to call the `infer` of one class; found once by introspection."""
+
+    infer: Callable[..., Types]
+    operands: tuple[str, ...]
+    """Operand definitions that `infer` takes, in order."""
+    properties: tuple[str, ...]
+    regions: tuple[str, ...]
+    takes_declared: bool
+    """Whether `infer` takes the declared result types (where they do not follow)."""
+    enums: Mapping[str, type[EnumAttribute[Any]]]
+
+    @staticmethod
+    def of(op_class: type[XlaOp]) -> Contract:
+        """Reads the contract off the signature of `infer` and the definition of the class."""
+        definition = op_class.get_irdl_definition()
+        infer = cast("Callable[..., Types]", getattr(op_class, "infer"))  # noqa: B009
+        wanted = list(inspect.signature(infer).parameters)
+
+        def named(definitions: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
+            names = {name for name, _ in definitions}
+            return tuple(name for name in wanted if name in names)
+
+        return Contract(
+            infer,
+            named(definition.operands),
+            tuple(name for name in wanted if name in definition.properties),
+            named(definition.regions),
+            "declared" in wanted,
+            enum_attributes(definition),
+        )
+
+
+_CONTRACTS: dict[type[XlaOp], Contract] = {}
+
+
+class XlaOp(IRDLOperation):
+    """
+    Base of all operations of the dialect.
+
+    Subclasses define operands, properties and regions in the order in which `infer` takes them:
+    operands as types (variadic ones as tuples of types), then by keyword properties as Python
+    values (see `decode`), regions, and `declared`, the declared result types, where the result
+    does not follow from the rest.
+    """
+
+    def __init__(
+        self,
+        *operands: SSAValue | Operation | Sequence[SSAValue | Operation],
+        regions: Sequence[Region | Sequence[Region]] = (),
+        result_types: Sequence[Attribute] | None = None,
+        attributes: Mapping[str, Attribute | None] | None = None,
+        **properties: PropertyValue,
+    ):
+        """
+        Builds the operation; result types are inferred unless given.
+
+        Raises VerifyException naming operation and constraint if they cannot be inferred.
+        """
+        contract = self.contract()
+        encoded = {
+            name: encode(value, contract.enums.get(name))
+            for name, value in properties.items()
+            if value is not None
+        }
+        definition = self.get_irdl_definition()
+        if len(operands) != len(definition.operands):
+            raise VerifyException(
+                f"{self.name}: takes {len(definition.operands)} operands or operand lists "
+                f"({', '.join(name for name, _ in definition.operands)}), got {len(operands)}"
+            )
+        groups = [_as_values(operand) for operand in operands]
+        Operation.__init__(
+            self,
+            operands=[value for group in groups for value in group],
+            result_types=result_types or (),
+            properties=encoded,
+            attributes={k: v for k, v in (attributes or {}).items() if v is not None},
+            regions=[region for group in regions for region in _as_regions(group)],
+        )
+        if result_types is None:
+            self.set_result_types(self.infer_types())
+
+    @classmethod
+    def contract(cls) -> Contract:
+        """How `infer` of this class is called."""
+        found = _CONTRACTS.get(cls)
+        if found is None:
+            found = _CONTRACTS[cls] = Contract.of(cls)
+        return found
+
+    @classmethod
+    def make(
+        cls,
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Region] = (),
+        result_types: Sequence[Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Self:
+        """
+        The fast constructor of importers and passes: flat operands, encoded properties.
+
+        Result types are inferred unless given; nothing else is checked.
+        """
+        op = cls.create(
+            operands=operands,
+            result_types=result_types or (),
+            properties=properties,
+            regions=regions,
+            attributes=attributes or {},
+        )
+        if result_types is None:
+            op.set_result_types(op.infer_types())
+        return op
+
+    def set_result_types(self, types: Sequence[Attribute]) -> None:
+        """Gives a fresh operation without uses its results."""
+        self.results = SSAValues(OpResult(t, self, i) for i, t in enumerate(types))
+
+    def infer_types(self) -> Types:
+        """
+        The result types, one per result, by `infer`.
+
+        Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold.
+        """
+        contract = self.contract()
+        arguments = [_types_of(getattr(self, name)) for name in contract.operands]
+        keywords: dict[str, Any] = {
+            name: decode(self.properties.get(name)) for name in contract.properties
+        }
+        for name in contract.regions:
+            keywords[name] = getattr(self, name)
+        if contract.takes_declared:
+            keywords["declared"] = tuple(self.result_types)
+        try:
+            return contract.infer(*arguments, **keywords)
+        except Violation as violation:
+            raise VerifyException(f"{self.name}: {violation}") from None
+
+    def verify_(self) -> None:
+        """Checks every constraint and the declared result types against the inferred ones."""
+        inferred = self.infer_types()
+        declared = tuple(self.result_types)
+        if declared != inferred and not results_agree(declared, inferred):
+            raise VerifyException(
+                f"{self.name}: (Result) declared {spell_all(declared)}, "
+                f"inferred {spell_all(inferred)}"
+            )
+        for type_ in declared:
+            _verify_type(self.name, type_)
+
+    def print(self, printer: Printer) -> None:
+        """Prints the one syntax of the dialect, see `xla_dialect.syntax`."""
+        syntax.print_operation(self, printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses the one syntax of the dialect, see `xla_dialect.syntax`."""
+        parts = syntax.parse_operation(cls.get_irdl_definition(), cls.contract().enums, parser)
+        return cls.create(
+            operands=parts.operands,
+            result_types=parts.result_types,
+            properties=parts.properties,
+            attributes=parts.attributes,
+            regions=parts.regions,
+        )
+
+
+def _types_of(value: Any) -> Any:
+    """The type of an operand, the tuple of types of a variadic one, None for an absent one."""
+    if isinstance(value, SSAValue):
+        return value.type
+    if value is None:
+        return None
+    return tuple(v.type for v in value)
+
+
+def _verify_type(name: str, type_: Attribute) -> None:
+    if isinstance(type_, TupleType):
+        for element in type_.types.data:
+            _verify_type(name, element)
+        return
+    if not isinstance(type_, TensorType):
+        return
+    type_ = cast(Array, type_)
+    dimensions = type_.get_shape()
+    if element_count([d for d in dimensions if d > 0]) > MAX_ELEMENTS:
+        raise VerifyException(f"{name}: (Size) {dimensions} has more than 2^63 - 1 elements")
+    if isinstance(type_.encoding, LayoutAttr):
+        try:
+            type_.encoding.data.validate(dimensions)
+        except LayoutError as error:
+            raise VerifyException(f"{name}: layout of {type_}: {error}") from None
+
+
+def _as_values(operand: SSAValue | Operation | Sequence[SSAValue | Operation]) -> list[SSAValue]:
+    if isinstance(operand, SSAValue | Operation):
+        return [SSAValue.get(operand)]
+    return [SSAValue.get(value) for value in operand]
+
+
+def _as_regions(regions: Region | Sequence[Region]) -> Sequence[Region]:
+    return (regions,) if isinstance(regions, Region) else regions

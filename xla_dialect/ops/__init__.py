@@ -1,0 +1,67 @@
+"""All operations of the dialect, by family; a family has the same file name in every folder."""
+
+from __future__ import annotations
+
+from inspect import isabstract, isclass
+from types import ModuleType
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import (
+    contraction,
+    control_flow,
+    conversion,
+    creation,
+    data_movement,
+    elementwise_binary,
+    elementwise_ternary,
+    elementwise_unary,
+    gather_scatter,
+    reduction,
+    tuples,
+)
+
+FAMILIES: tuple[ModuleType, ...] = (
+    creation,
+    elementwise_unary,
+    elementwise_binary,
+    elementwise_ternary,
+    conversion,
+    data_movement,
+    reduction,
+    contraction,
+    gather_scatter,
+    control_flow,
+    tuples,
+)
+
+
+def operations_of(family: ModuleType) -> tuple[type[XlaOp], ...]:
+    """The operation classes that a family defines, in the order of its file."""
+    return tuple(
+        member
+        for member in vars(family).values()
+        if isclass(member)
+        and issubclass(member, XlaOp)
+        and member.__module__ == family.__name__
+        and not isabstract(member)
+        and "name" in vars(member)
+    )
+
+
+OPERATIONS: tuple[type[XlaOp], ...] = tuple(
+    operation for family in FAMILIES for operation in operations_of(family)
+)
+"""Every operation of the dialect."""
+
+
+def opcode(operation: type[XlaOp]) -> str:
+    """The HLO opcode of an operation class: `xla.dynamic_slice` is `dynamic-slice`."""
+    return operation.name.removeprefix("xla.").replace("_", "-")
+
+
+BY_OPCODE: dict[str, type[XlaOp]] = {
+    opcode(operation): operation
+    for operation in OPERATIONS
+    if operation is not control_flow.ReturnOp
+}
+"""From the HLO opcode to the class; `xla.return` only ends a computation."""

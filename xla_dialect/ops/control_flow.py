@@ -1,0 +1,244 @@
+"""Calls, branches and loops (operations.md, sections 11, 12, 18, 39, 62 and appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from xdsl.dialects.builtin import BoolAttr, FlatSymbolRefAttrConstr, IntegerAttr, i1
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect
+
+from xla_dialect.attributes import FusionKindAttr
+from xla_dialect.constraints import require_computation, results_agree, signature
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import PRED, S32, all_compatible, array, is_scalar, spell, spell_all
+from xla_dialect.violation import Violation, require
+
+
+@irdl_op_definition
+class ReturnOp(XlaOp):
+    """Ends a computation; the operands are its results."""
+
+    name = "xla.return"
+    values = var_operand_def()
+    traits = traits_def(IsTerminator())
+
+    @staticmethod
+    def infer(values: tuple[Attribute, ...]) -> Types:
+        """No results."""
+        return ()
+
+    def print(self, printer: Printer) -> None:
+        """Prints `xla.return %a, %b : type, type`."""
+        if self.operands:
+            printer.print_string(" ")
+            printer.print_list(self.operands, printer.print_ssa_value)
+            printer.print_string(" : ")
+            printer.print_list([o.type for o in self.operands], printer.print_attribute)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses what `print` prints."""
+        position = parser.pos
+        names = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        values: Sequence[SSAValue] = ()
+        if names:
+            parser.parse_punctuation(":")
+            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+            values = parser.resolve_operands(names, types, position)
+        return cls.create(operands=values)
+
+
+@irdl_op_definition
+class CallOp(XlaOp):
+    """
+    The results of the function `to_apply` on the operands; the call graph has no cycles.
+
+    (C1) as many operands as parameters. (C2) their types are those of the parameters, and the
+    results those of the function (both checked where the function is known, see `verification`).
+    """
+
+    name = "xla.call"
+    arguments = var_operand_def()
+    to_apply = prop_def(FlatSymbolRefAttrConstr)
+    is_composite = prop_def(
+        IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False)
+    )
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(arguments: tuple[Attribute, ...], *, declared: Types) -> Types:
+        """The declared types."""
+        return declared
+
+
+@irdl_op_definition
+class FusionOp(XlaOp):
+    """
+    The results of the computation `calls` on the operands; `kind` is a hint for backends.
+
+    (C1) as many operands as parameters. (C2) their types are those of the parameters.
+    """
+
+    name = "xla.fusion"
+    arguments = var_operand_def()
+    kind = opt_prop_def(FusionKindAttr)
+    outputs = var_result_def()
+    calls = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(arguments: tuple[Attribute, ...], *, calls: Region) -> Types:
+        """The results of the computation."""
+        parameters, results = signature(calls, "calls", "C1")
+        require(
+            len(parameters) == len(arguments),
+            "C1",
+            "{} operands for {} parameters",
+            len(arguments),
+            len(parameters),
+        )
+        require(
+            all_compatible(arguments, parameters),
+            "C2",
+            "operands {} for parameters {}",
+            spell_all(arguments),
+            spell_all(parameters),
+        )
+        return tuple(results)
+
+
+@irdl_op_definition
+class WhileOp(XlaOp):
+    """
+    `x = init; while condition(x): x = body(x)`; the results are the last x.
+
+    HLO carries one value (often a tuple); several values are carried one by one.
+
+    (C1) condition and body take as many parameters as there are init values; the condition returns
+    a scalar pred. (C2) init values, parameters and results of the body have the same types.
+    """
+
+    name = "xla.while"
+    init = var_operand_def()
+    outputs = var_result_def()
+    condition = region_def()
+    body = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(init: tuple[Attribute, ...], *, condition: Region, body: Region) -> Types:
+        """The types of the init values."""
+        require_computation(condition, "condition", init, (array(PRED, ()),), ("C2", "C1"))
+        found, returned = signature(body, "body", "C2")
+        for name, types in (("takes", found), ("returns", returned)):
+            require(
+                all_compatible(types, init),
+                "C2",
+                "body {} {}, init is {}",
+                name,
+                spell_all(types),
+                spell_all(init),
+            )
+        return init
+
+
+@irdl_op_definition
+class ConditionalOp(XlaOp):
+    """
+    The results of one branch, run on its operands.
+
+    A pred picks the first branch if true, else the second; an s32 picks the branch of that number,
+    the last one if out of range. The operands follow each other branch by branch, as many for each
+    as it has parameters (in HLO exactly one).
+
+    (C1) `branch_index` is a scalar pred or s32; a pred has two branches.
+    (C2) there is a branch, and as many operands as parameters. (C3) operands have the types of the
+    parameters. (C4) all branches return the same types.
+    """
+
+    name = "xla.conditional"
+    branch_index = operand_def()
+    branch_operands = var_operand_def()
+    outputs = var_result_def()
+    branch = var_region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        branch_index: Attribute,
+        branch_operands: tuple[Attribute, ...],
+        *,
+        branch: tuple[Region, ...],
+    ) -> Types:
+        """The results of the branches."""
+        if not is_scalar(branch_index, PRED) and not is_scalar(branch_index, S32):
+            raise Violation("C1", f"branch index is {spell(branch_index)}")
+        if is_scalar(branch_index, PRED):
+            require(len(branch) == 2, "C1", "{} branches for a pred", len(branch))
+        require(bool(branch), "C2", "there are no branches")
+        taken = 0
+        results: list[Attribute] | None = None
+        for i, region in enumerate(branch):
+            parameters, returned = signature(region, f"branch {i}", "C3")
+            given = branch_operands[taken : taken + len(parameters)]
+            taken += len(parameters)
+            require(
+                len(given) == len(parameters), "C2", "operands missing for branch {}", i
+            )
+            require(
+                all_compatible(given, parameters),
+                "C3",
+                "branch {} takes {}, operands are {}",
+                i,
+                spell_all(parameters),
+                spell_all(given),
+            )
+            results = returned if results is None else results
+            require(
+                results_agree(returned, results),
+                "C4",
+                "branch {} returns {}, branch 0 {}",
+                i,
+                spell_all(returned),
+                spell_all(results),
+            )
+        require(
+            taken == len(branch_operands),
+            "C2",
+            "{} branch operands for {} parameters",
+            len(branch_operands),
+            taken,
+        )
+        return tuple(cast("list[Attribute]", results))
+
+
+@irdl_op_definition
+class OptBarrierOp(XlaOp):
+    """The operand; no computation is moved across."""
+
+    name = "xla.opt_barrier"
+    operand = operand_def()
+    result = result_def()
+
+    @staticmethod
+    def infer(operand: Attribute) -> Types:
+        """The type of the operand."""
+        return (operand,)

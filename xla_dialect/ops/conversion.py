@@ -1,0 +1,90 @@
+"""Operations that change the element type (operations.md, sections 8 and 21)."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xla_dialect.constraints import declared_array, require_same_shape, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array
+from xla_dialect.violation import require
+
+
+@irdl_op_definition
+class ConvertOp(XlaOp):
+    """
+    `result[i] = operand[i]` converted to the element type of the result.
+
+    Float to integer truncates and saturates, NaN gives 0; integers wrap; anything to pred is
+    `x != 0`; floats round to nearest even; real to complex has imaginary part 0.
+
+    (C1) both are arrays of XLA element types. (C2) the dimensions are equal.
+    """
+
+    name = "xla.convert"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, declared: Types) -> Types:
+        """The declared type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
+        require_same_shape(source, result, "operand and result", "C2")
+        return (result,)
+
+
+@irdl_op_definition
+class BitcastConvertOp(XlaOp):
+    """
+    The bits of the operand read as another element type, least significant bits first.
+
+    With a wider result the last dimension is consumed, with a narrower one it is appended.
+
+    (C1) both are arrays of XLA element types.
+    (C2) the wider bit width is a multiple of the narrower one.
+    (C3) if the result is wider, the last dimension of the operand is the quotient of the widths.
+    (C4) complex types only to complex types.
+    """
+
+    name = "xla.bitcast_convert"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, declared: Types) -> Types:
+        """The type that follows from the operand and the declared element type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        target = with_elements(declared_array(declared), ElementClass.ANY, "the result")
+        return (bitcast_type(source, target.element_type),)
+
+
+def bitcast_type(source: Array, element_type: Attribute) -> Array:
+    """The type of a bitcast-convert to an element type; raises Violation (C2) to (C4)."""
+    old, new = BY_TYPE[source.element_type], BY_TYPE[element_type]
+    sizes = source.get_shape()
+    require(
+        (old.element_class == ElementClass.COMPLEX) == (new.element_class == ElementClass.COMPLEX),
+        "C4",
+        "{} to {}",
+        old.name,
+        new.name,
+    )
+    wide, narrow = max(old.bits, new.bits), min(old.bits, new.bits)
+    require(wide % narrow == 0, "C2", "{} bits to {} bits", old.bits, new.bits)
+    if old.bits > new.bits:
+        return array(element_type, (*sizes, wide // narrow))
+    if old.bits == new.bits:
+        return array(element_type, sizes)
+    require(
+        bool(sizes) and sizes[-1] == wide // narrow,
+        "C3",
+        "last dimension of {} should be {}",
+        list(sizes),
+        wide // narrow,
+    )
+    return array(element_type, sizes[:-1])

@@ -1,0 +1,109 @@
+"""Operations that make arrays from nothing (operations.md, section 37 and appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    TensorType,
+    TupleType,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+
+from xla_dialect import syntax
+from xla_dialect.constraints import declared_array, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import ElementClass, element_class
+from xla_dialect.violation import Violation, require
+
+
+def literal_type(value: Attribute) -> Attribute:
+    """
+    The type of a literal: a dense array, or an array attribute of literals for a tuple.
+
+    Raises Violation for any other attribute.
+    """
+    if isinstance(value, ArrayAttr):
+        elements = cast("ArrayAttr[Attribute]", value).data
+        return TupleType([literal_type(v) for v in elements])  # pyright: ignore[reportArgumentType]
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        type_ = cast(Attribute, value.type)
+        if isinstance(type_, TensorType) and element_class(
+            cast("TensorType[Attribute]", type_).element_type
+        ):
+            return cast("TensorType[Attribute]", type_)
+    raise Violation("C1", f"{value} is not a literal of an XLA type")
+
+
+@irdl_op_definition
+class ConstantOp(XlaOp):
+    """
+    The literal `value`; nested array attributes are tuples.
+
+    (C1) the literal is a dense array of an XLA element type, or a tuple of such literals.
+    """
+
+    name = "xla.constant"
+    value = prop_def()
+    result = result_def()
+    traits = traits_def(Pure(), ConstantLike())
+
+    @staticmethod
+    def infer(*, value: Attribute) -> Types:
+        """The type of the literal."""
+        return (literal_type(value),)
+
+    def print(self, printer: Printer) -> None:
+        """Prints `xla.constant dense<...> : type`; the type is that of the literal."""
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        syntax.print_attributes(self, printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses what `print` prints."""
+        position = parser.pos
+        value = parser.parse_attribute()
+        attributes = syntax.parse_attributes(parser)
+        try:
+            types: Sequence[Attribute] = [literal_type(value)]
+        except Violation as violation:
+            parser.raise_error(f"{cls.name}: {violation}", position, parser.pos)
+        return cls.create(
+            result_types=types, properties={"value": value}, attributes=attributes
+        )
+
+
+@irdl_op_definition
+class IotaOp(XlaOp):
+    """
+    `result[i0, ..] = i_{iota_dimension}`, converted to the element type (narrow integers wrap).
+
+    (C2) `0 <= iota_dimension < rank(result)`. (C3) the element type is a number.
+    """
+
+    name = "xla.iota"
+    iota_dimension = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(*, iota_dimension: int, declared: Types) -> Types:
+        """The declared type."""
+        result = with_elements(
+            declared_array(declared), ElementClass.NUMBER, "the result", "C3"
+        )
+        rank = len(result.shape.data)
+        require(
+            0 <= iota_dimension < rank, "C2", "iota_dimension = {} of rank {}", iota_dimension, rank
+        )
+        return (result,)

@@ -1,0 +1,422 @@
+"""Operations that move elements without changing them (operations.md, sections 9 to 56)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect import shapes
+from xla_dialect.constraints import (
+    as_array,
+    declared_array,
+    require_dimensions,
+    require_index_scalars,
+    require_length,
+    require_same_elements,
+    with_elements,
+)
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import (
+    Array,
+    ElementClass,
+    array,
+    byte_size,
+    element_count,
+    is_scalar,
+    without_layout,
+)
+from xla_dialect.violation import require
+
+Ints = tuple[int, ...]
+INTEGERS = DenseArrayBase.constr(i64)
+INTEGER = IntegerAttr.constr(type=i64)
+
+
+@irdl_op_definition
+class BroadcastOp(XlaOp):
+    """
+    `result[o] = operand[(o[dimensions[k]])_k]`: operand dimension k becomes `dimensions[k]`.
+
+    (C1) one entry of `dimensions` per dimension of the operand. (C3) the entries are distinct
+    dimensions of the result. (C4) mapped sizes are equal; size 1 is not stretched.
+    """
+
+    name = "xla.broadcast"
+    operand = operand_def()
+    dimensions = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, dimensions: Ints, declared: Types) -> Types:
+        """The declared type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        result = declared_array(declared)
+        require_same_elements(source, result, "operand and result", "Result")
+        sizes = result.get_shape()
+        require_length(dimensions, len(source.shape.data), "dimensions", "C1")
+        require_dimensions(dimensions, len(sizes), "dimensions", "C3")
+        require(
+            source.get_shape() == tuple(sizes[d] for d in dimensions),
+            "C4",
+            "operand sizes {} map to {}",
+            list(source.get_shape()),
+            [sizes[d] for d in dimensions],
+        )
+        return (result,)
+
+
+@irdl_op_definition
+class ReshapeOp(XlaOp):
+    """
+    The elements in row-major order, refilled in row-major order.
+
+    (C1) sizes are not negative. (C2) operand and result have as many elements.
+    """
+
+    name = "xla.reshape"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, declared: Types) -> Types:
+        """The declared type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        result = declared_array(declared)
+        require_same_elements(source, result, "operand and result", "Result")
+        before, after = source.get_shape(), result.get_shape()
+        require(
+            element_count(before) == element_count(after),
+            "C2",
+            "{} elements of {} become {} of {}",
+            element_count(before),
+            list(before),
+            element_count(after),
+            list(after),
+        )
+        return (result,)
+
+
+@irdl_op_definition
+class TransposeOp(XlaOp):
+    """
+    `result[o] = operand[x]` with `x[dimensions[i]] = o[i]`.
+
+    (C1) `dimensions` is a permutation of the dimensions of the operand.
+    """
+
+    name = "xla.transpose"
+    operand = operand_def()
+    dimensions = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, dimensions: Ints) -> Types:
+        """`result size i = operand size dimensions[i]`."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        sizes = source.get_shape()
+        require(
+            sorted(dimensions) == list(range(len(sizes))),
+            "C1",
+            "{} is no permutation of {} dimensions",
+            list(dimensions),
+            len(sizes),
+        )
+        return (array(source.element_type, shapes.permuted(sizes, dimensions)),)
+
+
+@irdl_op_definition
+class SliceOp(XlaOp):
+    """
+    `result[i] = operand[start_indices + i * strides]`; limits are exclusive.
+
+    (C1) one start, limit and stride per dimension. (C2) `0 <= start <= limit <= size`.
+    (C3) strides are positive.
+    """
+
+    name = "xla.slice"
+    operand = operand_def()
+    start_indices = prop_def(INTEGERS)
+    limit_indices = prop_def(INTEGERS)
+    strides = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute, *, start_indices: Ints, limit_indices: Ints, strides: Ints
+    ) -> Types:
+        """`⌈(limit - start) / stride⌉` per dimension."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        sizes = source.get_shape()
+        for name, values in (
+            ("start_indices", start_indices),
+            ("limit_indices", limit_indices),
+            ("strides", strides),
+        ):
+            require_length(values, len(sizes), name, "C1")
+        for d, (start, limit, size) in enumerate(
+            zip(start_indices, limit_indices, sizes, strict=True)
+        ):
+            require(
+                0 <= start <= limit <= size,
+                "C2",
+                "[{}:{}] of dimension {} with size {}",
+                start,
+                limit,
+                d,
+                size,
+            )
+        require(all(s >= 1 for s in strides), "C3", "strides are {}", list(strides))
+        return (
+            array(source.element_type, shapes.sliced(start_indices, limit_indices, strides)),
+        )
+
+
+@irdl_op_definition
+class ConcatenateOp(XlaOp):
+    """
+    The operands one after the other along `dimension`.
+
+    (C1) there is an operand. (C2) all have one element type and rank.
+    (C3) `0 <= dimension < rank`. (C4) all other sizes are equal.
+    """
+
+    name = "xla.concatenate"
+    inputs = var_operand_def()
+    dimension = prop_def(INTEGER)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(inputs: tuple[Attribute, ...], *, dimension: int) -> Types:
+        """Sizes along `dimension` add up."""
+        require(bool(inputs), "C1", "there are no operands")
+        arrays = [with_elements(t, ElementClass.ANY, f"operand {i}") for i, t in enumerate(inputs)]
+        first = arrays[0]
+        sizes = list(first.get_shape())
+        rank = len(sizes)
+        require(0 <= dimension < rank, "C3", "dimension {} of rank {}", dimension, rank)
+        for i, other in enumerate(arrays[1:], 1):
+            require_same_elements(first, other, f"operands 0 and {i}", "C2")
+            found = other.get_shape()
+            require(len(found) == rank, "C2", "operand {} has rank {}, not {}", i, len(found), rank)
+            require(
+                all(a == b for d, (a, b) in enumerate(zip(sizes, found, strict=True))
+                    if d != dimension),
+                "C4",
+                "operand {} has sizes {}, operand 0 {}",
+                i,
+                list(found),
+                list(first.get_shape()),
+            )
+            sizes[dimension] += found[dimension]
+        return (array(first.element_type, sizes),)
+
+
+@irdl_op_definition
+class PadOp(XlaOp):
+    """
+    `result[low + i * (interior + 1)] = operand[i]`; all else is `padding_value`.
+
+    Negative low or high padding removes elements after the interior padding.
+
+    (C1) `padding_value` is a scalar of the operand's element type. (C2) one entry per dimension.
+    (C3) interior padding is not negative. (C4) result sizes are not negative.
+    """
+
+    name = "xla.pad"
+    operand = operand_def()
+    padding_value = operand_def()
+    edge_padding_low = prop_def(INTEGERS)
+    edge_padding_high = prop_def(INTEGERS)
+    interior_padding = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute,
+        padding_value: Attribute,
+        *,
+        edge_padding_low: Ints,
+        edge_padding_high: Ints,
+        interior_padding: Ints,
+    ) -> Types:
+        """`low + d + max(d - 1, 0) * interior + high` per dimension."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        require(
+            is_scalar(padding_value, source.element_type),
+            "C1",
+            "padding value is {}, not a scalar of {}",
+            padding_value,
+            source.element_type,
+        )
+        sizes = source.get_shape()
+        for name, values in (
+            ("edge_padding_low", edge_padding_low),
+            ("edge_padding_high", edge_padding_high),
+            ("interior_padding", interior_padding),
+        ):
+            require_length(values, len(sizes), name, "C2")
+        require(
+            all(i >= 0 for i in interior_padding),
+            "C3",
+            "interior padding is {}",
+            list(interior_padding),
+        )
+        result = shapes.padded(sizes, edge_padding_low, edge_padding_high, interior_padding)
+        require(all(d >= 0 for d in result), "C4", "result sizes are {}", list(result))
+        return (array(source.element_type, result),)
+
+
+@irdl_op_definition
+class ReverseOp(XlaOp):
+    """
+    `result[i] = operand[i']` with `i'[d] = size[d] - 1 - i[d]` for d in `dimensions`.
+
+    (C1) `dimensions` are distinct dimensions of the operand.
+    """
+
+    name = "xla.reverse"
+    operand = operand_def()
+    dimensions = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, dimensions: Ints) -> Types:
+        """The type of the operand."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        require_dimensions(dimensions, len(source.shape.data), "dimensions", "C1")
+        return (without_layout(source),)
+
+
+@irdl_op_definition
+class DynamicSliceOp(XlaOp):
+    """
+    `result[k] = operand[start + k]`, every start clamped to `[0, size - slice size]`.
+
+    (C1) one integer scalar of one type per dimension. (C2) one slice size per dimension.
+    (C3) `0 <= slice size <= size`.
+    """
+
+    name = "xla.dynamic_slice"
+    operand = operand_def()
+    start_indices = var_operand_def()
+    dynamic_slice_sizes = prop_def(INTEGERS)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute, start_indices: tuple[Attribute, ...], *, dynamic_slice_sizes: Ints
+    ) -> Types:
+        """The slice sizes."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        sizes = source.get_shape()
+        require_index_scalars(start_indices, len(sizes), "C1")
+        require_length(dynamic_slice_sizes, len(sizes), "dynamic_slice_sizes", "C2")
+        require(
+            all(0 <= s <= d for s, d in zip(dynamic_slice_sizes, sizes, strict=True)),
+            "C3",
+            "slice sizes {} of an array with sizes {}",
+            list(dynamic_slice_sizes),
+            list(sizes),
+        )
+        return (array(source.element_type, dynamic_slice_sizes),)
+
+
+@irdl_op_definition
+class DynamicUpdateSliceOp(XlaOp):
+    """
+    The operand with the box at start overwritten by `update`.
+
+    Every start is clamped to `[0, size - update size]`.
+
+    (C1) operand and update have one element type and rank. (C2) `update size <= size`.
+    (C3) one integer scalar of one type per dimension.
+    """
+
+    name = "xla.dynamic_update_slice"
+    operand = operand_def()
+    update = operand_def()
+    start_indices = var_operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute, update: Attribute, start_indices: tuple[Attribute, ...]
+    ) -> Types:
+        """The type of the operand."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        part = as_array(update, "update")
+        require_same_elements(source, part, "operand and update", "C1")
+        sizes, part_sizes = source.get_shape(), part.get_shape()
+        require_length(part_sizes, len(sizes), "update", "C1")
+        require(
+            all(u <= d for u, d in zip(part_sizes, sizes, strict=True)),
+            "C2",
+            "update sizes {} of an array with sizes {}",
+            list(part_sizes),
+            list(sizes),
+        )
+        require_index_scalars(start_indices, len(sizes), "C3")
+        return (without_layout(source),)
+
+
+@irdl_op_definition
+class CopyOp(XlaOp):
+    """The operand, possibly in another layout or memory space. (C1) the operand is an array."""
+
+    name = "xla.copy"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute) -> Types:
+        """The type of the operand."""
+        return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
+
+
+@irdl_op_definition
+class BitcastOp(XlaOp):
+    """
+    The bytes of the operand in the order of its layout, read in the order of the result's layout.
+
+    (C1) both are arrays of XLA element types. (C2) they have as many bytes.
+    """
+
+    name = "xla.bitcast"
+    operand = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, declared: Types) -> Types:
+        """The declared type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        result = cast(Array, with_elements(declared_array(declared), ElementClass.ANY, "result"))
+        require(
+            byte_size(source) == byte_size(result),
+            "C2",
+            "{} bytes become {}",
+            byte_size(source),
+            byte_size(result),
+        )
+        return (result,)

@@ -1,0 +1,288 @@
+"""Elementwise operations of two operands (operations.md, sections 28 and 29).
+
+(C1) both operands are arrays of one element type that the operation takes.
+(C2) their dimensions are equal; broadcasting is an operation of its own.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ComplexType, Float32Type, Float64Type
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Commutative, Pure
+
+from xla_dialect.attributes import (
+    ComparisonDirection,
+    ComparisonDirectionAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+)
+from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import PRED, Array, ElementClass, array_like, element_class, without_layout
+from xla_dialect.violation import require
+
+INTEGER = ElementClass.INTEGER
+FLOAT = ElementClass.FLOAT
+COMPLEX = ElementClass.COMPLEX
+NUMBER = ElementClass.NUMBER
+PREDICATE = ElementClass.PRED
+
+
+def operand_array(lhs: Attribute, rhs: Attribute, allowed: ElementClass) -> Array:
+    """The common type of both operands, by (C1) and (C2); the default layout."""
+    left = with_elements(lhs, allowed, "lhs")
+    if left is not rhs:
+        right = with_elements(rhs, allowed, "rhs")
+        require_same_elements(left, right, "lhs and rhs", "C1")
+        require_same_shape(left, right, "lhs and rhs", "C2")
+    return without_layout(left)
+
+
+class ElementwiseBinaryOp(XlaOp):
+    """`result[i] = f(lhs[i], rhs[i])`; subclasses state f and the element types it takes."""
+
+    ELEMENTS: ClassVar[ElementClass]
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @classmethod
+    def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
+        """The common type of the operands."""
+        return (operand_array(lhs, rhs, cls.ELEMENTS),)
+
+
+@irdl_op_definition
+class AddOp(ElementwiseBinaryOp):
+    """`lhs + rhs`; integers wrap, pred: logical or."""
+
+    name = "xla.add"
+    ELEMENTS: ClassVar = NUMBER | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class SubtractOp(ElementwiseBinaryOp):
+    """`lhs - rhs`; integers wrap."""
+
+    name = "xla.subtract"
+    ELEMENTS: ClassVar = NUMBER
+
+
+@irdl_op_definition
+class MultiplyOp(ElementwiseBinaryOp):
+    """`lhs * rhs`; integers wrap, pred: logical and."""
+
+    name = "xla.multiply"
+    ELEMENTS: ClassVar = NUMBER | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class DivideOp(ElementwiseBinaryOp):
+    """`lhs / rhs`; integers truncate toward zero.
+
+    `x / 0` is -1 for signed and all ones for unsigned integers; `INT_MIN / -1 = INT_MIN`.
+    """
+
+    name = "xla.divide"
+    ELEMENTS: ClassVar = NUMBER
+
+
+@irdl_op_definition
+class PowerOp(ElementwiseBinaryOp):
+    """`lhs` to the power `rhs`.
+
+    Integers: repeated multiplication that wraps; a negative exponent gives 1 for base 1, ±1 for
+    base -1, else 0. Floats: C's pow.
+    """
+
+    name = "xla.power"
+    ELEMENTS: ClassVar = NUMBER
+
+
+@irdl_op_definition
+class RemainderOp(ElementwiseBinaryOp):
+    """The remainder with the sign of `lhs` and less than `rhs` in absolute value.
+
+    Integers: `x rem 0 = x`, `INT_MIN rem -1 = 0`. Floats: C's fmod.
+    """
+
+    name = "xla.remainder"
+    ELEMENTS: ClassVar = INTEGER | FLOAT
+
+
+@irdl_op_definition
+class MaximumOp(ElementwiseBinaryOp):
+    """The larger operand; NaN if either is NaN; `max(-0, +0) = +0`."""
+
+    name = "xla.maximum"
+    ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class MinimumOp(ElementwiseBinaryOp):
+    """The smaller operand; NaN if either is NaN; `min(-0, +0) = -0`."""
+
+    name = "xla.minimum"
+    ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class AndOp(ElementwiseBinaryOp):
+    """Bitwise and; logical and of pred."""
+
+    name = "xla.and"
+    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class OrOp(ElementwiseBinaryOp):
+    """Bitwise or; logical or of pred."""
+
+    name = "xla.or"
+    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class XorOp(ElementwiseBinaryOp):
+    """Bitwise exclusive or; logical exclusive or of pred."""
+
+    name = "xla.xor"
+    ELEMENTS: ClassVar = INTEGER | PREDICATE
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class MulhiOp(ElementwiseBinaryOp):
+    """The high half of the product of double width."""
+
+    name = "xla.mulhi"
+    ELEMENTS: ClassVar = INTEGER
+    traits = traits_def(Pure(), Commutative())
+
+
+@irdl_op_definition
+class ShiftLeftOp(ElementwiseBinaryOp):
+    """`lhs << rhs`; the amount is unsigned, 0 from the bit width on."""
+
+    name = "xla.shift_left"
+    ELEMENTS: ClassVar = INTEGER
+
+
+@irdl_op_definition
+class ShiftRightArithmeticOp(ElementwiseBinaryOp):
+    """The right shift that fills with the top bit, of unsigned types too.
+
+    The amount is unsigned; from the bit width on all bits are the sign bit.
+    """
+
+    name = "xla.shift_right_arithmetic"
+    ELEMENTS: ClassVar = INTEGER
+
+
+@irdl_op_definition
+class ShiftRightLogicalOp(ElementwiseBinaryOp):
+    """The right shift that fills with zeros; 0 from the bit width on."""
+
+    name = "xla.shift_right_logical"
+    ELEMENTS: ClassVar = INTEGER
+
+
+@irdl_op_definition
+class Atan2Op(ElementwiseBinaryOp):
+    """The angle of the point (x = rhs, y = lhs), in [-π, π]."""
+
+    name = "xla.atan2"
+    ELEMENTS: ClassVar = FLOAT | COMPLEX
+
+
+@irdl_op_definition
+class ComplexOp(ElementwiseBinaryOp):
+    """`lhs + i rhs`; f32 gives c64, f64 gives c128. (C1) the element type is f32 or f64."""
+
+    name = "xla.complex"
+    ELEMENTS: ClassVar = FLOAT
+
+    @classmethod
+    def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
+        """The complex type whose components are the operands."""
+        parts = operand_array(lhs, rhs, cls.ELEMENTS)
+        element = parts.element_type
+        require(
+            isinstance(element, Float32Type | Float64Type), "C1", "components are {}", element
+        )
+        return (array_like(parts, ComplexType(element)),)  # pyright: ignore[reportArgumentType]
+
+
+_DEFAULT_ORDER = {
+    ElementClass.PRED: ComparisonType.UNSIGNED,
+    ElementClass.UNSIGNED: ComparisonType.UNSIGNED,
+    ElementClass.SIGNED: ComparisonType.SIGNED,
+    ElementClass.FLOAT: ComparisonType.FLOAT,
+    ElementClass.COMPLEX: ComparisonType.FLOAT,
+}
+
+
+@irdl_op_definition
+class CompareOp(XlaOp):
+    """
+    `result[i] = lhs[i] direction rhs[i]`, of element type pred.
+
+    FLOAT: IEEE 754, NaN is unequal to everything. TOTALORDER: -NaN < -inf < -0 < +0 < inf < NaN,
+    NaNs by payload. An absent comparison type is that of the element type.
+
+    (C1) one element type, number or pred. (C2) equal dimensions.
+    (C5) complex only with EQ and NE.
+    (C6) TOTALORDER needs a float type; SIGNED, UNSIGNED and FLOAT must fit the element type.
+    """
+
+    name = "xla.compare"
+    lhs = operand_def()
+    rhs = operand_def()
+    direction = prop_def(ComparisonDirectionAttr)
+    comparison_type = opt_prop_def(ComparisonTypeAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        lhs: Attribute,
+        rhs: Attribute,
+        *,
+        direction: ComparisonDirection,
+        comparison_type: ComparisonType | None,
+    ) -> Types:
+        """The dimensions of the operands with element type pred."""
+        operands = operand_array(lhs, rhs, NUMBER | PREDICATE)
+        elements = element_class(operands.element_type)
+        equality = direction in (ComparisonDirection.EQ, ComparisonDirection.NE)
+        require(elements != COMPLEX or equality, "C5", "{} of complex values", direction)
+        fitting = (None, _DEFAULT_ORDER[elements])
+        if elements == FLOAT:
+            fitting = (*fitting, ComparisonType.TOTALORDER)
+        require(
+            comparison_type in fitting,
+            "C6",
+            "comparison type {} of {}",
+            comparison_type,
+            operands.element_type,
+        )
+        return (array_like(operands, PRED),)
+
+    @property
+    def order(self) -> ComparisonType:
+        """The comparison type, the default one resolved."""
+        if self.comparison_type is not None:
+            return self.comparison_type.data
+        lhs = with_elements(self.lhs.type, ElementClass.ANY, "lhs")
+        return _DEFAULT_ORDER[element_class(lhs.element_type)]

@@ -1,0 +1,73 @@
+"""Elementwise operations of three operands (operations.md, sections 14 and 53)."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xla_dialect.constraints import (
+    as_array,
+    require_same_elements,
+    require_same_shape,
+    with_elements,
+)
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import ElementClass, without_layout
+
+
+@irdl_op_definition
+class ClampOp(XlaOp):
+    """
+    `result[i] = min(max(min[i], operand[i]), max[i])`; NaN in any argument gives NaN.
+
+    (C1) one element type: integer, float or pred. (C2) `min` and `max` have the dimensions of the
+    operand or are scalars.
+    """
+
+    name = "xla.clamp"
+    min = operand_def()
+    operand = operand_def()
+    max = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(min: Attribute, operand: Attribute, max: Attribute) -> Types:
+        """The type of the operand."""
+        source = with_elements(operand, ElementClass.REAL | ElementClass.PRED, "operand")
+        for name, bound in (("min", min), ("max", max)):
+            limit = as_array(bound, name)
+            require_same_elements(limit, source, f"{name} and operand", "C1")
+            if limit.shape.data:
+                require_same_shape(limit, source, f"{name} and operand", "C2")
+        return (without_layout(source),)
+
+
+@irdl_op_definition
+class SelectOp(XlaOp):
+    """
+    `result[i] = pred[i] ? on_true[i] : on_false[i]`; a scalar pred picks one of the two arrays.
+
+    (C1) `pred` has element type pred. (C2) `on_true` and `on_false` have one type.
+    (C3) `pred` has their dimensions or is a scalar.
+    """
+
+    name = "xla.select"
+    pred = operand_def()
+    on_true = operand_def()
+    on_false = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(pred: Attribute, on_true: Attribute, on_false: Attribute) -> Types:
+        """The type of `on_true`."""
+        choice = with_elements(pred, ElementClass.PRED, "pred")
+        left = with_elements(on_true, ElementClass.ANY, "on_true", "C2")
+        right = with_elements(on_false, ElementClass.ANY, "on_false", "C2")
+        require_same_elements(left, right, "on_true and on_false", "C2")
+        require_same_shape(left, right, "on_true and on_false", "C2")
+        if choice.shape.data:
+            require_same_shape(choice, left, "pred and on_true", "C3")
+        return (without_layout(left),)

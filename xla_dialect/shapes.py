@@ -1,0 +1,89 @@
+"""Pure arithmetic on the dimension sizes of arrays (sizes as tuples, dimension 0 first)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Sizes = tuple[int, ...]
+
+
+def ceil_div(a: int, b: int) -> int:
+    """`⌈a / b⌉` for a >= 0, b > 0."""
+    return -(-a // b)
+
+
+def without(values: Sequence[int], positions: Iterable[int]) -> Sizes:
+    """The values whose position is not among `positions`, in order."""
+    dropped = set(positions)
+    return tuple(value for i, value in enumerate(values) if i not in dropped)
+
+
+def are_dimensions(numbers: Sequence[int], rank: int) -> bool:
+    """Whether all numbers name a dimension of an array of that rank, none twice."""
+    return all(0 <= n < rank for n in numbers) and len(set(numbers)) == len(numbers)
+
+
+def is_ascending(numbers: Sequence[int]) -> bool:
+    """Whether every number is greater than the one before."""
+    return all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+
+
+def permuted(sizes: Sequence[int], permutation: Sequence[int]) -> Sizes:
+    """Sizes of a transpose: `result[i] = sizes[permutation[i]]`."""
+    return tuple(sizes[p] for p in permutation)
+
+
+def sliced(start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Sizes:
+    """Sizes of a slice: `⌈(limit - start) / stride⌉` per dimension."""
+    return tuple(ceil_div(e - b, s) for b, e, s in zip(start, limit, strides, strict=True))
+
+
+def padded(
+    sizes: Sequence[int], low: Sequence[int], high: Sequence[int], interior: Sequence[int]
+) -> Sizes:
+    """Sizes of a pad: `low + d + max(d - 1, 0) * interior + high` per dimension."""
+    return tuple(
+        lo + d + max(d - 1, 0) * i + hi
+        for d, lo, hi, i in zip(sizes, low, high, interior, strict=True)
+    )
+
+
+def contracted(
+    lhs: Sequence[int],
+    rhs: Sequence[int],
+    lhs_batch: Sequence[int],
+    lhs_contracting: Sequence[int],
+    rhs_batch: Sequence[int],
+    rhs_contracting: Sequence[int],
+) -> Sizes:
+    """Sizes of a dot: batch dimensions, free dimensions of lhs, free dimensions of rhs."""
+    batch = tuple(lhs[d] for d in lhs_batch)
+    lhs_free = without(lhs, (*lhs_batch, *lhs_contracting))
+    rhs_free = without(rhs, (*rhs_batch, *rhs_contracting))
+    return batch + lhs_free + rhs_free
+
+
+def with_index_vector(sizes: Sequence[int], index_vector_dim: int) -> Sizes:
+    """Sizes of start indices, with the implied trailing 1 if `index_vector_dim` is the rank."""
+    return (*sizes, 1) if index_vector_dim == len(sizes) else tuple(sizes)
+
+
+def gathered(
+    start_indices: Sequence[int],
+    index_vector_dim: int,
+    slice_sizes: Sequence[int],
+    dropped_slice_dims: Sequence[int],
+    offset_dims: Sequence[int],
+) -> Sizes:
+    """
+    Sizes of a gather.
+
+    `start_indices` with its index vector dimension; `dropped_slice_dims` are the collapsed and
+    the operand batching dimensions. Offset dimensions stand where `offset_dims` says, the batch
+    dimensions fill the rest.
+    """
+    batch = iter(without(start_indices, (index_vector_dim,)))
+    window = iter(without(slice_sizes, dropped_slice_dims))
+    rank = len(start_indices) - 1 + len(offset_dims)
+    offsets = set(offset_dims)
+    return tuple(next(window) if i in offsets else next(batch) for i in range(rank))

@@ -1,0 +1,254 @@
+"""The types of XLA and their names: element types, arrays, tuples and tokens.
+
+Arrays are builtin `tensor`s: signless `iN` is sN, `uiN` is uN, `i1` is pred. The encoding of a
+tensor, where present, is its `#xla.layout`. Tuples are builtin `tuple`s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BFloat16Type,
+    ComplexType,
+    Float4E2M1FNType,
+    Float8E3M4Type,
+    Float8E4M3B11FNUZType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E4M3Type,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FunctionType,
+    IntegerType,
+    NoneAttr,
+    Signedness,
+    TensorType,
+    TupleType,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+
+Array: TypeAlias = TensorType[Attribute]
+"""The type of an XLA array."""
+
+MAX_ELEMENTS = 2**63 - 1
+"""Element counts and byte sizes of arrays are 64-bit signed integers."""
+
+
+class ElementClass(IntFlag):
+    """The classes of element types that constraints speak of (operations.md, section 0)."""
+
+    PRED = 1
+    SIGNED = 2
+    UNSIGNED = 4
+    FLOAT = 8
+    COMPLEX = 16
+    INTEGER = SIGNED | UNSIGNED
+    REAL = INTEGER | FLOAT
+    NUMBER = INTEGER | FLOAT | COMPLEX
+    ANY = NUMBER | PRED
+
+    def describe(self) -> str:
+        """The class in words, as messages use it: `integer or float`."""
+        words: list[str] = []
+        rest = self
+        for members, word in _CLASS_WORDS:
+            if rest & members == members:
+                words.append(word)
+                rest &= ~members
+        return " or ".join(words)
+
+
+_CLASS_WORDS = (
+    (ElementClass.INTEGER, "integer"),
+    (ElementClass.SIGNED, "signed integer"),
+    (ElementClass.UNSIGNED, "unsigned integer"),
+    (ElementClass.FLOAT, "float"),
+    (ElementClass.COMPLEX, "complex"),
+    (ElementClass.PRED, "pred"),
+)
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """One row of the table of element types."""
+
+    name: str
+    """The name in HLO text, e.g. `f32`."""
+    type: Attribute
+    """The MLIR type, e.g. `f32`, `ui8`."""
+    bits: int
+    """The width of a value in bits; pred counts as 8, its storage width."""
+    element_class: ElementClass
+
+
+def _unsigned(bits: int) -> IntegerType:
+    return IntegerType(bits, Signedness.UNSIGNED)
+
+
+_FLOATS: tuple[tuple[str, Attribute, int], ...] = (
+    ("f4e2m1fn", Float4E2M1FNType(), 4),
+    ("f8e3m4", Float8E3M4Type(), 8),
+    ("f8e4m3", Float8E4M3Type(), 8),
+    ("f8e4m3fn", Float8E4M3FNType(), 8),
+    ("f8e4m3fnuz", Float8E4M3FNUZType(), 8),
+    ("f8e4m3b11fnuz", Float8E4M3B11FNUZType(), 8),
+    ("f8e5m2", Float8E5M2Type(), 8),
+    ("f8e5m2fnuz", Float8E5M2FNUZType(), 8),
+    ("f8e8m0fnu", Float8E8M0FNUType(), 8),
+    ("bf16", BFloat16Type(), 16),
+    ("f16", Float16Type(), 16),
+    ("f32", Float32Type(), 32),
+    ("f64", Float64Type(), 64),
+)
+_INTEGER_WIDTHS = (2, 4, 8, 16, 32, 64)
+
+ELEMENT_TYPES: tuple[ElementType, ...] = (
+    ElementType("pred", IntegerType(1), 8, ElementClass.PRED),
+    *(ElementType(f"s{n}", IntegerType(n), n, ElementClass.SIGNED) for n in _INTEGER_WIDTHS),
+    *(ElementType(f"u{n}", _unsigned(n), n, ElementClass.UNSIGNED) for n in _INTEGER_WIDTHS),
+    *(ElementType(name, type_, bits, ElementClass.FLOAT) for name, type_, bits in _FLOATS),
+    ElementType("c64", ComplexType(Float32Type()), 64, ElementClass.COMPLEX),
+    ElementType("c128", ComplexType(Float64Type()), 128, ElementClass.COMPLEX),
+)
+"""The one table of element types; everything else about them is looked up here."""
+
+BY_NAME: dict[str, ElementType] = {e.name: e for e in ELEMENT_TYPES}
+"""From the HLO name to the row."""
+BY_TYPE: dict[Attribute, ElementType] = {e.type: e for e in ELEMENT_TYPES}
+"""From the MLIR type to the row."""
+
+PRED: Attribute = BY_NAME["pred"].type
+S32: Attribute = BY_NAME["s32"].type
+
+
+@irdl_attr_definition
+class TokenType(ParametrizedAttribute, TypeAttribute):
+    """An ordering between operations with side effects; carries no data."""
+
+    name = "xla.token"
+
+
+def array(element_type: Attribute, dimensions: Sequence[int], encoding: Attribute | None = None):
+    """The array type of these dimensions (major to minor numbering), default layout unless given."""
+    return TensorType(element_type, dimensions, NoneAttr() if encoding is None else encoding)
+
+
+def element_class(element_type: Attribute) -> ElementClass:
+    """The class of an element type; no class (falsy) for what is no element type of XLA."""
+    row = BY_TYPE.get(element_type)
+    return ElementClass(0) if row is None else row.element_class
+
+
+def element_name(element_type: Attribute) -> str:
+    """The HLO name of an element type, e.g. `f32`; the MLIR spelling of any other type."""
+    row = BY_TYPE.get(element_type)
+    return str(element_type) if row is None else row.name
+
+
+def component_type(element_type: Attribute) -> Attribute:
+    """The type of the real and imaginary part of a complex type; any other type itself."""
+    if isinstance(element_type, ComplexType):
+        return cast("ComplexType[Float32Type | Float64Type]", element_type).element_type
+    return element_type
+
+
+def is_array(type_: Attribute) -> bool:
+    """Whether a type is an array of an element type of XLA."""
+    return isinstance(type_, TensorType) and cast(Array, type_).element_type in BY_TYPE
+
+
+def is_scalar(type_: Attribute, element_type: Attribute | None = None) -> bool:
+    """Whether a type is an array of rank 0 (and of that element type, if given)."""
+    if not isinstance(type_, TensorType):
+        return False
+    type_ = cast(Array, type_)
+    return not type_.shape.data and (element_type is None or type_.element_type == element_type)
+
+
+def tuple_elements(type_: Attribute) -> tuple[Attribute, ...] | None:
+    """The element types of a tuple type, None for any other type."""
+    return tuple(type_.types.data) if isinstance(type_, TupleType) else None
+
+
+def flatten(types: Sequence[Attribute]) -> tuple[Attribute, ...]:
+    """All leaves of the types, tuples taken apart at every depth, in order."""
+    leaves: list[Attribute] = []
+    stack = list(reversed(types))
+    while stack:
+        type_ = stack.pop()
+        if isinstance(type_, TupleType):
+            stack.extend(reversed(type_.types.data))
+        else:
+            leaves.append(type_)
+    return tuple(leaves)
+
+
+def compatible(a: Attribute, b: Attribute) -> bool:
+    """Whether two types agree in element type and sizes; layout is ignored (S9)."""
+    if a is b or a == b:
+        return True
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        left, right = cast(Array, a), cast(Array, b)
+        return left.shape == right.shape and left.element_type == right.element_type
+    if isinstance(a, TupleType) and isinstance(b, TupleType):
+        return all_compatible(a.types.data, b.types.data)
+    return False
+
+
+def all_compatible(a: Sequence[Attribute], b: Sequence[Attribute]) -> bool:
+    """Whether two lists of types have equal length and agree one by one."""
+    return len(a) == len(b) and all(compatible(x, y) for x, y in zip(a, b, strict=True))
+
+
+def without_layout(type_: Array) -> Array:
+    """The type with the default layout."""
+    return type_ if isinstance(type_.encoding, NoneAttr) else array_like(type_)
+
+
+def array_like(type_: Array, element_type: Attribute | None = None) -> Array:
+    """The dimensions of `type_` with another element type and the default layout."""
+    return TensorType(
+        type_.element_type if element_type is None else element_type, type_.shape.data
+    )
+
+
+def element_count(dimensions: Sequence[int]) -> int:
+    """The number of elements (1 for rank 0); bounded dynamic sizes must be resolved before."""
+    return math.prod(dimensions)
+
+
+def byte_size(type_: Array) -> int:
+    """Bytes of a dense array, every element in whole bytes (pred and sub-byte types one each)."""
+    bits = BY_TYPE[type_.element_type].bits
+    return element_count(type_.get_shape()) * max(1, bits // 8)
+
+
+def spell(type_: Attribute) -> str:
+    """A type as HLO text spells it, without layouts: `f32[2,3]`, `(s32[], pred[4])`, `token[]`."""
+    if isinstance(type_, TensorType):
+        type_ = cast(Array, type_)
+        sizes = ",".join("?" if n == DYNAMIC_INDEX else str(n) for n in type_.get_shape())
+        return f"{element_name(type_.element_type)}[{sizes}]"
+    if isinstance(type_, TupleType):
+        return f"({', '.join(map(spell, type_.types.data))})"
+    if isinstance(type_, TokenType):
+        return "token[]"
+    if isinstance(type_, FunctionType):
+        return f"{spell_all(type_.inputs.data)} -> {spell_all(type_.outputs.data)}"
+    return str(type_)
+
+
+def spell_all(types: Sequence[Attribute]) -> str:
+    """A list of types as HLO text spells them, in parentheses."""
+    return f"({', '.join(map(spell, types))})"
