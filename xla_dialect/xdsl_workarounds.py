@@ -1,7 +1,7 @@
-"""Repairs of xDSL 0.74.0 for dense elements; importing this module applies them.
+"""Repairs of xDSL 0.74.0 for dense elements, put in place by `install`.
 
 What xDSL 0.74.0 does (`xdsl/parser/attribute_parser.py`, `xdsl/dialects/builtin.py`) and what holds
-after this module is imported:
+afterwards:
 
 - `dense<0xFF800000> : tensor<f32>` is read as the number 4286578688, in lists too, and in every
   float type. A hexadecimal literal of a float is now its bit pattern, as MLIR has it; so xDSL's
@@ -467,6 +467,9 @@ _REPAIRS: tuple[tuple[type, str, Callable[..., Any]], ...] = (
     (DenseIntOrFPElementsAttr, "print_without_type", _print_without_type),
 )
 
-for _class, _name, _repair in _REPAIRS:
-    assert hasattr(_class, _name), f"xDSL has no {_class.__name__}.{_name} any more"
-    setattr(_class, _name, _repair)
+
+def install() -> None:
+    """Puts the repairs in the place of xDSL's methods, for the whole process; again is no change."""
+    for owner, name, repair in _REPAIRS:
+        assert hasattr(owner, name), f"xDSL has no {owner.__name__}.{name} any more"
+        setattr(owner, name, repair)

@@ -24,7 +24,9 @@ from xdsl.dialects.builtin import (
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
-from xla_dialect.xdsl_workarounds import MAX_SPLAT_BYTES, parse_dense_literal
+from xla_dialect.xdsl_workarounds import MAX_SPLAT_BYTES, install, parse_dense_literal
+
+install()
 
 F16, F32, F64 = (partial(np.array, dtype=type_) for type_ in (np.float16, np.float32, np.float64))
 I8, I32, I64 = (partial(np.array, dtype=type_) for type_ in (np.int8, np.int32, np.int64))
