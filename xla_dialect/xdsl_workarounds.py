@@ -469,7 +469,7 @@ _REPAIRS: tuple[tuple[type, str, Callable[..., Any]], ...] = (
 
 
 def install() -> None:
-    """Puts the repairs in the place of xDSL's methods, for the whole process; again is no change."""
+    """Puts the repairs in the place of xDSL's methods, for the whole process."""
     for owner, name, repair in _REPAIRS:
         assert hasattr(owner, name), f"xDSL has no {owner.__name__}.{name} any more"
         setattr(owner, name, repair)
