@@ -1,1 +1,1 @@
-"""The command line: parse arguments, call the library, print."""
+"""Command line tools: they parse arguments, call the library and print."""

@@ -29,9 +29,7 @@ def as_array(type_: Attribute, name: str, label: str = "C1") -> Array:
     return cast(Array, type_)
 
 
-def with_elements(
-    type_: Attribute, allowed: ElementClass, name: str, label: str = "C1"
-) -> Array:
+def with_elements(type_: Attribute, allowed: ElementClass, name: str, label: str = "C1") -> Array:
     """The type as an array type whose elements are of one of the allowed classes."""
     array_type = as_array(type_, name, label)
     if not element_class(array_type.element_type) & allowed:
@@ -73,9 +71,7 @@ def require_dimensions(numbers: Sequence[int], rank: int, name: str, label: str)
 
 def require_length(values: Sequence[int], length: int, name: str, label: str) -> None:
     """An attribute list has one entry per dimension."""
-    require(
-        len(values) == length, label, "{} has {} entries, not {}", name, len(values), length
-    )
+    require(len(values) == length, label, "{} has {} entries, not {}", name, len(values), length)
 
 
 def require_index_scalars(indices: Sequence[Attribute], rank: int, label: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute
 
@@ -79,7 +77,7 @@ def place_of(location: Attribute) -> tuple[str, int, int] | None:
         case NameLoc():
             return place_of(location.location)
         case FusedLoc(locations=ArrayAttr() as parts):
-            places = (place_of(part) for part in cast("ArrayAttr[Attribute]", parts))
+            places = (place_of(part) for part in parts)
             return next((place for place in places if place is not None), None)
         case _:
             return None

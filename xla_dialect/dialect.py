@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-import xla_dialect.xdsl_workarounds as _applied_on_import  # noqa: F401
+from xla_dialect import xdsl_workarounds
 from xla_dialect.attributes import ENUM_ATTRIBUTES
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.types import TokenType
+
+xdsl_workarounds.install()
 
 XLA = Dialect("xla", list(OPERATIONS), [LayoutAttr, TokenType, *ENUM_ATTRIBUTES])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import ClassVar
 
 from xdsl.ir import Data
@@ -112,7 +113,7 @@ class Layout:
             _rule(
                 bool(tile)
                 and tile[-1] is not COMBINE
-                and all(entry is COMBINE or entry >= 1 for entry in tile),
+                and all(entry is None or entry >= 1 for entry in tile),
                 f"(C2) tile {_spell_tiles((tile,))} needs entries that are * or at least 1, "
                 "and a number last",
             )
@@ -153,7 +154,7 @@ class Layout:
             _rule(0 <= dimension < len(physical), f"(C7) no physical dimension {dimension}")
             limits = (0, *indices, physical[dimension])
             _rule(
-                all(a < b for a, b in zip(limits, limits[1:], strict=False)),
+                all(a < b for a, b in pairwise(limits)),
                 f"(C7) split indices {list(indices)} do not rise strictly inside "
                 f"size {physical[dimension]}",
             )

@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import (
     TupleType,
     i64,
 )
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Data,
-    EnumAttribute,
     Operation,
     OpResult,
     Region,
@@ -277,7 +277,7 @@ class XlaOp(IRDLOperation):
 def _types_of(value: Any) -> Any:
     """The type of an operand, the tuple of types of a variadic one, None for an absent one."""
     if isinstance(value, SSAValue):
-        return value.type
+        return cast("SSAValue[Attribute]", value).type
     if value is None:
         return None
     return tuple(v.type for v in value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 Sizes = tuple[int, ...]
 
@@ -25,7 +26,7 @@ def are_dimensions(numbers: Sequence[int], rank: int) -> bool:
 
 def is_ascending(numbers: Sequence[int]) -> bool:
     """Whether every number is greater than the one before."""
-    return all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    return all(a < b for a, b in pairwise(numbers))
 
 
 def permuted(sizes: Sequence[int], permutation: Sequence[int]) -> Sizes:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
-from xdsl.ir import Attribute, Data, EnumAttribute, Operation, Region, SSAValue
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.ir import Attribute, Data, Operation, Region, SSAValue
 from xdsl.irdl import OpDef, OptionalDef
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer

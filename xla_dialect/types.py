@@ -140,7 +140,7 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
 
 
 def array(element_type: Attribute, dimensions: Sequence[int], encoding: Attribute | None = None):
-    """The array type of these dimensions (major to minor numbering), default layout unless given."""
+    """The array type of these sizes; the default layout if none is given."""
     return TensorType(element_type, dimensions, NoneAttr() if encoding is None else encoding)
 
 

@@ -78,9 +78,7 @@ class CallOp(XlaOp):
     name = "xla.call"
     arguments = var_operand_def()
     to_apply = prop_def(FlatSymbolRefAttrConstr)
-    is_composite = prop_def(
-        IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False)
-    )
+    is_composite = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
     outputs = var_result_def()
 
     @staticmethod
@@ -200,9 +198,7 @@ class ConditionalOp(XlaOp):
             parameters, returned = signature(region, f"branch {i}", "C3")
             given = branch_operands[taken : taken + len(parameters)]
             taken += len(parameters)
-            require(
-                len(given) == len(parameters), "C2", "operands missing for branch {}", i
-            )
+            require(len(given) == len(parameters), "C2", "operands missing for branch {}", i)
             require(
                 all_compatible(given, parameters),
                 "C3",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -36,7 +36,7 @@ def literal_type(value: Attribute) -> Attribute:
         elements = cast("ArrayAttr[Attribute]", value).data
         return TupleType([literal_type(v) for v in elements])  # pyright: ignore[reportArgumentType]
     if isinstance(value, DenseIntOrFPElementsAttr):
-        type_ = cast(Attribute, value.type)
+        type_ = cast("DenseIntOrFPElementsAttr[Any]", value).type
         if isinstance(type_, TensorType) and element_class(
             cast("TensorType[Attribute]", type_).element_type
         ):
@@ -78,9 +78,7 @@ class ConstantOp(XlaOp):
             types: Sequence[Attribute] = [literal_type(value)]
         except Violation as violation:
             parser.raise_error(f"{cls.name}: {violation}", position, parser.pos)
-        return cls.create(
-            result_types=types, properties={"value": value}, attributes=attributes
-        )
+        return cls.create(result_types=types, properties={"value": value}, attributes=attributes)
 
 
 @irdl_op_definition
@@ -99,9 +97,7 @@ class IotaOp(XlaOp):
     @staticmethod
     def infer(*, iota_dimension: int, declared: Types) -> Types:
         """The declared type."""
-        result = with_elements(
-            declared_array(declared), ElementClass.NUMBER, "the result", "C3"
-        )
+        result = with_elements(declared_array(declared), ElementClass.NUMBER, "the result", "C3")
         rank = len(result.shape.data)
         require(
             0 <= iota_dimension < rank, "C2", "iota_dimension = {} of rank {}", iota_dimension, rank

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -28,7 +26,6 @@ from xla_dialect.constraints import (
 )
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
-    Array,
     ElementClass,
     array,
     byte_size,
@@ -181,9 +178,7 @@ class SliceOp(XlaOp):
                 size,
             )
         require(all(s >= 1 for s in strides), "C3", "strides are {}", list(strides))
-        return (
-            array(source.element_type, shapes.sliced(start_indices, limit_indices, strides)),
-        )
+        return (array(source.element_type, shapes.sliced(start_indices, limit_indices, strides)),)
 
 
 @irdl_op_definition
@@ -215,8 +210,11 @@ class ConcatenateOp(XlaOp):
             found = other.get_shape()
             require(len(found) == rank, "C2", "operand {} has rank {}, not {}", i, len(found), rank)
             require(
-                all(a == b for d, (a, b) in enumerate(zip(sizes, found, strict=True))
-                    if d != dimension),
+                all(
+                    a == b
+                    for d, (a, b) in enumerate(zip(sizes, found, strict=True))
+                    if d != dimension
+                ),
                 "C4",
                 "operand {} has sizes {}, operand 0 {}",
                 i,
@@ -359,9 +357,7 @@ class DynamicUpdateSliceOp(XlaOp):
     traits = traits_def(Pure())
 
     @staticmethod
-    def infer(
-        operand: Attribute, update: Attribute, start_indices: tuple[Attribute, ...]
-    ) -> Types:
+    def infer(operand: Attribute, update: Attribute, start_indices: tuple[Attribute, ...]) -> Types:
         """The type of the operand."""
         source = with_elements(operand, ElementClass.ANY, "operand")
         part = as_array(update, "update")
@@ -411,7 +407,7 @@ class BitcastOp(XlaOp):
     def infer(operand: Attribute, *, declared: Types) -> Types:
         """The declared type."""
         source = with_elements(operand, ElementClass.ANY, "operand")
-        result = cast(Array, with_elements(declared_array(declared), ElementClass.ANY, "result"))
+        result = with_elements(declared_array(declared), ElementClass.ANY, "result")
         require(
             byte_size(source) == byte_size(result),
             "C2",

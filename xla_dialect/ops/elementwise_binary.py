@@ -10,7 +10,14 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ComplexType, Float32Type, Float64Type
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Commutative, Pure
 
 from xla_dialect.attributes import (
@@ -218,9 +225,7 @@ class ComplexOp(ElementwiseBinaryOp):
         """The complex type whose components are the operands."""
         parts = operand_array(lhs, rhs, cls.ELEMENTS)
         element = parts.element_type
-        require(
-            isinstance(element, Float32Type | Float64Type), "C1", "components are {}", element
-        )
+        require(isinstance(element, Float32Type | Float64Type), "C1", "components are {}", element)
         return (array_like(parts, ComplexType(element)),)  # pyright: ignore[reportArgumentType]
 
 

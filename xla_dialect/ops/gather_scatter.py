@@ -78,9 +78,7 @@ class GatherOp(XlaOp):
             len(index_sizes),
         )
         extended = shapes.with_index_vector(index_sizes, index_vector_dim)
-        _require_ascending(
-            offset_dims, len(extended) - 1 + len(offset_dims), "offset_dims", "C3"
-        )
+        _require_ascending(offset_dims, len(extended) - 1 + len(offset_dims), "offset_dims", "C3")
         _require_ascending(collapsed_slice_dims, rank, "collapsed_slice_dims", "C4")
         require_length(slice_sizes, rank, "slice_sizes", "C5")
         dropped = (*collapsed_slice_dims, *operand_batching_dims)
@@ -128,11 +126,11 @@ def _require_batching(
     require_dimensions(index_dims, len(index_sizes), "start_indices_batching_dims", "C8")
     found = [sizes[d] for d in dims], [index_sizes[d] for d in index_dims]
     require(found[0] == found[1], "C8", "batching sizes are {} and {}", *found)
+    require(all(slice_sizes[d] <= 1 for d in dims), "C8", "batching slice sizes exceed 1")
     require(
-        all(slice_sizes[d] <= 1 for d in dims), "C8", "batching slice sizes exceed 1"
-    )
-    require(
-        not set(dims) & set(taken), "C8", "batching dimensions {} are collapsed or indexed",
+        not set(dims) & set(taken),
+        "C8",
+        "batching dimensions {} are collapsed or indexed",
         list(dims),
     )
     require(

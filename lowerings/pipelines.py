@@ -1,0 +1,46 @@
+"""The pipelines: which passes lead from which level to which. The compiler's table of contents.
+
+A stage is one level and the passes that reach it from the level before; every stage can be run by
+itself, printed, parsed again and verified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A level of the intermediate representation and the passes that lead to it."""
+
+    level: str
+    passes: tuple[str, ...]
+    """Pass specifications as on the command line, e.g. `vectorize{lanes=16}`."""
+
+
+NATIVE: tuple[Stage, ...] = (
+    Stage("xla", ("xla-inline", "xla-flatten-tuples", "xla-expand-bitcast")),
+    Stage(
+        "tensors",
+        ("convert-xla-to-scf", "convert-xla-to-linalg", "linalg-fuse-elementwise-ops"),
+    ),
+    Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
+    Stage("loops", ("convert-linalg-to-loops", "expand-math")),
+)
+"""From a program in the xla dialect to the loops that the LLVM target prints."""
+
+PIPELINES: dict[str, tuple[Stage, ...]] = {"native": NATIVE}
+"""By name, as `-p native` takes them."""
+
+LEVELS: tuple[str, ...] = tuple(stage.level for stage in NATIVE)
+"""The levels in lowering order."""
+
+
+def pass_specs(stages: tuple[Stage, ...], level: str | None = None) -> tuple[str, ...]:
+    """The pass specifications of a pipeline, up to and including a level if given."""
+    specs: list[str] = []
+    for stage in stages:
+        specs.extend(stage.passes)
+        if stage.level == level:
+            break
+    return tuple(specs)

@@ -1,0 +1,97 @@
+"""Reading programs: which format a text is in, and the module it becomes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.context import make_context
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.hlo_text import read_hlo
+from xla_dialect.mlir_text import read_mlir
+from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.verification import verify
+
+InputFormat: TypeAlias = Literal["hlo", "stablehlo", "mlir"]
+INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+
+_HLO = re.compile(
+    r"\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:HloModule\b|ENTRY\b|%?[\w.-]+ (?:\(|\{))", re.S
+)
+_STABLEHLO = re.compile(r"\b(?:stablehlo|chlo)\.[a-z]")
+_SNIFFED_CHARACTERS = 1 << 16
+
+
+class UnreadableFile(XlaError):
+    """A file that cannot be opened or is not text."""
+
+
+def detect_format(text: str, file_name: str = "") -> InputFormat:
+    """
+    The format of a program: by extension (`.hlo`), else by content.
+
+    MLIR with StableHLO or CHLO operations near its start counts as `stablehlo`.
+    """
+    if file_name.endswith(".hlo"):
+        return "hlo"
+    head = text[:_SNIFFED_CHARACTERS]
+    if not file_name.endswith(".mlir") and _HLO.match(head) and "func.func" not in head:
+        return "hlo"
+    return "stablehlo" if _STABLEHLO.search(head) else "mlir"
+
+
+def read_file(path: str | Path) -> str:
+    """The text of a file; raises UnreadableFile."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UnreadableFile(f"{path}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+
+
+def parse_program(
+    text: str,
+    file_name: str = "<input>",
+    input_format: InputFormat | None = None,
+    ctx: Context | None = None,
+) -> ModuleOp:
+    """
+    The module of a program, not verified yet.
+
+    Raises LocatedError for text that cannot be read.
+    """
+    match input_format or detect_format(text, file_name):
+        case "hlo":
+            return read_hlo(text, file_name)
+        case "stablehlo":
+            return read_stablehlo(text, file_name)
+        case "mlir":
+            return read_mlir(text, ctx or make_context(), file_name)
+
+
+def load_program(
+    text_or_path: str | Path,
+    input_format: InputFormat | None = None,
+    ctx: Context | None = None,
+) -> ModuleOp:
+    """
+    The verified module of a program, given as text or as the path of a file.
+
+    A string with a line break, or one that names no file, is taken as text. Raises XlaError.
+    """
+    file_name, text = "<input>", str(text_or_path)
+    if isinstance(text_or_path, Path) or _is_path(text):
+        file_name = text
+        text = read_file(text_or_path)
+    module = parse_program(text, file_name, input_format, ctx)
+    verify(module, {file_name: text})
+    return module
+
+
+def _is_path(text: str) -> bool:
+    return "\n" not in text and (text.endswith((".hlo", ".mlir", ".txt")) or Path(text).is_file())

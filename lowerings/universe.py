@@ -1,0 +1,74 @@
+"""What the toolkit offers to every xDSL tool: its dialects, passes and targets, loaded on use.
+
+Adding a pass or a target is one row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from xdsl.universe import Universe
+
+
+def _lazy(place: str) -> Callable[[], Any]:
+    """Loads `module:name` when it is asked for: start-up stays quick."""
+    module, name = place.split(":")
+    return lambda: getattr(import_module(module), name)
+
+
+_DIALECTS = {
+    "xla": "xla_dialect.dialect:XLA",
+    "stablehlo": "xla_dialect.stablehlo:STABLEHLO",
+    "chlo": "xla_dialect.stablehlo:CHLO",
+}
+
+_PASSES = {
+    "xla-inline": "lowerings.simplify.inline:XlaInlinePass",
+    "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
+    "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
+    "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",
+    "convert-xla-to-linalg": "lowerings.xla_to_linalg:ConvertXlaToLinalgPass",
+    "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
+    "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
+    "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",
+    "expand-math": "lowerings.loops.expand_math:ExpandMathPass",
+}
+
+_TARGETS = {
+    "xla-llvm": "lowerings.targets.llvm:LLVMTarget",
+}
+
+_REPLACED_DIALECTS = {
+    "arith": "lowerings.arith_extension:ARITH",
+    "vector": "lowerings.vector_extension:VECTOR",
+}
+_REPLACED_TARGETS = {
+    "llvm": "lowerings.targets.llvm:LLVMTarget",
+}
+"""What stands in for xDSL's own of the same name in our tools. A second universe cannot hold the
+name, so stock `xdsl-opt` keeps xDSL's."""
+
+UNIVERSE = Universe(
+    all_dialects={name: _lazy(place) for name, place in _DIALECTS.items()},
+    all_passes={name: _lazy(place) for name, place in _PASSES.items()},
+    all_targets={name: _lazy(place) for name, place in _TARGETS.items()},
+)
+"""The entry point `xdsl.universe`: what stock xDSL tools see of us."""
+
+
+@cache
+def toolkit_universe() -> Universe:
+    """Everything that our own tools know: xDSL's, ours, and that of other installed packages."""
+    found = Universe.get_multiverse()
+    ours = UNIVERSE
+    return Universe(
+        all_dialects=found.all_dialects
+        | ours.all_dialects
+        | {name: _lazy(place) for name, place in _REPLACED_DIALECTS.items()},
+        all_passes=found.all_passes | ours.all_passes,
+        all_targets=found.all_targets
+        | {name: _lazy(place) for name, place in _REPLACED_TARGETS.items()},
+    )

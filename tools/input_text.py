@@ -1,0 +1,39 @@
+"""Reading what the command line names: a file or stdin, whole or split into chunks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+
+from lowerings.program import UnreadableFile, read_file
+
+_SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One program of an input; blank lines in front keep the line numbers of the whole input."""
+
+    text: str
+
+
+def read_input(path: str) -> tuple[str, str]:
+    """The name for messages and the text of a file, or of stdin for `-`."""
+    if path != "-":
+        return path, read_file(path)
+    try:
+        return "<stdin>", sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(f"<stdin>: error: not UTF-8 text (byte {error.start})") from None
+
+
+def split_chunks(text: str) -> list[Chunk]:
+    """The programs between lines that start with `// -----`."""
+    chunks: list[Chunk] = []
+    start = 0
+    for match in [*_SEPARATOR.finditer(text), None]:
+        end = len(text) if match is None else match.start()
+        chunks.append(Chunk("\n" * text.count("\n", 0, start) + text[start:end]))
+        start = end if match is None else match.end()
+    return chunks

@@ -1,0 +1,66 @@
+"""Reading MLIR text with located operations and located errors."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
+
+from xla_dialect.diagnostics import LocatedError
+
+
+class MlirSyntaxError(LocatedError):
+    """MLIR text that cannot be read."""
+
+
+class LocatingParser(Parser):
+    """xDSL's parser, which also gives every operation the place where it stands in the text."""
+
+    def __init__(self, ctx: Context, text: str, file_name: str):
+        super().__init__(ctx, text, file_name)
+        self.file_attribute = StringAttr(file_name)
+        self.line_starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+
+    def parse_operation(self) -> Operation:
+        """Parses an operation; one without a location gets that of its first character."""
+        start = self.pos
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            line = bisect_right(self.line_starts, start)
+            column = start - self.line_starts[line - 1] + 1
+            op.location = FileLineColLoc(self.file_attribute, IntAttr(line), IntAttr(column))
+        return op
+
+
+def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:
+    """
+    Parses a module with the dialects of a context.
+
+    Raises MlirSyntaxError (with line and column) for text that cannot be read. The module is not
+    verified.
+    """
+    parser = LocatingParser(ctx, text, file_name)
+    try:
+        return parser.parse_module()
+    except ParseError as error:
+        message = error.msg.strip().splitlines()[0] if error.msg.strip() else "syntax error"
+        _fail(message, text, file_name, error.span.start)
+    except RecursionError:
+        _fail("nested too deeply", text, file_name, parser.pos)
+    except (VerifyException, UnregisteredConstructException, ValueError, OverflowError) as error:
+        # What attributes and types say about their own parameters, without a position.
+        message = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        _fail(message, text, file_name, parser.pos)
+
+
+def _fail(message: str, text: str, file_name: str, offset: int) -> NoReturn:
+    located = LocatedError.at_offset(message, file_name, text, offset)
+    raise MlirSyntaxError(
+        located.message, file_name, located.line, located.column, located.source_line
+    ) from None
