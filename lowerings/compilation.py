@@ -1,0 +1,152 @@
+"""`lowerings.compile`: from a program to something that can be called with numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.dialects.func import FuncOp
+
+from lowerings.context import make_context
+from lowerings.execution.executable import compile_loops_module
+from lowerings.execution.signature import Signature, signature_of
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import NATIVE, pass_specs
+from lowerings.program import InputFormat, load_program
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.reference import flatten_results, nest_arguments, run
+
+
+class CompilationError(XlaError):
+    """A program or an option that the compiler does not take."""
+
+
+class Program(Protocol):
+    """A program ready to run: call it with one array per parameter."""
+
+    @property
+    def signature(self) -> Signature:
+        """Parameter and result shapes."""
+        ...
+
+    def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
+        """Runs the program; anything with `__array__` or `__dlpack__` is an array."""
+        ...
+
+
+class ReferenceProgram:
+    """A program that the numpy reference interpreter runs."""
+
+    def __init__(self, module: ModuleOp, entry: str):
+        self.module = module
+        self.entry = entry
+        self.signature = signature_of(functions_of(module)[entry])
+
+    def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
+        """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
+        arrays = [np.asarray(argument) for argument in arguments]
+        nested = nest_arguments(self.module, arrays, self.entry)
+        return flatten_results(run(self.module, nested, self.entry))
+
+
+def compile(
+    text_or_path: str | Path,
+    *,
+    backend: str = "llvm",
+    input_format: InputFormat | None = None,
+    num_threads: int | None = None,
+) -> Program:
+    """
+    Compiles a program, given as text or as the path of a file.
+
+    `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
+    `num_threads` limits the threads of compiled code (None: as many as pay). Raises XlaError for a
+    program that cannot be read, breaks a rule, or cannot be compiled.
+    """
+    module = load_program(text_or_path, input_format)
+    return compile_module(module, backend=backend, num_threads=num_threads)
+
+
+def compile_module(
+    module: ModuleOp, *, backend: str = "llvm", num_threads: int | None = None, entry: str = "main"
+) -> Program:
+    """
+    Compiles one function of a verified module at the xla level; the module is used up.
+
+    Raises XlaError where the entry is missing or cannot be compiled.
+    """
+    if backend not in _COMPILERS:
+        raise CompilationError(f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})")
+    if num_threads is not None and num_threads < 1:
+        raise CompilationError(f"num_threads is {num_threads}")
+    if entry not in functions_of(module):
+        found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
+        raise CompilationError(f"there is no function @{entry} (functions: {found})")
+    return _COMPILERS[backend](module, entry)
+
+
+def _compile_native(module: ModuleOp, entry: str) -> Program:
+    signature = signature_of(functions_of(module)[entry])
+    isolate_entry(module, entry)
+    manager = PassManager(make_context(), verify_each=False)
+    manager.run(module, parse_passes(",".join(pass_specs(NATIVE))))
+    return compile_loops_module(module, signature, "main")
+
+
+_COMPILERS: dict[str, Callable[[ModuleOp, str], Program]] = {
+    "llvm": _compile_native,
+    "reference": ReferenceProgram,
+}
+
+BACKENDS: tuple[str, ...] = tuple(_COMPILERS)
+"""The executors: machine code in process, and the numpy reference."""
+
+
+def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
+    """The functions of a module by name."""
+    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+
+
+def isolate_entry(module: ModuleOp, entry: str) -> None:
+    """Makes a function the public `@main` of its module; drops what it does not call."""
+    functions = functions_of(module)
+    reached = {entry}
+    waiting = [entry]
+    while waiting:
+        for op in functions[waiting.pop()].walk():
+            if isinstance(op, CallOp | FuncCallOp):
+                callee = _callee(op)
+                if callee not in reached:
+                    reached.add(callee)
+                    waiting.append(callee)
+    for name, function in functions.items():
+        if name not in reached:
+            module.body.block.erase_op(function)
+        elif name == entry:
+            function.properties.pop("sym_visibility", None)
+            function.properties["sym_name"] = StringAttr("main")
+        else:
+            function.properties["sym_visibility"] = StringAttr("private")
+            if name == "main":
+                _rename(module, function, "main.called")
+
+
+def _callee(op: CallOp | FuncCallOp) -> str:
+    symbol = op.to_apply if isinstance(op, CallOp) else op.callee
+    return symbol.root_reference.data
+
+
+def _rename(module: ModuleOp, function: FuncOp, name: str) -> None:
+    """Renames a function and every call of it."""
+    old = function.sym_name.data
+    function.properties["sym_name"] = StringAttr(name)
+    for op in module.walk():
+        if isinstance(op, CallOp | FuncCallOp) and _callee(op) == old:
+            key = "to_apply" if isinstance(op, CallOp) else "callee"
+            op.properties[key] = SymbolRefAttr(name)

@@ -1,0 +1,81 @@
+"""Comparing results with what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lowerings.execution.signature import Signature
+from tools.array_spec import AnyArray, as_parameter
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.types import spell
+
+DEFAULT_TOLERANCE = 1e-5
+"""Largest error of floats relative to the largest expected magnitude."""
+
+
+class UnexpectedResult(XlaError):
+    """A result that differs from what was expected."""
+
+
+def compare_results(
+    results: Sequence[AnyArray],
+    expected: Sequence[AnyArray],
+    signature: Signature,
+    tolerance: float,
+) -> None:
+    """
+    Compares results one by one; raises UnexpectedResult for the first that differs.
+
+    Integers and pred have to be equal; floats may differ by `tolerance` times the largest finite
+    expected magnitude, infinities and NaNs have to be in the same places.
+    """
+    if len(results) != len(expected):
+        raise UnexpectedResult(f"{len(results)} results, {len(expected)} expected: {signature}")
+    for number, (result, wanted, row) in enumerate(
+        zip(results, expected, signature.results, strict=True)
+    ):
+        wanted = as_parameter(wanted, row.type)
+        name = f"result {number} ({spell(row.type)})"
+        if result.shape != wanted.shape:
+            raise UnexpectedResult(
+                f"{name}: shape {list(result.shape)}, expected {list(wanted.shape)}"
+            )
+        wrong = mismatches(result, wanted, tolerance)
+        if wrong.any():
+            index = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise UnexpectedResult(
+                f"{name}: {int(wrong.sum())} of {wrong.size} elements differ, the first at "
+                f"{list(index)}: {result[index]}, expected {wanted[index]}"
+            )
+
+
+def mismatches(result: AnyArray, expected: AnyArray, tolerance: float) -> np.ndarray:
+    """Where a result differs from what was expected by more than the tolerance."""
+    if result.dtype.kind in "biu" or expected.dtype.kind in "biu":
+        return np.asarray(result != expected)
+    wide = np.complex128 if result.dtype.kind == "c" else np.float64
+    a, b = result.astype(wide), expected.astype(wide)
+    finite = np.isfinite(a) & np.isfinite(b)
+    with np.errstate(all="ignore"):
+        off = np.abs(a - b) > tolerance * largest_magnitude(b)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(finite, off, ~same)
+
+
+def largest_magnitude(values: AnyArray) -> float:
+    """The largest finite magnitude, 0 if there is none."""
+    magnitudes = np.abs(values[np.isfinite(values)])
+    return float(magnitudes.max()) if magnitudes.size else 0.0
+
+
+def relative_error(result: AnyArray, expected: AnyArray) -> float:
+    """The largest difference, relative to the largest expected magnitude; NaN counts as 1."""
+    a, b = result.astype(np.float64), expected.astype(np.float64)
+    if not a.size:
+        return 0.0
+    with np.errstate(all="ignore"):
+        difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    worst = float(np.nan_to_num(difference, nan=np.inf).max())
+    return worst / (largest_magnitude(b) or 1.0) if np.isfinite(worst) else 1.0
