@@ -34,6 +34,7 @@ _PASSES = {
     "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
     "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
     "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",
+    "convert-linalg-to-vector-loops": "lowerings.loops.convert_linalg_to_loops:ConvertLinalgToLoops",
     "expand-math": "lowerings.loops.expand_math:ExpandMathPass",
 }
 
@@ -43,6 +44,7 @@ _TARGETS = {
 
 _REPLACED_DIALECTS = {
     "arith": "lowerings.arith_extension:ARITH",
+    "linalg": "lowerings.linalg_extension:LINALG",
     "vector": "lowerings.vector_extension:VECTOR",
 }
 _REPLACED_TARGETS = {
