@@ -1,0 +1,266 @@
+"""The attributes of HLO text: how each kind of value is spelled, and which attributes exist.
+
+A spelling turns the text of a value into properties of an operation: mostly one property of the
+same name, sometimes several (`slice={[0:4:2]}` is three lists).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute
+
+Properties: TypeAlias = dict[str, Attribute]
+Spelling: TypeAlias = Callable[[str], Properties]
+"""From the text of a value to properties; raises AttributeValueError."""
+
+
+class AttributeValueError(ValueError):
+    """A value that is misspelled or out of range; `position` is where in its text."""
+
+    def __init__(self, message: str, position: int = 0):
+        self.position = position
+        super().__init__(message)
+
+
+COMMON_ATTRIBUTES = frozenset(
+    {
+        "backend_config",
+        "control-predecessors",
+        "frontend_attributes",
+        "metadata",
+        "origin",
+        "original_value",
+        "parameter_replication",
+        "sharding",
+        "statistics",
+    }
+)
+"""What any instruction may carry. Not interpreted, but kept under `kept_name`."""
+
+COMPUTATION_ATTRIBUTES = frozenset({"execution_thread", "frontend_attributes"})
+"""What may follow the closing brace of a computation. Not interpreted, but kept."""
+
+
+def kept_name(attribute: str) -> str:
+    """Where an attribute is kept: `control-predecessors` is `xla.control_predecessors`."""
+    return f"xla.{attribute.replace('-', '_')}"
+
+
+def kept_value(attribute: str, text: str) -> Attribute:
+    """
+    What is kept of an attribute that is not interpreted.
+
+    Metadata and frontend attributes become dictionaries (of the strings as escaped in the text,
+    and of integers) if that says exactly the same; everything else is a string, as written.
+    """
+    separator = _FIELD_SEPARATORS.get(attribute)
+    if separator is None:
+        return StringAttr(text)
+    fields = list(_FIELD.finditer(text))
+    found: Properties = {
+        name: IntegerAttr(int(number), i64) if number else StringAttr(string)
+        for name, number, string in (match.groups() for match in fields)
+    }
+    spelled = f"{{{separator.join(match.group() for match in fields)}}}"
+    return (
+        DictionaryAttr(found) if spelled == text and len(found) == len(fields) else StringAttr(text)
+    )
+
+
+_FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
+_FIELD = re.compile(r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"((?:[^"\\]|\\.)*+)")')
+
+
+def integer(property_name: str) -> Spelling:
+    """`3`"""
+    return lambda text: {property_name: IntegerAttr(_whole(text, _INTEGER, "an integer"), i64)}
+
+
+def boolean(property_name: str) -> Spelling:
+    """`true` or `false`"""
+
+    def read(text: str) -> Properties:
+        if text not in ("true", "false"):
+            raise AttributeValueError(f"expected true or false, found '{_short(text)}'")
+        return {property_name: BoolAttr.from_bool(text == "true")}
+
+    return read
+
+
+def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
+    """One of the words of an enumeration, `LT`"""
+
+    def read(text: str) -> Properties:
+        if text not in cases:
+            raise AttributeValueError(f"expected one of {', '.join(cases)}; found '{_short(text)}'")
+        return {property_name: cases[text]}
+
+    return read
+
+
+def verbatim(property_name: str) -> Spelling:
+    """Anything, kept as it is"""
+    return lambda text: {property_name: StringAttr(text)}
+
+
+def integers(property_name: str) -> Spelling:
+    """`{0,1}`"""
+    return lambda text: {property_name: _dense(_list(text))}
+
+
+def single_dimension(property_name: str) -> Spelling:
+    """`{0}`: a list of exactly one"""
+
+    def read(text: str) -> Properties:
+        numbers = _list(text)
+        if len(numbers) != 1:
+            raise AttributeValueError(f"expected one dimension, found {len(numbers)}")
+        return {property_name: IntegerAttr(numbers[0], i64)}
+
+    return read
+
+
+def slice_ranges(start: str, limit: str, strides: str) -> Spelling:
+    """`{[0:4:2], [1:3]}`: start, limit and stride (1 where left out) of every dimension"""
+
+    def read(text: str) -> Properties:
+        ranges = [
+            _numbers(match, text, default=1)
+            for match in _items(text, _RANGE, "a range [start:limit:stride]")
+        ]
+        return _columns((start, limit, strides), ranges)
+
+    return read
+
+
+def padding(low: str, high: str, interior: str) -> Spelling:
+    """`1_2x0_0_1`: low, high and interior (0 where left out) padding of every dimension"""
+
+    def read(text: str) -> Properties:
+        rows: list[list[int]] = []
+        position = 0
+        for part in text.split("x"):
+            match = _PADDING.fullmatch(part)
+            if match is None:
+                raise AttributeValueError(
+                    f"expected padding low_high or low_high_interior, found '{_short(part)}'",
+                    position,
+                )
+            rows.append([_checked(n or "0", position) for n in match.groups()])
+            position += len(part) + 1
+        return _columns((low, high, interior), rows)
+
+    return read
+
+
+def names(text: str) -> list[tuple[str, int]]:
+    """The names of `{%a, %b}` or `%a` without `%`, each with its position in the text."""
+    if not text.startswith("{"):
+        match = _NAME.fullmatch(text)
+        if match is None:
+            raise AttributeValueError(f"expected a name, found '{_short(text)}'")
+        return [(match.group(1), 0)]
+    return [(match.group(1), match.start()) for match in _items(text, _NAME, "a name")]
+
+
+MODULE_ATTRIBUTES: dict[str, Spelling] = {
+    "alias_passthrough_params": boolean("xla.alias_passthrough_params"),
+    "is_scheduled": boolean("xla.is_scheduled"),
+    "num_partitions": integer("xla.num_partitions"),
+    "replica_count": integer("xla.replica_count"),
+} | {
+    name: verbatim(f"xla.{name}")
+    for name in (
+        "allow_spmd_sharding_propagation_to_output",
+        "allow_spmd_sharding_propagation_to_parameters",
+        "buffer_donor",
+        "entry_computation_layout",
+        "frontend_attributes",
+        "input_output_alias",
+        "origin_recovery_table",
+    )
+}
+"""What the head of a module may say."""
+
+_INTEGER = re.compile(r"-?[0-9]++")
+_RANGE = re.compile(r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]")
+_PADDING = re.compile(r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?")
+_NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)
+_BLANKS = re.compile(r"\s*+")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+def _checked(digits: str, position: int) -> int:
+    """The number, if it fits 64 bits."""
+    if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
+        raise AttributeValueError(f"{_short(digits)} does not fit 64 bits", position)
+    return number
+
+
+def _whole(text: str, pattern: re.Pattern[str], expected: str) -> int:
+    if pattern.fullmatch(text) is None:
+        raise AttributeValueError(f"expected {expected}, found '{_short(text)}'")
+    return _checked(text, 0)
+
+
+def _items(text: str, pattern: re.Pattern[str], expected: str) -> list[re.Match[str]]:
+    """The items of `{item, item}`."""
+    if not text.startswith("{"):
+        raise AttributeValueError(f"expected '{{', found '{_short(text)}'")
+    found: list[re.Match[str]] = []
+    position = _skip_blanks(text, 1)
+    if text[position : position + 1] != "}":
+        while True:
+            match = pattern.match(text, position)
+            if match is None:
+                found_text = _short(text[position:])
+                raise AttributeValueError(f"expected {expected}, found '{found_text}'", position)
+            found.append(match)
+            position = _skip_blanks(text, match.end())
+            if text[position : position + 1] != ",":
+                break
+            position = _skip_blanks(text, position + 1)
+    if text[position:] != "}":
+        raise AttributeValueError(f"expected '}}', found '{_short(text[position:])}'", position)
+    return found
+
+
+def _skip_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    assert match is not None
+    return match.end()
+
+
+def _list(text: str) -> list[int]:
+    return [_checked(m.group(), m.start()) for m in _items(text, _INTEGER, "an integer")]
+
+
+def _numbers(match: re.Match[str], text: str, default: int) -> list[int]:
+    groups = range(1, match.re.groups + 1)
+    return [
+        default if match.group(i) is None else _checked(match.group(i), match.start(i))
+        for i in groups
+    ]
+
+
+def _dense(numbers: Sequence[int]) -> Attribute:
+    return DenseArrayBase.from_list(i64, numbers)
+
+
+def _columns(property_names: tuple[str, str, str], rows: Sequence[Sequence[int]]) -> Properties:
+    """One list per property: the first numbers of all rows, the second, the third."""
+    return {name: _dense([row[i] for row in rows]) for i, name in enumerate(property_names)}

@@ -1,0 +1,221 @@
+"""The syntax of an HLO module to a `builtin.module` of functions.
+
+ENTRY becomes `func.func public @main`, the target of a `call` a private function of its name, and
+so does a computation that nothing uses. Every other computation becomes a region of the operation
+that uses it, one copy per use.
+
+Everything that is not interpreted is kept, under names with the prefix `xla.`: attributes of
+instructions, computations and the module, see `kept_value`. Besides these:
+
+- `xla.name`: the name of an instruction, where the name hint of its value cannot hold it.
+- `xla.computation`, on functions: the name of the computation, where the symbol is another.
+- `xla.computations`: the names of the computations that became the regions of an operation.
+- `xla.parameters`: what the parameters of these carried: a dictionary per parameter, per region.
+  For functions these are the attributes of the arguments.
+- `xla.position`, on parameters: the line of the computation it stands on (from 0), where
+  parameter i is not line i.
+- `xla.computation_order`, on the module: all computations in the order of the text.
+- `xla.file_names` and so on, on the module: the lines of the stack frame tables.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.ir import Block, Region, SSAValue
+
+from xla_dialect.hlo_text.attributes import (
+    COMPUTATION_ATTRIBUTES,
+    MODULE_ATTRIBUTES,
+    AttributeValueError,
+    Properties,
+    kept_name,
+)
+from xla_dialect.hlo_text.computations import resolve_computations
+from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
+from xla_dialect.hlo_text.syntax import Computation, Module
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.types import all_compatible, compatible, spell, spell_all
+
+ENTRY_SYMBOL = "main"
+
+TABLE_ATTRIBUTES = {
+    "FileNames": "xla.file_names",
+    "FunctionNames": "xla.function_names",
+    "FileLocations": "xla.file_locations",
+    "StackFrames": "xla.stack_frames",
+}
+"""Where the lines of the stack frame tables are kept, without quotes, braces and numbers."""
+
+
+def import_module(module: Module) -> ModuleOp:
+    """
+    The module of the dialect for the syntax of an HLO module; not verified.
+
+    Raises HloImportError or HloSyntaxError for the first thing that is wrong.
+    """
+    resolve_computations(module)
+    return _ModuleImporter(module).module_op()
+
+
+class _ModuleImporter:
+    def __init__(self, module: Module):
+        self.module = module
+        self.functions: dict[str, FuncOp] = {}
+        self.facts: dict[str, list[Properties]] = {}
+        """What the parameters of each computation carry."""
+        self.instructions = InstructionImporter(module, self.functions, self.regions)
+
+    def module_op(self) -> ModuleOp:
+        module = self.module
+        for computation in module.computations.values():
+            self.check_attributes(computation)
+            if computation is module.entry or computation.is_called or not computation.is_inlined:
+                self.functions[computation.name] = self.function(computation)
+        attributes = self.module_attributes()
+        self.check_entry_layout()
+        return ModuleOp(list(self.functions.values()), attributes, sym_name=StringAttr(module.name))
+
+    def function(self, computation: Computation) -> FuncOp:
+        """The function for a computation, with its private or public symbol."""
+        block, root = self.block(computation)
+        block.add_op(FuncReturnOp(root))
+        is_entry = computation is self.module.entry
+        symbol = ENTRY_SYMBOL if is_entry else self.symbol(computation.name)
+        facts = self.facts[computation.name]
+        function = FuncOp(
+            symbol,
+            ([argument.type for argument in block.args], [root.type]),
+            Region(block),
+            "public" if is_entry else "private",
+            arg_attrs=ArrayAttr([DictionaryAttr(f) for f in facts]) if any(facts) else None,
+        )
+        if symbol != computation.name:
+            function.attributes["xla.computation"] = StringAttr(computation.name)
+        for name, attribute in computation.attributes.items():
+            function.attributes[kept_name(name)] = self.instructions.kept(name, attribute.value)
+        return function
+
+    def symbol(self, name: str) -> str:
+        """The symbol for a computation: its name, unless the entry has that symbol."""
+        symbol = name
+        while symbol == ENTRY_SYMBOL or (symbol != name and symbol in self.module.computations):
+            symbol += "_"
+        return symbol
+
+    def regions(self, callees: list[Computation]) -> tuple[list[Region], Properties]:
+        """A fresh region for each computation, and the attributes that tell whose they are."""
+        regions: list[Region] = []
+        for callee in callees:
+            block, root = self.block(callee)
+            block.add_op(ReturnOp.create(operands=[root]))
+            regions.append(Region(block))
+        attributes: Properties = {
+            "xla.computations": ArrayAttr([StringAttr(callee.name) for callee in callees])
+        }
+        facts = [self.facts[callee.name] for callee in callees]
+        if any(any(parameters) for parameters in facts):
+            attributes["xla.parameters"] = ArrayAttr(
+                [ArrayAttr([DictionaryAttr(f) for f in parameters]) for parameters in facts]
+            )
+        return regions, attributes
+
+    def block(self, computation: Computation) -> tuple[Block, SSAValue]:
+        """The instructions of a computation as a block without terminator, and its root."""
+        importer = self.instructions
+        parameters = [importer.parameter(parameter) for parameter in computation.parameters]
+        block = Block(arg_types=[type_ for type_, _ in parameters])
+        values: Values = {}
+        facts: list[Properties] = []
+        for argument, (_, kept), parameter in zip(
+            block.args, parameters, computation.parameters, strict=True
+        ):
+            argument.location = importer.location(parameter)
+            facts.append(set_name(argument, parameter.name) | kept)
+        for position, instruction in enumerate(computation.instructions):
+            if instruction.opcode == "parameter":
+                number = instruction.number
+                values[instruction.name] = block.args[number]
+                if number != position:
+                    facts[number]["xla.position"] = IntegerAttr(position, i64)
+            else:
+                op = importer.operation(instruction, values)
+                block.add_op(op)
+                values[instruction.name] = op.results[0]
+        self.facts[computation.name] = facts
+        assert computation.root is not None  # the parser sets it
+        root = values[computation.root.name]
+        self.check_signature(computation, block, root)
+        return block, root
+
+    def check_signature(self, computation: Computation, block: Block, root: SSAValue) -> None:
+        """The types in the head of a computation are those of its parameters and its root."""
+        signature = computation.signature
+        if signature is None:
+            return
+        name = computation.name
+        found = [argument.type for argument in block.args]
+        if not all_compatible(signature.parameters, found):
+            self.instructions.fail(
+                f"'{name}' is declared with parameters {spell_all(signature.parameters)}, "
+                f"but has {spell_all(found)}",
+                signature.start,
+            )
+        if not compatible(signature.result, root.type):
+            self.instructions.fail(
+                f"'{name}' is declared to return {spell(signature.result)}, "
+                f"but its root is {spell(root.type)}",
+                signature.result_start,
+            )
+
+    def check_entry_layout(self) -> None:
+        """The types in `entry_computation_layout` are those of the entry computation."""
+        layout = self.module.entry_layout
+        if layout is None:
+            return
+        signature = self.functions[self.module.entry.name].function_type
+        declared = [*layout.parameters, layout.result]
+        if not all_compatible(declared, [*signature.inputs.data, *signature.outputs.data]):
+            self.instructions.fail(
+                f"entry_computation_layout is {spell_all(layout.parameters)} -> "
+                f"{spell(layout.result)}, but '{self.module.entry.name}' is "
+                f"{spell_all(signature.inputs.data)} -> {spell_all(signature.outputs.data)}",
+                layout.start,
+            )
+
+    def check_attributes(self, computation: Computation) -> None:
+        """The attributes after a computation are known."""
+        for name, attribute in computation.attributes.items():
+            if name not in COMPUTATION_ATTRIBUTES:
+                self.instructions.fail(f"a computation has no attribute '{name}'", attribute.start)
+
+    def module_attributes(self) -> Properties:
+        """The attributes and tables in the head of the module, as they are kept."""
+        module = self.module
+        found: Properties = {}
+        for name, attribute in module.attributes.items():
+            spelling = MODULE_ATTRIBUTES.get(name)
+            start, end = attribute.value
+            if spelling is None:
+                known = ", ".join(sorted(MODULE_ATTRIBUTES))
+                self.instructions.fail(
+                    f"HloModule has no attribute '{name}' (it has {known})", attribute.start
+                )
+            try:
+                found |= spelling(module.text[start:end])
+            except AttributeValueError as error:
+                self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
+        if len(module.computations) > 1:
+            names = [StringAttr(name) for name in module.computations]
+            found["xla.computation_order"] = ArrayAttr(names)
+        for table, lines in module.tables.items():
+            found[TABLE_ATTRIBUTES[table]] = ArrayAttr([StringAttr(line) for line in lines])
+        return found

@@ -1,0 +1,297 @@
+"""One instruction of HLO text to one operation of the dialect, by the table of opcodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import NoReturn, TypeAlias
+
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    FunctionType,
+    IntAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.constraints import results_agree
+from xla_dialect.hlo_text.attributes import (
+    COMMON_ATTRIBUTES,
+    AttributeValueError,
+    Properties,
+    kept_name,
+    kept_value,
+    names,
+)
+from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError
+from xla_dialect.hlo_text.literals import LiteralError, parse_literal
+from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
+from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
+from xla_dialect.op import XlaOp
+from xla_dialect.types import PRED, all_compatible, compatible, is_scalar, spell, spell_all
+
+Values: TypeAlias = dict[str, SSAValue]
+"""The instructions of one computation met so far, by name."""
+
+_MEMORIZED_LITERAL = 32
+"""The longest literal, in characters, that is looked up among those read before."""
+
+
+def set_name(value: SSAValue, name: str) -> dict[str, Attribute]:
+    """
+    Gives a value its HLO name as hint; returns `xla.name` where a hint cannot hold that name.
+
+    xDSL's hints start with no digit and lose a suffix `_<digits>`.
+    """
+    try:
+        value.name_hint = name
+    except ValueError:
+        return {"xla.name": StringAttr(name)}
+    return {} if value.name_hint == name else {"xla.name": StringAttr(name)}
+
+
+class InstructionImporter:
+    """
+    Makes operations from instructions.
+
+    `functions` are those made so far, by computation; `regions` makes the regions for computations
+    that an instruction calls, and the attributes that say whose they are.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        functions: Mapping[str, FuncOp],
+        regions: Callable[[list[Computation]], tuple[list[Region], Properties]],
+    ):
+        self.module = module
+        self.text = module.text
+        self.functions = functions
+        self.regions = regions
+        self._file = StringAttr(module.file)
+        self._properties: dict[tuple[str, str, str], Properties] = {}
+        """Opcode, attribute and the text of its value, to what they mean."""
+        self._kept: dict[tuple[str, str], Attribute] = {}
+        """Attribute and the text of its value, to what is kept of it."""
+        self._literals: dict[tuple[int, str], Attribute] = {}
+        """Literals by the identity of their type (the parser has one object per type) and text."""
+
+    def fail(self, message: str, offset: int) -> NoReturn:
+        """Raises HloImportError at an offset of the text."""
+        raise HloImportError.at_offset(message, self.module.file, self.text, offset)
+
+    def fail_syntax(self, message: str, offset: int) -> NoReturn:
+        """Raises HloSyntaxError at an offset of the text."""
+        raise HloSyntaxError.at_offset(message, self.module.file, self.text, offset)
+
+    def location(self, instruction: Instruction) -> FileLineColLoc:
+        """Where the instruction stands in the text."""
+        return FileLineColLoc(self._file, IntAttr(instruction.line), IntAttr(instruction.column))
+
+    def operation(self, instruction: Instruction, values: Values) -> XlaOp:
+        """
+        The operation for an instruction, detached, its result named.
+
+        Raises HloImportError or HloSyntaxError for whatever is wrong with it.
+        """
+        opcode = OPCODES.get(instruction.opcode)
+        if opcode is None:
+            self._fail_unknown_opcode(instruction)
+        operands = self._operands(opcode, instruction, values)
+        properties, attributes = self._attributes(opcode, instruction, values)
+        regions: list[Region] = []
+        declared = instruction.type
+        if opcode.name == "constant":
+            properties["value"] = self._literal(instruction)
+        elif opcode.name == "call":
+            declared = self._call(instruction, operands, properties)
+        elif opcode.name == "conditional":
+            self._check_branches(instruction, operands)
+        if instruction.callees and opcode.name != "call":
+            regions, names_of_regions = self.regions(instruction.callees)
+            attributes |= names_of_regions
+        if declared is None and opcode.takes_declared:
+            self.fail(
+                f"the shape of {opcode.name} does not follow from its operands: write it",
+                instruction.opcode_start,
+            )
+        op = opcode.operation.create(
+            operands=operands,
+            result_types=() if declared is None else (declared,),
+            properties=properties,
+            attributes=attributes,
+            regions=regions,
+            location=self.location(instruction),
+        )
+        self._check_result(op, instruction)
+        op.attributes |= set_name(op.results[0], instruction.name)
+        return op
+
+    def parameter(self, instruction: Instruction) -> tuple[Attribute, Properties]:
+        """The type of a `parameter`, and its attributes as they are kept."""
+        if instruction.type is None:
+            self.fail("a parameter needs its shape written", instruction.opcode_start)
+        kept: Properties = {}
+        for name, attribute in instruction.attributes.items():
+            if name not in COMMON_ATTRIBUTES:
+                self.fail(f"parameter has no attribute '{name}'", attribute.start)
+            kept[kept_name(name)] = self.kept(name, attribute.value)
+        return instruction.type, kept
+
+    def kept(self, name: str, value: Span) -> Attribute:
+        """What is kept of an attribute that is not interpreted."""
+        key = (name, self.text[value.start : value.end])
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = kept_value(*key)
+        return found
+
+    def _operands(self, opcode: Opcode, instruction: Instruction, values: Values) -> list[SSAValue]:
+        operands: list[SSAValue] = []
+        for operand in instruction.operands:
+            value = values.get(operand.name)
+            if value is None:
+                self.fail(f"'{operand.name}' is not defined before its use", operand.start)
+            if operand.type is not None and not compatible(operand.type, value.type):
+                self.fail(
+                    f"operand '{operand.name}' is written as {spell(operand.type)}, "
+                    f"but defined as {spell(value.type)}",
+                    operand.start,
+                )
+            operands.append(value)
+        if not opcode.takes_operands(len(operands)):
+            self.fail(
+                f"{opcode.name} takes {opcode.describe_operands()}, found {len(operands)}",
+                instruction.opcode_start,
+            )
+        return operands
+
+    def _attributes(
+        self, opcode: Opcode, instruction: Instruction, values: Values
+    ) -> tuple[Properties, dict[str, Attribute]]:
+        """The properties that the attributes give, and the attributes that are kept as written."""
+        properties = dict(opcode.defaults)
+        kept: dict[str, Attribute] = {}
+        for name, attribute in instruction.attributes.items():
+            start, end = attribute.value
+            if name in opcode.spellings:
+                key = (opcode.name, name, self.text[start:end])
+                found = self._properties.get(key)
+                if found is None:
+                    found = self._properties[key] = self._read(opcode, name, attribute.value)
+                properties |= found
+            elif name in COMMON_ATTRIBUTES or name in opcode.kept:
+                kept[kept_name(name)] = self.kept(name, attribute.value)
+                if name == "control-predecessors":
+                    self._check_predecessors(attribute.value, values)
+            elif not any(name in alternative for alternative in opcode.computations):
+                self._fail_unknown_attribute(opcode, name, attribute)
+        for name in opcode.required:
+            if name not in instruction.attributes:
+                self.fail(f"{opcode.name} needs the attribute '{name}'", instruction.opcode_start)
+        return properties, kept
+
+    def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
+        try:
+            return opcode.spellings[name](self.text[value.start : value.end])
+        except AttributeValueError as error:
+            self.fail_syntax(f"{name}: {error}", value.start + error.position)
+
+    def _check_predecessors(self, value: Span, values: Values) -> None:
+        try:
+            predecessors = names(self.text[value.start : value.end])
+        except AttributeValueError as error:
+            self.fail_syntax(f"control-predecessors: {error}", value.start + error.position)
+        for name, position in predecessors:
+            if name not in values:
+                self.fail(f"'{name}' is not defined before its use", value.start + position)
+
+    def _literal(self, instruction: Instruction) -> Attribute:
+        type_ = instruction.type
+        if type_ is None:
+            self.fail("a constant needs its shape written", instruction.opcode_start)
+        start, end = instruction.argument
+        text = self.text[start:end]
+        key = (id(type_), text)
+        found = self._literals.get(key) if len(text) <= _MEMORIZED_LITERAL else None
+        if found is None:
+            try:
+                found = parse_literal(text, type_)
+            except LiteralError as error:
+                self.fail(str(error), start + error.position)
+            if len(text) <= _MEMORIZED_LITERAL:
+                self._literals[key] = found
+        return found
+
+    def _call(
+        self, instruction: Instruction, operands: list[SSAValue], properties: Properties
+    ) -> Attribute:
+        """Makes a `call` name its function; returns the type of the result."""
+        (callee,) = instruction.callees
+        function = self.functions[callee.name]
+        properties["to_apply"] = SymbolRefAttr(function.sym_name)
+        signature: FunctionType = function.function_type
+        given = [operand.type for operand in operands]
+        if not all_compatible(given, signature.inputs.data):
+            self.fail(
+                f"xla.call: (C2) operands {spell_all(given)} for parameters "
+                f"{spell_all(signature.inputs.data)} of '{callee.name}'",
+                instruction.opcode_start,
+            )
+        (result,) = signature.outputs.data
+        if instruction.type is None:
+            return result
+        if not compatible(instruction.type, result):
+            self.fail(
+                f"xla.call: (C2) declared {spell(instruction.type)}, but '{callee.name}' "
+                f"returns {spell(result)}",
+                instruction.type_start,
+            )
+        return instruction.type
+
+    def _check_branches(self, instruction: Instruction, operands: list[SSAValue]) -> None:
+        """A pred chooses between a true and a false computation, an s32 among branches."""
+        is_pred = is_scalar(operands[0].type, PRED)
+        if is_pred == ("branch_computations" in instruction.attributes):
+            expected = "true_computation" if is_pred else "branch_computations"
+            self.fail(
+                f"conditional on {spell(operands[0].type)} needs the attribute '{expected}'",
+                instruction.opcode_start,
+            )
+
+    def _check_result(self, op: XlaOp, instruction: Instruction) -> None:
+        """Infers the result where its type is not written, else compares the two."""
+        try:
+            inferred = op.infer_types()
+        except VerifyException as violation:
+            self.fail(str(violation), instruction.opcode_start)
+        declared = tuple(op.result_types)
+        if not declared:
+            op.set_result_types(inferred if len(inferred) == 1 else (_tuple(inferred),))
+        elif declared != inferred and not results_agree(declared, inferred):
+            self.fail(
+                f"{op.name}: (Result) declared {spell_all(declared)}, "
+                f"inferred {spell_all(inferred)}",
+                instruction.type_start,
+            )
+
+    def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
+        close = get_close_matches(instruction.opcode, OPCODES, 1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        self.fail(f"unknown opcode '{instruction.opcode}'{hint}", instruction.opcode_start)
+
+    def _fail_unknown_attribute(
+        self, opcode: Opcode, name: str, attribute: AttributeText
+    ) -> NoReturn:
+        self.fail(
+            f"{opcode.name} has no attribute '{name}' (it has {opcode.describe_attributes()})",
+            attribute.start,
+        )
+
+
+def _tuple(types: tuple[Attribute, ...]) -> Attribute:
+    return TupleType(tuple(t for t in types if isinstance(t, TypeAttribute)))

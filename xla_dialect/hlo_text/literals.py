@@ -1,0 +1,345 @@
+"""Literals of HLO text, `{ {1, 2}, {3, nan} }`, and the constants of the dialect they stand for.
+
+Constants of many megabytes are common, so the elements of an array are read all at once: the braces
+and commas are compared with those that the shape calls for, the numbers between them go through one
+`map`. Only when that fails is the literal read again, element by element, to find what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeAlias, cast
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    TensorType,
+    TupleType,
+)
+from xdsl.ir import Attribute
+
+from xla_dialect.hlo_text.lexer import COMMENT
+from xla_dialect.types import (
+    BY_TYPE,
+    Array,
+    ElementClass,
+    ElementType,
+    component_type,
+    element_count,
+    spell,
+)
+
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+class LiteralError(ValueError):
+    """A literal that is misspelled or does not fit its type; `position` is where in its text."""
+
+    def __init__(self, message: str, position: int):
+        self.position = position
+        super().__init__(message)
+
+
+def parse_literal(text: str, type_: Attribute) -> Attribute:
+    """
+    The constant for a literal of this type: a dense array, or for a tuple an array attribute.
+
+    Elements lie in row-major order of the dimensions, whatever the layout of the type.
+    Raises LiteralError.
+    """
+    if "/" in text:
+        text = _COMMENT.sub(_blank, text)
+    return _parse(text, type_, 0)
+
+
+def _parse(text: str, type_: Attribute, start: int) -> Attribute:
+    """As `parse_literal`; `start` is where `text` stands in the whole literal."""
+    if isinstance(type_, TupleType):
+        return _parse_tuple(text, type_, start)
+    if not isinstance(type_, TensorType):
+        raise LiteralError(f"no literal has the type {spell(type_)}", start)
+    type_ = cast(Array, type_)
+    try:
+        data = _ArrayLiteral(text, type_).read()
+    except LiteralError as error:
+        raise LiteralError(str(error), start + error.position) from None
+    return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
+
+
+def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
+    parts = _split_tuple(text, start)
+    types = type_.types.data
+    if len(parts) != len(types):
+        raise LiteralError(
+            f"tuple literal has {len(parts)} elements, its type {spell(type_)} has {len(types)}",
+            start,
+        )
+    return ArrayAttr(
+        [
+            _parse(part, element, offset)
+            for (part, offset), element in zip(parts, types, strict=True)
+        ]
+    )
+
+
+def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
+    """The elements of `(a, b)` with their offsets; brackets are known to match."""
+    stripped = text.strip()
+    if not (stripped.startswith("(") and stripped.endswith(")")):
+        raise LiteralError("expected a tuple literal in parentheses", start)
+    opening = text.index("(")
+    parts: list[tuple[str, int]] = []
+    part_start = opening + 1
+    depth = 0
+    for match in _BRACKET_OR_COMMA.finditer(text, opening):
+        character = match.group()
+        if character in "({":
+            depth += 1
+        elif character in ")}":
+            depth -= 1
+        if depth == 0 or (depth == 1 and character == ","):
+            part = text[part_start : match.start()]
+            if part.strip() or parts or character == ",":
+                parts.append((part, start + part_start))
+            part_start = match.end()
+        if depth == 0:
+            break
+    if text[part_start:].strip():
+        raise LiteralError("nothing may follow a tuple literal", start + part_start)
+    return parts
+
+
+class _ArrayLiteral:
+    """The literal of one array."""
+
+    def __init__(self, text: str, type_: Array):
+        if "nan(" in text:
+            text = _PAYLOAD.sub(r"\1:\2 ", text)
+        self.text = text
+        self.type = type_
+        self.sizes = type_.get_shape()
+        self.element = BY_TYPE[type_.element_type]
+        self.is_complex = self.element.element_class is ElementClass.COMPLEX
+        self.convert = _CONVERSIONS[self.element.element_class]
+
+    def read(self) -> bytes:
+        """The elements as the bytes of a dense attribute."""
+        if any(size < 0 for size in self.sizes):
+            raise LiteralError("literals of dynamic shapes are not supported", 0)
+        structure = _NO_STRUCTURE.sub("", self.text)
+        leaf = "(,)" if self.is_complex else ""
+        if len(structure) != _structure_length(self.sizes, len(leaf)):
+            self._fail()
+        if structure != _structure(self.sizes, leaf):
+            self._fail()
+        numbers = self.text.translate(_BRACKETS_TO_BLANKS)
+        if not element_count(self.sizes):
+            if numbers.strip(" \t\r\n,"):
+                self._fail()
+            return b""
+        try:
+            return self.convert(numbers, self.element).tobytes()
+        except (ValueError, OverflowError, KeyError):
+            self._fail()
+
+    def _fail(self) -> NoReturn:
+        """Raises the LiteralError for the first thing that is wrong."""
+        elided = self.text.find("...")
+        if elided >= 0:
+            raise LiteralError(
+                "the elements of the literal were left out when the text was printed; "
+                "print it with large constants",
+                elided,
+            )
+        self._check_structure()
+        raise LiteralError(f"expected a literal of type {spell(self.type)}", 0)
+
+    def _check_structure(self) -> None:
+        """Reads token by token; raises LiteralError at the first that is wrong."""
+        counts: list[int] = []
+        """How many elements were met inside each open brace."""
+        expects_element = True
+        for match in (_COMPLEX_TOKEN if self.is_complex else _TOKEN).finditer(self.text):
+            token, position = match.group(), match.start()
+            if token == ",":
+                if expects_element or not counts:
+                    raise LiteralError("unexpected ','", position)
+                expects_element = True
+            elif token == "}":
+                if not counts or (expects_element and counts[-1]):
+                    raise LiteralError("unexpected '}'", position)
+                self._check_count(counts, position)
+                counts.pop()
+                expects_element = False
+            elif not expects_element:
+                expected = "','" if counts else "the end of the literal"
+                raise LiteralError(f"expected {expected}, found '{_short(token)}'", position)
+            else:
+                if counts:
+                    counts[-1] += 1
+                expects_element = token == "{"
+                self._check_element(token, len(counts), position)
+                if token == "{":
+                    counts.append(0)
+
+    def _check_count(self, counts: list[int], position: int) -> None:
+        dimension = len(counts) - 1
+        if counts[-1] != self.sizes[dimension]:
+            raise LiteralError(
+                f"dimension {dimension} of {spell(self.type)} has {self.sizes[dimension]} "
+                f"elements, the literal has {counts[-1]}",
+                position,
+            )
+
+    def _check_element(self, token: str, depth: int, position: int) -> None:
+        rank = len(self.sizes)
+        if token == "{":
+            if depth == rank:
+                message = f"braces are nested deeper than the {rank} dimensions of"
+                raise LiteralError(f"{message} {spell(self.type)}", position)
+            return
+        if depth < rank:
+            message = f"expected '{{' for dimension {depth} of {spell(self.type)}"
+            raise LiteralError(f"{message}, found '{_short(token)}'", position)
+        try:
+            if self.is_complex and token.count(",") != 1:
+                raise ValueError("not a pair")
+            self.convert(token.translate(_BRACKETS_TO_BLANKS), self.element)
+        except (ValueError, OverflowError, KeyError) as error:
+            reason = "is out of range for" if isinstance(error, OverflowError) else "is no value of"
+            message = f"'{_short(token)}' {reason} {self.element.name}"
+            raise LiteralError(message, position) from None
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= 40 else f"{token[:40]}..."
+
+
+def _structure_length(sizes: Sequence[int], leaf: int) -> int:
+    """The length of `_structure`, which may be too long to build."""
+    length = leaf
+    for size in reversed(sizes):
+        length = 2 + size * length + max(size - 1, 0)
+    return length
+
+
+def _structure(sizes: Sequence[int], leaf: str) -> str:
+    """A literal of these sizes without its numbers and blanks: `{{,},{,}}`."""
+    structure = leaf
+    for size in reversed(sizes):
+        structure = "{" + ",".join([structure] * size) + "}"
+    return structure
+
+
+def _booleans(text: str, element: ElementType) -> Numbers:
+    return np.array([_BOOLEANS[word.strip()] for word in text.split(",")], np.int8)
+
+
+def _integers(text: str, element: ElementType) -> Numbers:
+    if _INTEGERS.fullmatch(text) is None:
+        raise ValueError("not an integer")
+    is_unsigned = element.element_class is ElementClass.UNSIGNED
+    numbers = np.array(list(map(int, text.split(","))), np.uint64 if is_unsigned else np.int64)
+    low = 0 if is_unsigned else -(1 << element.bits - 1)
+    if int(numbers.min()) < low or int(numbers.max()) >= low + (1 << element.bits):
+        raise OverflowError("integer out of range")
+    return numbers.astype(f"{'u' if is_unsigned else 'i'}{max(element.bits // 8, 1)}")
+
+
+def _floats(text: str, element: ElementType) -> Numbers:
+    if _FLOATS.fullmatch(text) is None:
+        return _floats_with_payloads(text, element)
+    exact = np.array(list(map(float, text.split(","))), np.float64)
+    dtype = numpy_float(element.name)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        rounded = exact.astype(dtype)
+        back = rounded.astype(np.float64)
+    mantissa_bits, smallest_normal = _precision(dtype)
+    out_of_range: Numbers = np.isfinite(exact) & ~np.isfinite(back)
+    out_of_range |= ~np.isnan(exact) & np.isnan(back)
+    out_of_range |= bool(np.isinf(exact).sum() != text.count("inf"))
+    out_of_range |= np.abs(exact) > np.abs(back) * (1 + 0.5**mantissa_bits) + smallest_normal
+    if out_of_range.any():
+        raise OverflowError("float out of range")
+    return rounded
+
+
+def _floats_with_payloads(text: str, element: ElementType) -> Numbers:
+    """As `_floats`, where NaNs with a payload, `nan:0x7`, are among the numbers."""
+    words = text.split(",")
+    payloads = {i: found for i, word in enumerate(words) if (found := _NAN.fullmatch(word))}
+    for i, found in payloads.items():
+        words[i] = found.group(1)
+    plain = ",".join(words)
+    if not payloads or _FLOATS.fullmatch(plain) is None:
+        raise ValueError("not a number")
+    numbers = _floats(plain, element)
+    mantissa_bits, _ = _precision(numbers.dtype)
+    if not np.isinf(np.array(np.inf).astype(numbers.dtype).astype(np.float64)):
+        raise ValueError("NaNs have a payload only where infinities exist")
+    bits = numbers.view(f"u{numbers.itemsize}")
+    quiet = 1 << mantissa_bits - 1
+    for i, found in payloads.items():
+        payload = int(found.group(2), 16)
+        if not 0 < payload < 1 << mantissa_bits:
+            raise OverflowError("payload out of range")
+        bits[i] = int(bits[i]) & ~quiet | payload
+    return numbers
+
+
+def _complex(text: str, element: ElementType) -> Numbers:
+    """Real and imaginary parts in turn."""
+    return _floats(text, BY_TYPE[component_type(element.type)])
+
+
+def _precision(dtype: np.dtype[Any]) -> tuple[int, float]:
+    """The number of explicit mantissa bits of a float type, and its smallest normal number."""
+    info = cast(Any, ml_dtypes).finfo(dtype)
+    return int(info.nmant), float(info.smallest_normal)
+
+
+def numpy_float(name: str) -> np.dtype[Any]:
+    """The numpy type of a float type of HLO: `f8e4m3fn` is `ml_dtypes.float8_e4m3fn`."""
+    if name in _NUMPY_FLOATS:
+        return np.dtype(_NUMPY_FLOATS[name])
+    return np.dtype(getattr(ml_dtypes, re.sub(r"^f(\d)", r"float\1_", name)))
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Blanks as long as the match, so that offsets stay."""
+    return " " * len(match.group())
+
+
+_COMMENT = re.compile(COMMENT)
+_PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
+_NO_STRUCTURE = re.compile(r"[^(){},]++")
+_BRACKETS_TO_BLANKS = str.maketrans("(){}", "    ")
+_BRACKET_OR_COMMA = re.compile(r"[(){},]")
+_TOKEN = re.compile(r"[{},]|[^\s{},]++")
+_COMPLEX_TOKEN = re.compile(r"[{},]|\([^(){}]*+\)?+|[^\s{},()]++")
+
+# Within these characters `int` and `float` accept what HLO text has, and no more.
+_INTEGERS = re.compile(r"[-0-9,\s]*+", re.ASCII)
+_FLOATS = re.compile(r"[-+0-9.eEnaif,\s]*+", re.ASCII)
+_NAN = re.compile(r"\s*+(-?nan):(0x[0-9a-fA-F]{1,16})\s*+")
+
+# xDSL holds the elements of signless integers sign extended, so `true : i1` is -1.
+_BOOLEANS = {"true": -1, "false": 0, "1": -1, "0": 0}
+_NUMPY_FLOATS: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
+_CONVERSIONS: dict[ElementClass, Callable[[str, ElementType], Numbers]] = {
+    ElementClass.PRED: _booleans,
+    ElementClass.SIGNED: _integers,
+    ElementClass.UNSIGNED: _integers,
+    ElementClass.FLOAT: _floats,
+    ElementClass.COMPLEX: _complex,
+}
+"""From the class to the reader of `number, number, ...`."""

@@ -1,0 +1,169 @@
+"""What the text of each opcode may say: its class, its attributes, its computations, its arity.
+
+Most of it follows from the definition of the operation class: an attribute of HLO text has the name
+of a property, a called computation that of a region. Only what differs is listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import OptPropertyDef, VarOperandDef
+
+from xla_dialect.hlo_text import attributes
+from xla_dialect.hlo_text.attributes import Properties, Spelling
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import BY_OPCODE
+
+EMPTY = DenseArrayBase.from_list(i64, ())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the text of an opcode differs from the definition of its class."""
+
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """HLO attribute to property, where the names differ but the spelling follows."""
+    spelled: Mapping[str, Spelling] = field(default_factory=dict[str, Spelling])
+    """HLO attribute to spelling, where that differs too; it may give several properties."""
+    covered: tuple[str, ...] = ()
+    """The properties that `spelled` gives."""
+    defaults: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
+    """Properties that may be left out in HLO text, though the class needs them."""
+    kept: frozenset[str] = frozenset()
+    """Attributes that are not interpreted, but kept as written."""
+    computations: tuple[tuple[str, ...], ...] = ()
+    """Alternative lists of attributes that name the computations, instead of the regions."""
+
+
+SLICE = ("start_indices", "limit_indices", "strides")
+PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
+RESULT_ACCURACY = Difference(kept=frozenset({"result_accuracy"}))
+
+DIFFERENCES: dict[str, Difference] = {
+    "broadcast": Difference(defaults={"dimensions": EMPTY}),
+    "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
+    "compare": Difference(renamed={"type": "comparison_type"}),
+    "concatenate": Difference(
+        spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
+    ),
+    "conditional": Difference(
+        computations=(("branch_computations",), ("true_computation", "false_computation"))
+    ),
+    "constant": Difference(covered=("value",)),
+    "dot": Difference(kept=frozenset({"operand_precision", "algorithm"})),
+    "fusion": Difference(kept=frozenset({"output_to_operand_aliasing"})),
+    "pad": Difference(
+        spelled={"padding": attributes.padding(*PADDING)},
+        covered=PADDING,
+        defaults=dict.fromkeys(PADDING, EMPTY),
+    ),
+    "reshape": Difference(kept=frozenset({"inferred_dimension"})),
+    "slice": Difference(spelled={"slice": attributes.slice_ranges(*SLICE)}, covered=SLICE),
+} | dict.fromkeys(
+    (
+        *("cbrt", "cosine", "erf", "exponential", "exponential-minus-one", "log", "log-plus-one"),
+        *("logistic", "rsqrt", "sine", "sqrt", "tan", "tanh"),
+        *("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"),
+    ),
+    RESULT_ACCURACY,
+)
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """How one opcode is read."""
+
+    name: str
+    operation: type[XlaOp]
+    spellings: Mapping[str, Spelling]
+    """Per HLO attribute that is interpreted."""
+    required: frozenset[str]
+    """Those of them that must be there."""
+    kept: frozenset[str]
+    """Attributes that are kept as written, besides the common ones."""
+    defaults: Properties
+    """The values of properties that may be left out."""
+    computations: tuple[tuple[str, ...], ...]
+    """Alternative lists of attributes that name called computations; `()` for none."""
+    fixed_operands: int
+    variadic_operands: int
+    """How many groups of operands are of any (the same) length."""
+    takes_declared: bool
+    """Whether the result type does not follow from the rest."""
+
+    def takes_operands(self, count: int) -> bool:
+        """Whether an instruction may have that many operands."""
+        rest = count - self.fixed_operands
+        if not self.variadic_operands:
+            return rest == 0
+        return rest >= 0 and rest % self.variadic_operands == 0
+
+    def describe_operands(self) -> str:
+        """How many operands it takes, in words."""
+        plural = "" if self.fixed_operands == 1 else "s"
+        if not self.variadic_operands:
+            return f"{self.fixed_operands} operand{plural}"
+        if self.variadic_operands > 1:
+            return f"groups of {self.variadic_operands} operands"
+        return f"at least {self.fixed_operands} operand{plural}"
+
+    def describe_attributes(self) -> str:
+        """The attributes that are special to it."""
+        own = {*self.spellings, *self.kept, *(a for names in self.computations for a in names)}
+        return ", ".join(sorted(own)) or "none of its own"
+
+
+def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
+    """Reads off the class how the opcode is spelled, and adds what differs."""
+    definition = operation.get_irdl_definition()
+    contract = operation.contract()
+    difference = DIFFERENCES.get(name, Difference())
+    attribute_of = {prop: attribute for attribute, prop in difference.renamed.items()}
+    spellings = dict(difference.spelled)
+    required = {a for a in difference.spelled if not difference.defaults}
+    defaults = dict(difference.defaults)
+    for prop_name, prop in definition.properties.items():
+        if prop.default_value is not None:
+            defaults[prop_name] = prop.default_value
+        if prop_name in difference.covered:
+            continue
+        attribute = attribute_of.get(prop_name, prop_name)
+        enum: Any = contract.enums.get(prop_name)
+        if enum is not None:
+            cases = {case.value: enum(case) for case in enum.enum_type}
+            spellings[attribute] = attributes.word(prop_name, cases)
+        else:
+            spellings[attribute] = _SPELLING_OF_CONSTRAINT[prop.constr](prop_name)
+        if not isinstance(prop, OptPropertyDef) and prop_name not in defaults:
+            required.add(attribute)
+    regions = tuple(region_name for region_name, _ in definition.regions)
+    variadic = sum(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
+    return Opcode(
+        name,
+        operation,
+        spellings,
+        frozenset(required),
+        difference.kept,
+        defaults,
+        difference.computations or ((regions,) if regions else ()),
+        len(definition.operands) - variadic,
+        variadic,
+        contract.takes_declared,
+    )
+
+
+_SPELLING_OF_CONSTRAINT: dict[Any, Callable[[str], Spelling]] = {
+    DenseArrayBase.constr(i64): attributes.integers,
+    IntegerAttr.constr(type=i64): attributes.integer,
+    IntegerAttr.constr(type=i1): attributes.boolean,
+}
+
+OPCODES: dict[str, Opcode] = {
+    name: _read_opcode(name, operation) for name, operation in BY_OPCODE.items()
+}
+"""Every opcode of the dialect. `parameter` is none: parameters are block arguments."""

@@ -1,0 +1,106 @@
+"""What HLO text says, as the parser finds it: names are not resolved, attributes not interpreted.
+
+Offsets count characters from the start of the text. Types are already those of the dialect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xdsl.ir import Attribute
+
+
+class Span(NamedTuple):
+    """A part of the text, from `start` up to `end`."""
+
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class AttributeText:
+    """An attribute as written: `name=value`."""
+
+    start: int
+    """Where the name starts."""
+    value: Span
+
+
+@dataclass(slots=True)
+class Operand:
+    """A use of an instruction, `f32[2] %x`; the type is None where it is not written."""
+
+    start: int
+    name: str
+    type: Attribute | None
+
+
+@dataclass(slots=True)
+class Instruction:
+    """`ROOT name = type opcode(operands), attributes`."""
+
+    start: int
+    name: str
+    line: int
+    """The line of the name, from 1."""
+    column: int
+    """The column of the name, from 1."""
+    type: Attribute | None
+    type_start: int
+    opcode: str
+    opcode_start: int
+    operands: list[Operand]
+    argument: Span
+    """What stands between the parentheses: the literal of a `constant`."""
+    attributes: dict[str, AttributeText]
+    number: int = -1
+    """The number of a `parameter`."""
+    callees: list[Computation] = field(default_factory=list["Computation"])
+    """The computations that the attributes name; filled in by `resolve_computations`."""
+
+
+@dataclass(slots=True)
+class Signature:
+    """`(name: type, ...) -> type` in the head of a computation, or an entry layout."""
+
+    start: int
+    parameters: list[Attribute]
+    result_start: int
+    result: Attribute
+
+
+@dataclass(slots=True)
+class Computation:
+    """`ENTRY name signature { instructions }, attributes`."""
+
+    start: int
+    name: str
+    is_entry: bool
+    signature: Signature | None
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    root: Instruction | None = None
+    """The instruction marked ROOT, or else the last one; None only while parsing."""
+    parameters: list[Instruction] = field(default_factory=list[Instruction])
+    """The `parameter` instructions by number."""
+    attributes: dict[str, AttributeText] = field(default_factory=dict[str, AttributeText])
+    is_called: bool = False
+    """Whether a `call` names it; filled in by `resolve_computations`."""
+    is_inlined: bool = False
+    """Whether any other instruction names it; filled in by `resolve_computations`."""
+
+
+@dataclass(slots=True)
+class Module:
+    """A whole text."""
+
+    text: str
+    file: str
+    name: str
+    attributes: dict[str, AttributeText]
+    tables: dict[str, list[str]]
+    """The stack frame tables by name, e.g. `FileNames`; lines without numbers and brackets."""
+    computations: dict[str, Computation]
+    entry: Computation
+    entry_layout: Signature | None
+    """What `entry_computation_layout` says."""
