@@ -1,0 +1,276 @@
+"""
+What each value in the body of a nest depends on, and which form it takes when one dimension of
+the nest runs in the lanes of vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import cast
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FixedBitwidthType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+)
+from xdsl.dialects.linalg.ops import IndexOp
+from xdsl.dialects.vector import CombiningKindFlag
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+
+from lowerings.loops.builder import ScalarAttr
+from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
+
+
+class Form(Enum):
+    """What a value is, over the lanes of a vector."""
+
+    SCALAR = auto()
+    """The same in all lanes."""
+    LINEAR = auto()
+    """An integer that grows by a constant from lane to lane."""
+    VECTOR = auto()
+    """Different in each lane."""
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """An associative and commutative operation that folds terms into an accumulator."""
+
+    kind: CombiningKindFlag
+    """How `vector.reduction` names it."""
+    neutral: float | int | str
+    """The value that changes nothing; for integers "min", "max" and "ones" by the bit width."""
+
+
+COMBINERS: dict[type[Operation], Combiner] = {
+    arith.AddfOp: Combiner(CombiningKindFlag.ADD, -0.0),
+    arith.MulfOp: Combiner(CombiningKindFlag.MUL, 1.0),
+    arith.MaximumfOp: Combiner(CombiningKindFlag.MAXIMUMF, float("-inf")),
+    arith.MinimumfOp: Combiner(CombiningKindFlag.MINIMUMF, float("inf")),
+    arith.AddiOp: Combiner(CombiningKindFlag.ADD, 0),
+    arith.MuliOp: Combiner(CombiningKindFlag.MUL, 1),
+    arith.MaxSIOp: Combiner(CombiningKindFlag.MAXSI, "min"),
+    arith.MinSIOp: Combiner(CombiningKindFlag.MINSI, "max"),
+    arith.MaxUIOp: Combiner(CombiningKindFlag.MAXUI, 0),
+    arith.MinUIOp: Combiner(CombiningKindFlag.MINUI, "ones"),
+    arith.AndIOp: Combiner(CombiningKindFlag.AND, "ones"),
+    arith.OrIOp: Combiner(CombiningKindFlag.OR, 0),
+    arith.XOrIOp: Combiner(CombiningKindFlag.XOR, 0),
+}
+"""By the class of the scalar operation. `maxnumf` drops NaNs by a rule of its own: no entry."""
+
+
+def neutral_element(combiner: Combiner, element_type: Attribute) -> ScalarAttr:
+    """The neutral element of a combiner as a constant of `element_type`."""
+    neutral = combiner.neutral
+    if not isinstance(element_type, IntegerType):
+        assert not isinstance(neutral, str)
+        return FloatAttr(float(neutral), cast(AnyFloat, element_type))
+    width = element_type.bitwidth
+    by_name = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "ones": -1}
+    value = by_name[neutral] if isinstance(neutral, str) else int(neutral)
+    integer_type = cast("IntegerType", element_type)
+    return IntegerAttr(value, integer_type, truncate_bits=True)
+
+
+def element_bits(element_type: Attribute) -> int | None:
+    """The width of a type that vectors can hold; None for complex numbers and the like."""
+    if isinstance(element_type, IndexType):
+        return 64
+    if isinstance(element_type, FixedBitwidthType):
+        return element_type.bitwidth
+    return None
+
+
+class Body:
+    """The body of a nest, analysed. Sets of dimensions are bit masks."""
+
+    def __init__(self, nest: Nest):
+        self.nest = nest
+        self.ops: list[Operation] = []
+        block: Block = nest.body
+        count = len(nest.inputs)
+        self.inputs: dict[SSAValue, Access] = {}
+        self.scalars: dict[SSAValue, SSAValue] = {}
+        for argument, entry in zip(block.args[:count], nest.inputs, strict=True):
+            if isinstance(entry, Access):
+                self.inputs[argument] = entry
+            else:
+                self.scalars[argument] = entry
+        self.accumulators: tuple[BlockArgument, ...] = tuple(block.args[count:])
+        terminator = block.last_op
+        assert terminator is not None
+        self.yields: tuple[SSAValue, ...] = tuple(terminator.operands)
+        self.mask: dict[SSAValue, int] = {}
+        """The dimensions that a value depends on. Values from outside the body have no entry."""
+        self.folded: set[SSAValue] = set()
+        """The values that depend on what an output holds."""
+        self._analyse(block, terminator)
+
+    def access_mask(self, access: Access) -> int:
+        """The dimensions with more than one iteration that an access depends on."""
+        return sum(1 << d for d, n in enumerate(self.nest.extents) if n > 1 and access.reaches(d))
+
+    def _analyse(self, block: Block, terminator: Operation) -> None:
+        mask = self.mask
+        for argument, access in self.inputs.items():
+            mask[argument] = self.access_mask(access)
+        for argument, access in zip(self.accumulators, self.nest.outputs, strict=True):
+            mask[argument] = self.access_mask(access)
+            self.folded.add(argument)
+        for op in block.ops:
+            if op is terminator:
+                break
+            self.ops.append(op)
+            own = 0
+            operands = list(_operands_with_captures(op))
+            for operand in operands:
+                own |= mask.get(operand, 0)
+            if isinstance(op, IndexOp) and self.nest.extents[op.dim.value.data] > 1:
+                own = 1 << op.dim.value.data
+            is_folded = any(operand in self.folded for operand in operands)
+            for result in op.results:
+                mask[result] = own
+                if is_folded:
+                    self.folded.add(result)
+
+    @cached_property
+    def indexed(self) -> frozenset[int]:
+        """The dimensions whose index the body asks for."""
+        return frozenset(op.dim.value.data for op in self.ops if isinstance(op, IndexOp))
+
+    @cached_property
+    def has_regions(self) -> bool:
+        """Whether some operation of the body holds others."""
+        return any(op.regions for op in self.ops)
+
+    def combiner(self, output: int) -> tuple[Operation, SSAValue] | None:
+        """
+        The operation that folds one term into an output, and the term.
+
+        None unless the output is such a fold, by one of `COMBINERS`, of a term that depends on
+        no accumulator.
+        """
+        accumulator, result = self.accumulators[output], self.yields[output]
+        op = result.owner
+        if not isinstance(op, Operation) or type(op) not in COMBINERS or op not in self.ops:
+            return None
+        if len(tuple(accumulator.uses)) != 1 or len(tuple(result.uses)) != 1:
+            return None
+        lhs, rhs = op.operands
+        term = rhs if lhs is accumulator else lhs
+        if accumulator not in (lhs, rhs) or term in self.folded:
+            return None
+        return op, term
+
+    def fused_factors(self, op: Operation, term: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+        """The factors of a term that a float addition folds, if a product is its only source."""
+        product = term.owner
+        if not isinstance(op, arith.AddfOp) or not isinstance(product, arith.MulfOp):
+            return None
+        if product not in self.ops or len(tuple(term.uses)) != 1:
+            return None
+        return product.lhs, product.rhs
+
+
+def _operands_with_captures(op: Operation) -> Sequence[SSAValue]:
+    """The operands of an operation and of all that its regions hold."""
+    if not op.regions:
+        return op.operands
+    return [operand for inner in op.walk() for operand in inner.operands]
+
+
+class Forms:
+    """The form of every value of a body when `dimension` runs in the lanes."""
+
+    def __init__(self, body: Body, dimension: int):
+        self.body = body
+        self.dimension = dimension
+        self.steps: dict[SSAValue, int] = {}
+        """For linear values, how much they grow from lane to lane."""
+        self.is_possible = not body.has_regions
+        self._vectors: set[SSAValue] = set()
+        for argument in (*body.inputs, *body.accumulators):
+            self._note_vector(argument)
+        for op in body.ops:
+            self._visit(op)
+
+    def _varies(self, value: SSAValue) -> bool:
+        return bool(self.body.mask.get(value, 0) >> self.dimension & 1)
+
+    def _note_vector(self, value: SSAValue) -> None:
+        if self._varies(value):
+            self._vectors.add(value)
+            if element_bits(value.type) is None:
+                self.is_possible = False
+
+    def of(self, value: SSAValue) -> Form:
+        """The form of a value of the body, or of one from outside."""
+        if value in self._vectors:
+            return Form.VECTOR
+        return Form.LINEAR if value in self.steps else Form.SCALAR
+
+    def _visit(self, op: Operation) -> None:
+        if not any(self._varies(result) for result in op.results):
+            return
+        step = self._linear_step(op)
+        if step is not None:
+            self.steps[op.results[0]] = step
+            return
+        for result in op.results:
+            self._note_vector(result)
+        if isinstance(op, memref.LoadOp):
+            self.is_possible &= self.load_step(op) is not None
+        elif op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
+            self.is_possible = False
+
+    def _linear_step(self, op: Operation) -> int | None:
+        if isinstance(op, IndexOp):
+            return 1
+        if isinstance(op, arith.IndexCastOp):
+            return self.steps.get(op.input)
+        if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
+            return None
+        if self.of(op.lhs) is Form.VECTOR or self.of(op.rhs) is Form.VECTOR:
+            return None
+        left, right = self.steps.get(op.lhs, 0), self.steps.get(op.rhs, 0)
+        if isinstance(op, arith.AddiOp):
+            return left + right
+        if isinstance(op, arith.SubiOp):
+            return left - right
+        factor = constant_integer(op.rhs if left else op.lhs)
+        return None if factor is None else (left or right) * factor
+
+    def load_step(self, op: memref.LoadOp) -> int | None:
+        """
+        How far apart, in elements of the last dimension, the lanes of a load are.
+
+        0 stands for a load whose last index differs freely from lane to lane; None for one that
+        cannot be done for all lanes at once.
+        """
+        memref_type = static_memref(op.memref.type)
+        *others, last = op.indices if op.indices else (None,)
+        if (
+            memref_type is None
+            or last is None
+            or any(self.of(index) is not Form.SCALAR for index in others if index)
+        ):
+            return None
+        layout = memref_layout(memref_type)
+        if layout is None or layout[0][-1] != 1:
+            return None
+        return self.steps.get(last, 0)
+
+
+def constant_integer(value: SSAValue) -> int | None:
+    """The number that an integer constant is; None for other values."""
+    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
+        return value.owner.value.value.data
+    return None

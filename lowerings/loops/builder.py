@@ -1,0 +1,287 @@
+"""
+How the passes of this package write IR: operations appended in order, loops opened and closed,
+index arithmetic folded and shared as it is written, constants at the function's top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+INDEX = IndexType()
+
+NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
+
+ScalarAttr: TypeAlias = "IntegerAttr[IntegerType | IndexType] | FloatAttr"
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A number known while loops are written: an SSA value of type `index`, plus a constant."""
+
+    value: SSAValue | None = None
+    constant: int = 0
+
+
+ZERO = Index()
+
+
+class FunctionConstants:
+    """
+    The constants of one function: each once, at the top of the entry block.
+
+    Constants that stand there already are reused.
+    """
+
+    def __init__(self, entry: Block):
+        self._entry = entry
+        self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        self._last: Operation | None = None
+        for op in entry.ops:
+            if not isinstance(op, arith.ConstantOp):
+                break
+            self._values.setdefault((op.value, op.result.type), op.result)
+            self._last = op
+
+    def attribute(self, value: Attribute, result_type: Attribute) -> SSAValue:
+        """The constant `value` of type `result_type`."""
+        known = self._values.get((value, result_type))
+        if known is not None:
+            return known
+        op = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
+        if self._last is not None:
+            self._entry.insert_ops_after((op,), self._last)
+        elif self._entry.first_op is not None:
+            self._entry.insert_ops_before((op,), self._entry.first_op)
+        else:
+            self._entry.add_op(op)
+        self._last = op
+        self._values[value, result_type] = op.result
+        return op.result
+
+    def index(self, value: int) -> SSAValue:
+        """The constant `value` of type `index`."""
+        result = self.attribute(IntegerAttr(value, INDEX), INDEX)
+        if result.name_hint is None:
+            result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+        return result
+
+    def scalar(self, value: ScalarAttr) -> SSAValue:
+        """The scalar `value`."""
+        return self.attribute(value, value.type)
+
+    def splat_of(self, value: Attribute, vector_type: VectorType) -> SSAValue:
+        """The vector whose elements are all the number that a constant's attribute is."""
+        if not isinstance(value, IntegerAttr | FloatAttr):
+            raise TypeError(f"no element of a vector: {value}")
+        (lanes,) = vector_type.get_shape()
+        return self.splat(cast("ScalarAttr", value), lanes)
+
+    def splat(self, value: ScalarAttr, lanes: int) -> SSAValue:
+        """A vector of `lanes` elements equal to `value`."""
+        return self.elements([value.value.data] * lanes, value.type)
+
+    def zero_vector(self, element_type: Attribute, lanes: int) -> SSAValue:
+        """The vector of `lanes` zeros."""
+        return self.elements([0] * lanes, element_type)
+
+    def elements(self, values: Sequence[float], element_type: Attribute) -> SSAValue:
+        """The vector of `values`."""
+        vector_type = VectorType(cast("IntegerType", element_type), [len(values)])
+        dense = DenseIntOrFPElementsAttr.from_list(vector_type, cast("Sequence[int]", values))
+        return self.attribute(dense, vector_type)
+
+
+@dataclass
+class OpenLoop:
+    """A loop whose body is being written."""
+
+    lower: SSAValue
+    upper: SSAValue
+    step: SSAValue
+    initial: tuple[SSAValue, ...]
+    body: Block
+
+    @property
+    def induction_variable(self) -> SSAValue:
+        return self.body.args[0]
+
+    @property
+    def carried(self) -> tuple[SSAValue, ...]:
+        """The values that the loop carries from one iteration to the next, inside it."""
+        return tuple(self.body.args[1:])
+
+
+class LoopBuilder:
+    """
+    Appends operations to the innermost open loop.
+
+    What is written outside all loops is collected in `ops` until `insert_before` puts it into
+    the function.
+    """
+
+    def __init__(self, constants: FunctionConstants):
+        self.constants = constants
+        self.ops: list[Operation] = []
+        self._outer: list[list[Operation]] = []
+        self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
+
+    def add(self, op: OperationT) -> OperationT:
+        """Appends `op`."""
+        self.ops.append(op)
+        return op
+
+    def insert_before(self, op: Operation) -> None:
+        """Puts all that was written before `op`."""
+        block = op.parent
+        assert block is not None
+        assert not self._outer
+        block.insert_ops_before(self.ops, op)
+        self.ops = []
+        self._known = [{}]
+
+    def open_loop(
+        self,
+        lower: SSAValue,
+        upper: SSAValue,
+        step: SSAValue,
+        initial: Sequence[SSAValue] = (),
+        name_hint: str | None = None,
+    ) -> OpenLoop:
+        """Starts a loop that carries `initial`; what follows is its body until `close_loop`."""
+        body = Block(arg_types=[INDEX, *(value.type for value in initial)])
+        body.args[0].name_hint = name_hint
+        self._outer.append(self.ops)
+        self._known.append({})
+        self.ops = []
+        return OpenLoop(lower, upper, step, tuple(initial), body)
+
+    def close_loop(self, loop: OpenLoop, carried: Sequence[SSAValue] = ()) -> Sequence[SSAValue]:
+        """Ends the body, which hands `carried` to the next iteration; returns the last values."""
+        loop.body.add_ops(self.ops)
+        loop.body.add_op(scf.YieldOp.create(operands=carried))
+        self.ops = self._outer.pop()
+        self._known.pop()
+        op = scf.ForOp.create(
+            operands=[loop.lower, loop.upper, loop.step, *loop.initial],
+            result_types=[value.type for value in loop.initial],
+            regions=[Region(loop.body)],
+        )
+        return self.add(op).results
+
+    def binary(
+        self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue, *, share: bool = False
+    ) -> SSAValue:
+        """
+        An operation on two values of one type, which is the result's.
+
+        With `share` an earlier equal operation that is in scope is used instead.
+        """
+        key = (op_class, lhs, rhs)
+        if share:
+            for known in reversed(self._known):
+                if key in known:
+                    return known[key]
+        properties = (
+            {"overflowFlags": NO_OVERFLOW_FLAGS} if op_class in _WITH_OVERFLOW_FLAGS else {}
+        )
+        op = op_class.create(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
+        if share:
+            self._known[-1][key] = op.results[0]
+        return self.add(op).results[0]
+
+    def materialize(self, index: Index) -> SSAValue:
+        """The SSA value of an index."""
+        if index.value is None:
+            return self.constants.index(index.constant)
+        if index.constant == 0:
+            return index.value
+        constant = self.constants.index(index.constant)
+        return self.binary(arith.AddiOp, index.value, constant, share=True)
+
+    def add_index(self, lhs: Index, rhs: Index) -> Index:
+        """`lhs + rhs`."""
+        constant = lhs.constant + rhs.constant
+        if lhs.value is None or rhs.value is None:
+            return Index(lhs.value or rhs.value, constant)
+        return Index(self.binary(arith.AddiOp, lhs.value, rhs.value, share=True), constant)
+
+    def scale_index(self, index: Index, factor: int) -> Index:
+        """`index * factor`."""
+        if index.value is None or factor == 0:
+            return Index(None, index.constant * factor)
+        if factor == 1:
+            return index
+        scale = self.constants.index(factor)
+        value = self.binary(arith.MuliOp, index.value, scale, share=True)
+        return Index(value, index.constant * factor)
+
+    def affine(self, expression: AffineExpr, dimensions: Sequence[Index]) -> Index:
+        """The value of an affine expression of `dimensions`; divisors and moduli are positive."""
+        match expression:
+            case AffineConstantExpr(value):
+                return Index(None, value)
+            case AffineDimExpr(position):
+                return dimensions[position]
+            case AffineBinaryOpExpr(kind, lhs, rhs):
+                return self._affine_binary(
+                    kind, self.affine(lhs, dimensions), self.affine(rhs, dimensions)
+                )
+            case _:
+                raise ValueError(f"a map without symbols cannot hold {expression}")
+
+    def _affine_binary(self, kind: AffineBinaryOpKind, lhs: Index, rhs: Index) -> Index:
+        if kind is AffineBinaryOpKind.Add:
+            return self.add_index(lhs, rhs)
+        if kind is AffineBinaryOpKind.Mul:
+            return (
+                self.scale_index(rhs, lhs.constant)
+                if lhs.value is None
+                else self.scale_index(lhs, rhs.constant)
+            )
+        divisor = rhs.constant
+        assert rhs.value is None
+        assert divisor > 0
+        if kind is AffineBinaryOpKind.CeilDiv:
+            lhs = Index(lhs.value, lhs.constant + divisor - 1)
+        if lhs.value is None:
+            is_mod = kind is AffineBinaryOpKind.Mod
+            return Index(None, lhs.constant % divisor if is_mod else lhs.constant // divisor)
+        quotient = self._floor_division(self.materialize(lhs), divisor)
+        if kind is not AffineBinaryOpKind.Mod:
+            return Index(quotient)
+        product = self.scale_index(Index(quotient), -divisor)
+        return self.add_index(lhs, product)
+
+    def _floor_division(self, value: SSAValue, divisor: int) -> SSAValue:
+        """Rounded towards minus infinity: the quotient of `value - r` with `r` its residue."""
+        constant = self.constants.index(divisor)
+        remainder = self.binary(arith.RemSIOp, value, constant, share=True)
+        wrapped = self.binary(arith.AddiOp, remainder, constant, share=True)
+        residue = self.binary(arith.RemSIOp, wrapped, constant, share=True)
+        difference = self.binary(arith.SubiOp, value, residue, share=True)
+        return self.binary(arith.DivSIOp, difference, constant, share=True)
+
+
+_WITH_OVERFLOW_FLAGS = {arith.AddiOp, arith.SubiOp, arith.MuliOp}

@@ -1,0 +1,114 @@
+"""The pass `convert-linalg-to-vector-loops`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.conversion import describe_location
+from lowerings.loops.body import Body
+from lowerings.loops.builder import FunctionConstants, LoopBuilder
+from lowerings.loops.emission import NestEmitter
+from lowerings.loops.initial_values import fold_initial_values
+from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.planning import plan_schedule
+from lowerings.loops.schedule import Schedule
+from lowerings.loops.views import collapse_dimensions
+
+
+@dataclass(frozen=True)
+class PlannedNest:
+    """A nest and how it will run."""
+
+    nest: Nest
+    body: Body
+    schedule: Schedule
+    dead: list[Operation]
+    """Operations before it that it makes superfluous."""
+
+    def emit(self, builder: LoopBuilder) -> None:
+        """Writes the loops."""
+        if not self.nest.is_empty:
+            NestEmitter(self.nest, self.body, self.schedule, builder).emit()
+
+
+@dataclass(frozen=True)
+class ConvertLinalgToLoops(ModulePass):
+    """
+    Linalg operations on memrefs to `scf` loops over scalars and one-dimensional vectors.
+
+    A nest is ordered for unit stride of what it writes, dense dimensions run as one loop, and
+    the innermost loop works on vectors where that pays. Reductions carry their partial results
+    in the loops; along vector lanes they are added in an order of their own: `k` vectors of `n`
+    lanes each take every `k * n`-th term, pairs of vectors are added, then the lanes.
+
+    ```mlir
+    linalg.generic {
+        indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]}
+        ins(%a : memref<4x512xf32>) outs(%b : memref<4xf32>) {
+    ^bb0(%x : f32, %sum : f32):
+      %1 = arith.addf %sum, %x : f32
+      linalg.yield %1 : f32
+    }
+    ```
+    ->
+    ```mlir
+    scf.for %d0 = %c0 to %c4 step %c1 {
+      %0 = memref.load %b[%d0] : memref<4xf32>
+      %1 = scf.for %d1 = %c0 to %c512 step %c16 iter_args(%2 = %neutral) -> (vector<16xf32>) {
+        %3 = vector.load %a[%d0, %d1] : memref<4x512xf32>, vector<16xf32>
+        %4 = arith.addf %2, %3 : vector<16xf32>
+        scf.yield %4 : vector<16xf32>
+      }
+      %5 = vector.reduction <add>, %1 fastmath<reassoc> : vector<16xf32> into f32
+      %6 = arith.addf %0, %5 : f32
+      memref.store %6, %b[%d0] : memref<4xf32>
+    }
+    ```
+    """
+
+    name = "convert-linalg-to-vector-loops"
+
+    vector_bits: int = 512
+    """The width of a vector register; 0 for loops over scalars."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.walk():
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                self._convert_function(function)
+
+    def _convert_function(self, function: func.FuncOp) -> None:
+        nests = [(op, nest) for op in function.walk() if (nest := self._nest(op)) is not None]
+        if not nests:
+            return
+        builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
+        planned = [self._plan(nest, builder.constants) for _, nest in nests]
+        dead = {op for plan in planned for op in plan.dead}
+        for (op, _), plan in zip(nests, planned, strict=True):
+            if op not in dead:
+                plan.emit(builder)
+                builder.insert_before(op)
+        for op, _ in nests:
+            Rewriter.erase_op(op)
+
+    def _nest(self, op: Operation) -> Nest | None:
+        try:
+            return nest_of(op)
+        except PassFailedException as error:
+            place = describe_location(op.location)
+            raise PassFailedException(f"{self.name}: {place or op.name}: {error}") from error
+
+    def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
+        nest = collapse_dimensions(nest, Body(nest).indexed)
+        body = Body(nest)
+        schedule = plan_schedule(nest, body, self.vector_bits)
+        nest, dead = fold_initial_values(nest, body, schedule, constants)
+        return PlannedNest(nest, body, schedule, dead)

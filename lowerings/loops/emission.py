@@ -1,0 +1,372 @@
+"""
+Writes a nest as loops, by a schedule.
+
+Every value of the body is written at the outermost loop level that has all it depends on.
+An output is loaded and stored at the level that determines its element; loops further in carry
+it as an iteration argument. Where such a loop runs in vector lanes, it carries vectors of
+partial results, which are folded when all loops that reduce are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.vector import CombiningKindAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.loops.body import COMBINERS, Body, Form, Forms, neutral_element
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
+from lowerings.loops.nest import Nest
+from lowerings.loops.schedule import Loop, Schedule
+
+REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
+"""Vectors of partial results are folded in whatever order is fastest."""
+
+
+@dataclass(frozen=True)
+class PartialKey:
+    """Names one running value of an output."""
+
+    output: int
+    combination: Combination
+    slot: int = 0
+    """Which vector of partial results: its number in the tile of the vector dimension."""
+
+
+SHORT = -1
+"""The slot of the vector that is shorter than the others, at the end of the dimension."""
+
+
+class NestEmitter:
+    """Writes one nest."""
+
+    def __init__(
+        self,
+        nest: Nest,
+        body: Body,
+        schedule: Schedule,
+        builder: LoopBuilder,
+        bound: Mapping[int, Index] | None = None,
+    ):
+        """`bound` gives the positions in dimensions that enclosing loops run over already."""
+        self.nest = nest
+        self.body = body
+        self.builder = builder
+        self.loops = schedule.loops
+        self.lanes = schedule.lanes
+        self.vector = schedule.vector
+        forms = None if schedule.vector is None else Forms(body, schedule.vector)
+        tiled = [
+            loop.dimension
+            for loop in self.loops
+            if loop.tile > 1 or loop.dimension == schedule.vector
+        ]
+        self.evaluator = BodyEvaluator(body, forms, tiled, builder)
+        for dimension, position in (bound or {}).items():
+            self.evaluator.points[dimension] = (Point(position),)
+        self._level_of = {loop.dimension: i + 1 for i, loop in enumerate(self.loops)}
+        self.output_masks = [body.mask[argument] for argument in body.accumulators]
+        self.output_levels = [self.level(mask) for mask in self.output_masks]
+        self.combiners = [body.combiner(o) for o in range(len(nest.outputs))]
+        self.running: dict[PartialKey, SSAValue] = {}
+        self.start: dict[PartialKey, SSAValue] = {}
+        """What outputs reduced over the vector dimension hold before."""
+        self._plan_values()
+
+    def level(self, mask: int) -> int:
+        """How many loops, from the outside, it takes to bind all dimensions in `mask`."""
+        return max((n for d, n in self._level_of.items() if mask >> d & 1), default=0)
+
+    def is_folded_in_lanes(self, output: int) -> bool:
+        """Whether an output is reduced over the vector dimension."""
+        return self.vector is not None and not self.output_masks[output] >> self.vector & 1
+
+    def is_vector(self, output: int) -> bool:
+        """Whether vectors of an output's elements are stored."""
+        return self.vector is not None and bool(self.output_masks[output] >> self.vector & 1)
+
+    def _plan_values(self) -> None:
+        """Finds what is fused, what is written at which level, and what as vectors as well."""
+        body = self.body
+        self.factors: dict[int, tuple[SSAValue, SSAValue]] = {}
+        self.fused: set[Operation] = set()
+        wanted_as_vectors: set[SSAValue] = set()
+        for output, combiner in enumerate(self.combiners):
+            if combiner is None:
+                if self.is_vector(output):
+                    wanted_as_vectors.add(body.yields[output])
+                continue
+            op, term = combiner
+            self.fused.add(op)
+            factors = body.fused_factors(op, term)
+            if factors is not None:
+                self.factors[output] = factors
+                assert isinstance(term.owner, Operation)
+                self.fused.add(term.owner)
+            if self.vector is not None:
+                wanted_as_vectors.update(factors or (term,))
+        evaluator = self.evaluator
+        if self.vector is not None:
+            lanes = min(self.lanes, self.nest.extents[self.vector])
+            evaluator.points[self.vector] = (Point(Index(), lanes),)
+        for op in body.ops:
+            if any(evaluator.form(result) is Form.VECTOR for result in op.results):
+                wanted_as_vectors.update(op.operands)
+        self.wanted_as_vectors = wanted_as_vectors
+        at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
+        values = [argument for argument in body.inputs if argument.first_use is not None]
+        values += [result for op in body.ops if op not in self.fused for result in op.results]
+        for value in values:
+            if value not in body.folded:
+                at_level[self.level(body.mask.get(value, 0))].append(value)
+        self.values_at_level = at_level
+        self.folded_ops = [
+            op
+            for op in body.ops
+            if op not in self.fused and any(result in body.folded for result in op.results)
+        ]
+
+    def emit(self) -> None:
+        """Writes the nest."""
+        self._level(0)
+
+    def _level(self, level: int) -> None:
+        evaluator = self.evaluator
+        evaluator.open_scope()
+        if level == len(self.loops):
+            self._innermost()
+        else:
+            self._write_values(level)
+            outputs = [o for o, own in enumerate(self.output_levels) if own == level]
+            for output in outputs:
+                self._open_output(output)
+            self._loop(level)
+            for output in outputs:
+                self._close_output(output)
+        evaluator.close_scope()
+
+    def _write_values(self, level: int) -> None:
+        """Writes what the loops bound so far determine."""
+        evaluator, body = self.evaluator, self.body
+        for value in self.values_at_level[level]:
+            if isinstance(value.owner, arith.ConstantOp):
+                continue
+            form = evaluator.form(value)
+            for combination in evaluator.combinations(body.mask.get(value, 0)):
+                self._write_value(value, form, combination)
+
+    def _write_value(self, value: SSAValue, form: Form, combination: Combination) -> None:
+        evaluator = self.evaluator
+        if form is not Form.VECTOR:
+            evaluator.scalar(value, combination)
+        if form is Form.VECTOR or (form is Form.SCALAR and value in self.wanted_as_vectors):
+            evaluator.as_vector(value, combination)
+
+    def _loop(self, level: int) -> None:
+        """Writes the loop at `level`, and after it the tile that is left over."""
+        loop = self.loops[level]
+        extent = self.nest.extents[loop.dimension]
+        whole = extent - extent % loop.tile
+        if whole == loop.tile:
+            self._tile(level, Index(), self._tile_points(loop, Index(), loop.tile))
+        elif whole:
+            self._whole_tiles(level, loop, whole)
+        if whole != extent:
+            start = Index(None, whole)
+            self._tile(level, start, self._tile_points(loop, start, extent - whole))
+
+    def _whole_tiles(self, level: int, loop: Loop, whole: int) -> None:
+        builder = self.builder
+        in_lanes = loop.dimension == self.vector
+        keys = [key for key in self.running if not (in_lanes and key.slot == SHORT)]
+        opened = builder.open_loop(
+            builder.constants.index(0),
+            builder.constants.index(whole),
+            builder.constants.index(loop.tile),
+            [self.running[key] for key in keys],
+            f"d{loop.dimension}",
+        )
+        outside = self.running
+        self.running = dict(zip(keys, opened.carried, strict=True))
+        position = Index(opened.induction_variable)
+        self._tile(level, position, self._tile_points(loop, position, loop.tile))
+        results = builder.close_loop(opened, [self.running[key] for key in keys])
+        self.running = outside | dict(zip(keys, results, strict=True))
+
+    def _tile_points(self, loop: Loop, start: Index, count: int) -> tuple[Point, ...]:
+        if loop.dimension != self.vector:
+            return tuple(
+                Point(Index(start.value, start.constant + number)) for number in range(count)
+            )
+        return tuple(
+            Point(Index(start.value, start.constant + first), min(self.lanes, count - first))
+            for first in range(0, count, self.lanes)
+        )
+
+    def _tile(self, level: int, start: Index, points: tuple[Point, ...]) -> None:
+        dimension = self.loops[level].dimension
+        before = self.evaluator.points[dimension]
+        self.evaluator.points[dimension] = points
+        self._level(level + 1)
+        self.evaluator.points[dimension] = before
+
+    def _slots(self) -> list[int]:
+        """The slots of an output that is reduced over the vector dimension."""
+        assert self.vector is not None
+        extent = self.nest.extents[self.vector]
+        tile = next(loop.tile for loop in self.loops if loop.dimension == self.vector)
+        slots = list(range(min(tile, extent) // self.lanes))
+        return [*slots, SHORT] if extent % self.lanes else slots
+
+    def _open_output(self, output: int) -> None:
+        """Makes what an output holds the first running value."""
+        for combination in self.evaluator.combinations(self.output_masks[output]):
+            key = PartialKey(output, combination)
+            if not self.is_folded_in_lanes(output):
+                self.running[key] = self._initial(output, combination)
+                continue
+            self.start[key] = self._initial(output, combination)
+            combiner = self.combiners[output]
+            assert combiner is not None
+            for slot in self._slots():
+                extent = self.nest.extents[self.vector or 0]
+                lanes = extent % self.lanes if slot == SHORT else self.lanes
+                neutral = neutral_element(COMBINERS[type(combiner[0])], combiner[0].results[0].type)
+                self.running[PartialKey(output, combination, slot)] = self.builder.constants.splat(
+                    neutral, lanes
+                )
+
+    def _initial(self, output: int, combination: Combination) -> SSAValue:
+        """What an output starts from: a scalar, or a vector if vectors of it are stored."""
+        evaluator = self.evaluator
+        memory = evaluator.outputs[output]
+        given = self.nest.initial[output]
+        position = evaluator.position(combination)
+        if not self.is_vector(output):
+            return memory.load(position) if given is None else given
+        lanes = evaluator.lanes(combination)
+        if given is None:
+            return memory.load_vector(position, lanes)
+        return evaluator.as_vector(given, combination)
+
+    def _close_output(self, output: int) -> None:
+        """Stores the last running value."""
+        for combination in self.evaluator.combinations(self.output_masks[output]):
+            key = PartialKey(output, combination)
+            if self.is_folded_in_lanes(output):
+                partial = [
+                    self.running.pop(PartialKey(output, combination, slot))
+                    for slot in self._slots()
+                ]
+                result = self._fold_lanes(output, self.start.pop(key), partial)
+            else:
+                result = self.running.pop(key)
+            self._store(output, combination, result)
+
+    def _store(self, output: int, combination: Combination, value: SSAValue) -> None:
+        evaluator = self.evaluator
+        memory, position = evaluator.outputs[output], evaluator.position(combination)
+        if self.is_vector(output):
+            memory.store_vector(value, position, evaluator.lanes(combination))
+        else:
+            memory.store(value, position)
+
+    def _fold_lanes(self, output: int, start: SSAValue, partial: Sequence[SSAValue]) -> SSAValue:
+        """`start` with all lanes of vectors of partial results: pairs of vectors first."""
+        combiner = self.combiners[output]
+        assert combiner is not None
+        op_class = type(combiner[0])
+        by_type: dict[Attribute, list[SSAValue]] = {}
+        for value in partial:
+            by_type.setdefault(value.type, []).append(value)
+        result = start
+        for vectors in by_type.values():
+            while len(vectors) > 1:
+                pairs = zip(vectors[::2], vectors[1::2], strict=False)
+                odd = vectors[-1:] if len(vectors) % 2 else []
+                vectors = [self._combine(combiner[0], *pair) for pair in pairs] + odd
+            kind = CombiningKindAttr(COMBINERS[op_class].kind)
+            reduction = vector.ReductionOp.create(
+                operands=vectors,
+                result_types=[start.type],
+                properties={"kind": kind, "fastmath": REASSOCIATE},
+            )
+            result = self._combine(combiner[0], result, self.builder.add(reduction).dest)
+        return result
+
+    def _combine(self, op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """The operation of a combiner on two scalars or vectors."""
+        clone = type(op).create(
+            operands=[lhs, rhs], result_types=[lhs.type], properties=op.properties
+        )
+        return self.builder.add(clone).results[0]
+
+    def _innermost(self) -> None:
+        """Writes the body at every point of the tile."""
+        evaluator = self.evaluator
+        self._write_values(len(self.loops))
+        everything = -1
+        for combination in evaluator.combinations(everything):
+            evaluator.open_scope()
+            held = [self._held(output, combination) for output in range(len(self.combiners))]
+            for op in self.folded_ops:
+                for result in op.results:
+                    self._write_value(result, evaluator.form(result), combination)
+            results = [
+                self._result(output, combination, held[output])
+                for output in range(len(self.combiners))
+            ]
+            for output, result in enumerate(results):
+                key = self._running_key(output, combination)
+                if key in self.running:
+                    self.running[key] = result
+                else:
+                    own = evaluator.restrict(combination, self.output_masks[output])
+                    self._store(output, own, result)
+            evaluator.close_scope()
+
+    def _held(self, output: int, combination: Combination) -> SSAValue | None:
+        """The running value of an output, or what it holds in memory if the body asks for it."""
+        argument = self.body.accumulators[output]
+        value = self.running.get(self._running_key(output, combination))
+        if value is None:
+            if argument.first_use is None:
+                return None
+            own = self.evaluator.restrict(combination, self.output_masks[output])
+            value = self._initial(output, own)
+        self.evaluator.remember(argument, combination, value)
+        return value
+
+    def _result(self, output: int, combination: Combination, held: SSAValue | None) -> SSAValue:
+        """The next value of an output, from the one that it holds."""
+        evaluator = self.evaluator
+        combiner = self.combiners[output]
+        in_vectors = self.is_vector(output)
+        if combiner is None:
+            result = self.body.yields[output]
+            if in_vectors:
+                return evaluator.as_vector(result, combination)
+            return evaluator.scalar(result, combination)
+        assert held is not None
+        factors = self.factors.get(output)
+        if factors is not None:
+            return evaluator.multiply_add(factors, held, combination)
+        op, term = combiner
+        if in_vectors or self.is_folded_in_lanes(output):
+            return self._combine(op, held, evaluator.as_vector(term, combination))
+        return self._combine(op, held, evaluator.scalar(term, combination))
+
+    def _running_key(self, output: int, combination: Combination) -> PartialKey:
+        evaluator = self.evaluator
+        own = evaluator.restrict(combination, self.output_masks[output])
+        if not self.is_folded_in_lanes(output):
+            return PartialKey(output, own)
+        assert self.vector is not None
+        number = combination[evaluator.tiled.index(self.vector)]
+        is_short = evaluator.points[self.vector][number].lanes < self.lanes
+        return PartialKey(output, own, SHORT if is_short else number)

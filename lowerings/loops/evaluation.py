@@ -1,0 +1,282 @@
+"""
+Writes the values of a nest's body at given points, as scalars or as vectors, each once.
+
+A tile unrolls dimensions: a value is wanted at many points at once. It is written once for all
+points that agree in the dimensions that it depends on, which is how a register tile of a
+matrix product comes to load each element of its operands once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from xdsl.dialects import arith, math, memref, vector
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i1
+from xdsl.dialects.linalg.ops import IndexOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
+from lowerings.loops.body import Body, Form, Forms
+from lowerings.loops.builder import ZERO, Index, LoopBuilder
+from lowerings.loops.memory import MemoryAccess
+from lowerings.loops.nest import Access
+from lowerings.vector_extension import GatherOp
+
+Combination: TypeAlias = tuple[int, ...]
+"""For each tiled dimension the number of one of its points."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where one unrolled iteration is in its dimension; of a vector, where its first lane is."""
+
+    position: Index
+    lanes: int = 1
+
+
+ORIGIN = (Point(ZERO),)
+
+
+class BodyEvaluator:
+    """Writes values of a body, at the points that its dimensions are bound to."""
+
+    def __init__(
+        self,
+        body: Body,
+        forms: Forms | None,
+        tiled: Sequence[int],
+        builder: LoopBuilder,
+    ):
+        self.body = body
+        self.forms = forms
+        self.tiled = tuple(tiled)
+        self.builder = builder
+        self.vector = None if forms is None else forms.dimension
+        extents = body.nest.extents
+        self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
+        views: dict[Access, MemoryAccess] = {}
+        for access in body.nest.accesses:
+            if access not in views:
+                views[access] = MemoryAccess(access, extents, self.vector, builder)
+        self.inputs = {argument: views[access] for argument, access in body.inputs.items()}
+        self.outputs = [views[access] for access in body.nest.outputs]
+        self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
+
+    def open_scope(self) -> None:
+        """What is written from here on is known until `close_scope`."""
+        self._scopes.append({})
+
+    def close_scope(self) -> None:
+        self._scopes.pop()
+
+    def form(self, value: SSAValue) -> Form:
+        return Form.SCALAR if self.forms is None else self.forms.of(value)
+
+    def combinations(self, mask: int) -> list[Combination]:
+        """One combination of points for each that dimensions in `mask` tell apart."""
+        return list(
+            product(
+                *(range(len(self.points[d])) if mask >> d & 1 else range(1) for d in self.tiled)
+            )
+        )
+
+    def restrict(self, combination: Combination, mask: int) -> Combination:
+        """The combination with what dimensions outside `mask` do left out."""
+        pairs = zip(self.tiled, combination, strict=True)
+        return tuple(number if mask >> d & 1 else 0 for d, number in pairs)
+
+    def lanes(self, combination: Combination) -> int:
+        """The lanes of vectors at a combination of points."""
+        if self.vector is None:
+            return 1
+        return self.points[self.vector][combination[self.tiled.index(self.vector)]].lanes
+
+    def position(self, combination: Combination) -> list[Index]:
+        """The position in every dimension."""
+        result = [points[0].position for points in self.points]
+        for dimension, number in zip(self.tiled, combination, strict=True):
+            result[dimension] = self.points[dimension][number].position
+        return result
+
+    def _known(self, key: tuple[object, ...]) -> SSAValue | None:
+        for scope in reversed(self._scopes):
+            if key in scope:
+                return scope[key]
+        return None
+
+    def remember(self, value: SSAValue, combination: Combination, result: SSAValue) -> None:
+        """Makes `result` what `value` of the body is at `combination`, in the open scope."""
+        is_vector = self.form(value) is Form.VECTOR
+        own = self.restrict(combination, self.body.mask[value])
+        self._scopes[-1][value, is_vector, own] = result
+
+    def scalar(self, value: SSAValue, combination: Combination) -> SSAValue:
+        """The value as a scalar: that of the first lane if it is linear in the lanes."""
+        value = self.body.scalars.get(value, value)
+        mask = self.body.mask.get(value)
+        if mask is None:
+            return value
+        return self._written(value, self.restrict(combination, mask), is_vector=False)
+
+    def as_vector(self, value: SSAValue, combination: Combination) -> SSAValue:
+        """The value in all lanes."""
+        value = self.body.scalars.get(value, value)
+        form, lanes = self.form(value), self.lanes(combination)
+        mask = self.body.mask.get(value, 0)
+        if form is Form.VECTOR:
+            return self._written(value, self.restrict(combination, mask), is_vector=True)
+        owner = value.owner
+        if isinstance(owner, arith.ConstantOp):
+            return self._constant_vector(owner, lanes)
+        key = (value, lanes, self.restrict(combination, mask))
+        known = self._known(key)
+        if known is None:
+            known = self.broadcast(self.scalar(value, combination), lanes)
+            if form is Form.LINEAR:
+                known = self._spread(known, value, lanes)
+            self._scopes[-1][key] = known
+        return known
+
+    def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
+        """A vector with `value` in all lanes."""
+        op = vector.BroadcastOp.create(
+            operands=[value], result_types=[VectorType(value.type, [lanes])]
+        )
+        return self.builder.add(op).vector
+
+    def _constant_vector(self, op: arith.ConstantOp, lanes: int) -> SSAValue:
+        value = op.value
+        element_type: Attribute = op.result.type
+        vector_type = VectorType(element_type, [lanes])
+        key = (op.result, lanes)
+        known = self._known(key)
+        if known is None:
+            known = self.builder.constants.splat_of(value, vector_type)
+            self._scopes[0][key] = known
+        return known
+
+    def _spread(self, broadcast: SSAValue, value: SSAValue, lanes: int) -> SSAValue:
+        """The lanes of a linear value, from its first lane's value in all of them."""
+        assert self.forms is not None
+        step = self.forms.steps[value]
+        if step == 0:
+            return broadcast
+        offsets = [step * lane for lane in range(lanes)]
+        constant = self.builder.constants.elements(offsets, value.type)
+        return self.builder.binary(arith.AddiOp, broadcast, constant)
+
+    def _written(self, value: SSAValue, combination: Combination, *, is_vector: bool) -> SSAValue:
+        key = (value, is_vector, combination)
+        known = self._known(key)
+        if known is not None:
+            return known
+        access = self.inputs.get(value)
+        if access is not None:
+            position = self.position(combination)
+            result = (
+                access.load_vector(position, self.lanes(combination))
+                if is_vector
+                else access.load(position)
+            )
+        else:
+            op = value.owner
+            assert isinstance(op, Operation)
+            results = self._write(op, combination, is_vector=is_vector)
+            for old, new in zip(op.results, results, strict=True):
+                self._scopes[-1][old, is_vector, combination] = new
+            return self._scopes[-1][key]
+        self._scopes[-1][key] = result
+        return result
+
+    def _write(
+        self, op: Operation, combination: Combination, *, is_vector: bool
+    ) -> Sequence[SSAValue]:
+        if isinstance(op, IndexOp):
+            index = self.position(combination)[op.dim.value.data]
+            return [self.builder.materialize(index)]
+        if isinstance(op, arith.ConstantOp):
+            return [self.builder.constants.attribute(op.value, op.result.type)]
+        if is_vector:
+            return self._write_vector(op, combination)
+        if op.regions:
+            return self._clone_with_regions(op, combination)
+        operands = [self.scalar(operand, combination) for operand in op.operands]
+        clone = type(op).create(
+            operands=operands,
+            result_types=op.result_types,
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        return self.builder.add(clone).results
+
+    def _clone_with_regions(self, op: Operation, combination: Combination) -> Sequence[SSAValue]:
+        inside = {result for inner in op.walk() for result in inner.results}
+        mapping: dict[SSAValue, SSAValue] = {}
+        for inner in op.walk():
+            for operand in inner.operands:
+                if operand not in inside and operand in self.body.mask:
+                    mapping[operand] = self.scalar(operand, combination)
+                elif operand in self.body.scalars:
+                    mapping[operand] = self.body.scalars[operand]
+        return self.builder.add(op.clone(mapping)).results
+
+    def _write_vector(self, op: Operation, combination: Combination) -> Sequence[SSAValue]:
+        lanes = self.lanes(combination)
+        (element_type,) = op.result_types
+        result_type = VectorType(element_type, [lanes])
+        if isinstance(op, memref.LoadOp):
+            return [self._load_by_value(op, combination, result_type)]
+        condition_stays = isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR
+        operands = [
+            self.scalar(operand, combination)
+            if condition_stays and position == 0
+            else self.as_vector(operand, combination)
+            for position, operand in enumerate(op.operands)
+        ]
+        vector_class = EXTENSIONS.get(op.name, type(op))
+        clone = vector_class.create(
+            operands=operands,
+            result_types=[result_type],
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        return self.builder.add(clone).results
+
+    def _load_by_value(
+        self, op: memref.LoadOp, combination: Combination, result_type: VectorType[Attribute]
+    ) -> SSAValue:
+        """A load whose index the body computes."""
+        assert self.forms is not None
+        builder, lanes = self.builder, self.lanes(combination)
+        base = self.scalar(op.memref, combination)
+        *others, last = op.indices
+        indices = [self.scalar(index, combination) for index in others]
+        if self.forms.load_step(op) == 1:
+            indices.append(self.scalar(last, combination))
+            load = vector.LoadOp.create(operands=[base, *indices], result_types=[result_type])
+            return builder.add(load).result
+        everywhere = builder.constants.splat(IntegerAttr(1, i1), lanes)
+        zero = builder.constants.zero_vector(result_type.element_type, lanes)
+        lane_indices = self.as_vector(last, combination)
+        indices.append(builder.constants.index(0))
+        return builder.add(GatherOp(base, indices, lane_indices, everywhere, zero)).result
+
+    def multiply_add(
+        self, factors: tuple[SSAValue, SSAValue], addend: SSAValue, combination: Combination
+    ) -> SSAValue:
+        """`factors[0] * factors[1] + addend`, rounded once."""
+        result_type: Attribute = addend.type
+        if self.vector is not None and result_type != factors[0].type:
+            operands = [self.as_vector(factor, combination) for factor in factors]
+            fused = vector.FMAOp.create(operands=[*operands, addend], result_types=[result_type])
+            return self.builder.add(fused).res
+        operands = [self.scalar(factor, combination) for factor in factors]
+        op = math.FmaOp.create(
+            operands=[*operands, addend],
+            result_types=[result_type],
+            properties={"fastmath": NO_FAST_MATH},
+        )
+        return self.builder.add(op).result

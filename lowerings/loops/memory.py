@@ -1,0 +1,133 @@
+"""Loads and stores of single elements and of vectors along one dimension of a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum, auto
+
+from xdsl.dialects import memref, vector
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, VectorType, i1, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.nest import Access
+from lowerings.loops.views import materialize_view, with_unit_stride
+from lowerings.vector_extension import GatherOp, ScatterOp
+
+
+class LaneStride(Enum):
+    """How the lanes of a vector lie in memory."""
+
+    INVARIANT = auto()
+    """All at one place."""
+    UNIT = auto()
+    REVERSED = auto()
+    """One after the other, the first lane last."""
+    STRIDED = auto()
+
+
+def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
+    """How steps in `dimension` move an access; None where vectors cannot reach the elements."""
+    if dimension is None or not access.reaches(dimension):
+        return LaneStride.INVARIANT
+    if access.strides is None:
+        return None
+    if with_unit_stride(access, dimension) is not None:
+        return LaneStride.UNIT if access.strides[dimension] == 1 else LaneStride.REVERSED
+    return None if access.offset is None else LaneStride.STRIDED
+
+
+class MemoryAccess:
+    """An access with the view that it goes through, which is written when this is made."""
+
+    def __init__(
+        self,
+        access: Access,
+        extents: tuple[int, ...],
+        dimension: int | None,
+        builder: LoopBuilder,
+    ):
+        stride = lane_stride(access, dimension)
+        if dimension is not None and stride in (LaneStride.UNIT, LaneStride.REVERSED):
+            access = with_unit_stride(access, dimension) or access
+        elif stride is LaneStride.STRIDED:
+            access = replace(access, recast=True)
+        self.access = materialize_view(access, extents, dimension, builder)
+        self.stride = stride
+        self.dimension = dimension
+        self.builder = builder
+        self.element_type: Attribute = self.access.type.element_type
+
+    def indices(self, position: Sequence[Index]) -> list[SSAValue]:
+        """The indices of the element at a point of the nest."""
+        builder = self.builder
+        return [
+            builder.materialize(builder.affine(index, position)) for index in self.access.indices
+        ]
+
+    def load(self, position: Sequence[Index]) -> SSAValue:
+        """The element at a point."""
+        op = memref.LoadOp.create(
+            operands=[self.access.memref, *self.indices(position)],
+            result_types=[self.element_type],
+        )
+        return self.builder.add(op).res
+
+    def store(self, value: SSAValue, position: Sequence[Index]) -> None:
+        """Writes the element at a point."""
+        op = memref.StoreOp.create(operands=[value, self.access.memref, *self.indices(position)])
+        self.builder.add(op)
+
+    def load_vector(self, position: Sequence[Index], lanes: int) -> SSAValue:
+        """The elements at a point and the next ones in the vector dimension."""
+        builder, base = self.builder, self.access.memref
+        vector_type = VectorType(self.element_type, [lanes])
+        if self.stride is LaneStride.STRIDED:
+            zero = builder.constants.zero_vector(self.element_type, lanes)
+            indices = self.indices(position)
+            gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
+            return builder.add(gather).result
+        indices = self.indices(self._lowest(position, lanes))
+        op = vector.LoadOp.create(operands=[base, *indices], result_types=[vector_type])
+        return self._in_lane_order(builder.add(op).result, lanes)
+
+    def store_vector(self, value: SSAValue, position: Sequence[Index], lanes: int) -> None:
+        """Writes the elements at a point and the next ones in the vector dimension."""
+        builder, base = self.builder, self.access.memref
+        if self.stride is LaneStride.STRIDED:
+            indices = self.indices(position)
+            builder.add(ScatterOp(base, indices, self._steps(lanes), self._all_lanes(lanes), value))
+            return
+        indices = self.indices(self._lowest(position, lanes))
+        value = self._in_lane_order(value, lanes)
+        builder.add(vector.StoreOp.create(operands=[value, base, *indices]))
+
+    def _lowest(self, position: Sequence[Index], lanes: int) -> Sequence[Index]:
+        """The point whose element has the lowest address."""
+        if self.stride is not LaneStride.REVERSED or self.dimension is None:
+            return position
+        lowest = list(position)
+        first = lowest[self.dimension]
+        lowest[self.dimension] = Index(first.value, first.constant + lanes - 1)
+        return lowest
+
+    def _in_lane_order(self, value: SSAValue, lanes: int) -> SSAValue:
+        """`value`, reversed where memory and lanes run in opposite directions."""
+        if self.stride is not LaneStride.REVERSED:
+            return value
+        mask = DenseArrayBase.from_list(i64, list(range(lanes - 1, -1, -1)))
+        op = vector.ShuffleOp.create(
+            operands=[value, value], result_types=[value.type], properties={"mask": mask}
+        )
+        return self.builder.add(op).result
+
+    def _steps(self, lanes: int) -> SSAValue:
+        strides, dimension = self.access.strides, self.dimension
+        assert strides is not None
+        assert dimension is not None
+        stride = strides[dimension]
+        return self.builder.constants.elements([stride * lane for lane in range(lanes)], i32)
+
+    def _all_lanes(self, lanes: int) -> SSAValue:
+        return self.builder.constants.splat(IntegerAttr(1, i1), lanes)

@@ -1,0 +1,281 @@
+"""
+A perfect loop nest over statically known extents, as a linalg operation on memrefs describes it,
+before it is decided in which order and in which steps it runs.
+
+Dimensions keep their number for good: one that was merged into another, or that has one
+iteration, stays with extent 1 and needs no loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias, cast
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+)
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+from xdsl.utils.exceptions import PassFailedException
+
+Strides: TypeAlias = tuple[int, ...]
+
+Layout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
+"""Strides and offset of a memref in elements, None where dynamic."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`sum(coefficients[d] * d) + constant` over the dimensions of a nest."""
+
+    coefficients: tuple[int, ...]
+    constant: int
+
+    def bounds(self, extents: Sequence[int]) -> tuple[int, int]:
+        """The least and the greatest value where no extent is zero."""
+        spans = [c * (n - 1) for c, n in zip(self.coefficients, extents, strict=True)]
+        low = self.constant + sum(span for span in spans if span < 0)
+        return low, self.constant + sum(span for span in spans if span > 0)
+
+
+def linear_form(expression: AffineExpr, rank: int) -> Linear | None:
+    """`expression` of `rank` dimensions as a linear function; None where it is not one."""
+    match expression:
+        case AffineConstantExpr(value):
+            return Linear((0,) * rank, value)
+        case AffineDimExpr(position):
+            return Linear(tuple(int(d == position) for d in range(rank)), 0)
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            left, right = linear_form(lhs, rank), linear_form(rhs, rank)
+            if left is None or right is None:
+                return None
+            if kind is AffineBinaryOpKind.Add:
+                pairs = zip(left.coefficients, right.coefficients, strict=True)
+                return Linear(tuple(a + b for a, b in pairs), left.constant + right.constant)
+            if kind is AffineBinaryOpKind.Mul:
+                if not any(left.coefficients):
+                    left, right = right, left
+                factor = right.constant
+                scaled = tuple(c * factor for c in left.coefficients)
+                return None if any(right.coefficients) else Linear(scaled, left.constant * factor)
+            return None
+        case _:
+            return None
+
+
+def static_memref(value_type: Attribute) -> MemRefType[Attribute] | None:
+    """The type of a memref of static shape; None for other types."""
+    if not isinstance(value_type, MemRefType):
+        return None
+    memref_type = cast("MemRefType[Attribute]", value_type)
+    return None if DYNAMIC_INDEX in memref_type.get_shape() else memref_type
+
+
+def memref_layout(
+    memref_type: MemRefType[Attribute],
+) -> tuple[tuple[int | None, ...], int | None] | None:
+    """Strides and offset in elements, None where dynamic; None as a whole for other layouts."""
+    layout = memref_type.layout
+    if isinstance(layout, NoneAttr):
+        shape = memref_type.get_shape()
+        return tuple(prod(shape[i + 1 :]) for i in range(len(shape))), 0
+    if isinstance(layout, StridedLayoutAttr):
+        strides = [s.data if isinstance(s, IntAttr) else None for s in layout.strides]
+        offset = layout.offset
+        return tuple(strides), offset.data if isinstance(offset, IntAttr) else None
+    return None
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a nest reads or writes one memref: the element at each point of the iteration space."""
+
+    memref: SSAValue
+    type: MemRefType[Attribute]
+    indices: tuple[AffineExpr, ...]
+    """One for each group."""
+    groups: tuple[tuple[int, ...], ...]
+    """The dimensions of the memref, consecutive ones seen as one where they form a group."""
+    strides: Strides | None
+    """Elements that one step in each dimension of the nest moves; None where not constant."""
+    offset: int | None
+    """The element at the nest's origin, in elements from the buffer's start; None if dynamic."""
+    recast: bool = False
+    """Whether `indices` no longer hold and only a view made from the strides gives access."""
+
+    def reaches(self, dimension: int) -> bool:
+        """Whether the element depends on `dimension`."""
+        if self.strides is not None:
+            return self.strides[dimension] != 0
+        return any(dimension in index.used_dims() for index in self.indices)
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether some group has several dimensions, so that a view is needed."""
+        return any(len(group) > 1 for group in self.groups)
+
+
+def make_access(value: SSAValue, indices: Sequence[AffineExpr], extents: Sequence[int]) -> Access:
+    """
+    The access to `value` at `indices`.
+
+    Raises PassFailedException if `value` is no memref of static shape, or if an index leaves it.
+    """
+    memref_type = static_memref(value.type)
+    if memref_type is None:
+        raise PassFailedException(f"expected a memref of static shape, found {value.type}")
+    rank = len(extents)
+    forms = [linear_form(index, rank) for index in indices]
+    if 0 not in extents:
+        for position, (form, size) in enumerate(zip(forms, memref_type.get_shape(), strict=True)):
+            low, high = (0, 0) if form is None else form.bounds(extents)
+            if low < 0 or high >= max(size, 1 if form is None else size):
+                raise PassFailedException(
+                    f"index {indices[position]} runs from {low} to {high} in dimension "
+                    f"{position} of {memref_type}"
+                )
+    strides, offset = _address(memref_type, forms, extents)
+    groups = tuple((position,) for position in range(len(indices)))
+    return Access(value, memref_type, tuple(indices), groups, strides, offset)
+
+
+def _address(
+    memref_type: MemRefType[Attribute], forms: Sequence[Linear | None], extents: Sequence[int]
+) -> tuple[Strides | None, int | None]:
+    """The strides of each dimension of a nest and the offset of its origin."""
+    layout = memref_layout(memref_type)
+    if layout is None:
+        return None, None
+    memref_strides, offset = layout
+    strides = [0] * len(extents)
+    for form, stride in zip(forms, memref_strides, strict=True):
+        if form is None or stride is None:
+            return None, None
+        for dimension, coefficient in enumerate(form.coefficients):
+            if extents[dimension] > 1:
+                strides[dimension] += coefficient * stride
+        if offset is not None:
+            offset += form.constant * stride
+    return tuple(strides), offset
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A nest that evaluates `body` at every point, for each input and output the element there."""
+
+    op: Operation
+    """The operation that the nest comes from."""
+    extents: tuple[int, ...]
+    is_reduction: tuple[bool, ...]
+    inputs: tuple[Access | SSAValue, ...]
+    """For each of the first arguments of the body: an access, or the scalar itself."""
+    outputs: tuple[Access, ...]
+    body: Block
+    initial: tuple[SSAValue | None, ...]
+    """For each output the scalar that its elements are to start from instead of what they hold."""
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Inputs in memory, then outputs."""
+        return (*(a for a in self.inputs if isinstance(a, Access)), *self.outputs)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the nest writes nothing."""
+        return any(
+            n == 0 and not reduced
+            for n, reduced in zip(self.extents, self.is_reduction, strict=True)
+        )
+
+    def map_accesses(self, function: Callable[[Access], Access]) -> Nest:
+        """The nest with `function` applied to every access."""
+        return replace(
+            self,
+            inputs=tuple(function(a) if isinstance(a, Access) else a for a in self.inputs),
+            outputs=tuple(function(a) for a in self.outputs),
+        )
+
+
+def nest_of_generic(op: GenericOp) -> Nest:
+    """The nest of a linalg.generic on memrefs. Raises PassFailedException where there is none."""
+    maps = [attribute.data for attribute in op.indexing_maps]
+    rank = maps[0].num_dims if maps else 0
+    operands: list[SSAValue] = [*op.inputs, *op.outputs]
+    extents = [-1] * rank
+    for operand, affine_map in zip(operands, maps, strict=True):
+        memref_type = static_memref(operand.type)
+        if memref_type is not None:
+            for index, size in zip(affine_map.results, memref_type.get_shape(), strict=True):
+                if isinstance(index, AffineDimExpr) and extents[index.position] < 0:
+                    extents[index.position] = size
+    if -1 in extents:
+        raise PassFailedException(
+            f"linalg.generic: no operand gives the extent of d{extents.index(-1)}"
+        )
+    accesses: list[Access | SSAValue] = [
+        make_access(operand, affine_map.results, extents)
+        if isinstance(operand.type, MemRefType)
+        else operand
+        for operand, affine_map in zip(operands, maps, strict=True)
+    ]
+    kinds = tuple(kind.data is IteratorType.REDUCTION for kind in op.iterator_types)
+    outputs = [access for access in accesses[len(op.inputs) :] if isinstance(access, Access)]
+    if len(outputs) != len(op.outputs):
+        raise PassFailedException("linalg.generic: an output is no memref")
+    return Nest(
+        op=op,
+        extents=tuple(extents),
+        is_reduction=kinds,
+        inputs=tuple(accesses[: len(op.inputs)]),
+        outputs=tuple(outputs),
+        body=op.body.block,
+        initial=(None,) * len(outputs),
+    )
+
+
+def elementwise_nest(op: Operation, source: SSAValue, target: SSAValue) -> Nest:
+    """The nest that writes `source`, a scalar or a memref of the same shape, to `target`."""
+    target_type = static_memref(target.type)
+    if target_type is None:
+        raise PassFailedException(f"{op.name}: expected a static memref, found {target.type}")
+    extents = target_type.get_shape()
+    indices = [AffineExpr.dimension(d) for d in range(len(extents))]
+    element = target_type.element_type
+    body = Block(arg_types=[element, element])
+    body.add_op(YieldOp(body.args[0]))
+    is_memref = isinstance(source.type, MemRefType)
+    return Nest(
+        op=op,
+        extents=extents,
+        is_reduction=(False,) * len(extents),
+        inputs=(make_access(source, indices, extents) if is_memref else source,),
+        outputs=(make_access(target, indices, extents),),
+        body=body,
+        initial=(None,),
+    )
+
+
+def nest_of(op: Operation) -> Nest | None:
+    """The nest of a linalg or copying operation; None for operations that are none."""
+    if isinstance(op, GenericOp):
+        return nest_of_generic(op)
+    if isinstance(op, FillOp | CopyOp):
+        return elementwise_nest(op, op.inputs[0], op.outputs[0])
+    if isinstance(op, memref.CopyOp):
+        return elementwise_nest(op, op.source, op.destination)
+    return None

@@ -1,0 +1,170 @@
+"""
+Chooses how a nest runs: which dimension in the lanes of vectors, in what order and what tiles.
+
+The rules compare estimated costs per point of the iteration space, in units of one vector
+instruction. They need to rank alternatives that differ by factors, no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute
+
+from lowerings.loops.body import Body, Form, Forms, element_bits
+from lowerings.loops.memory import LaneStride, lane_stride
+from lowerings.loops.nest import Nest
+from lowerings.loops.schedule import Loop, Schedule
+
+ACCESS_COST = {
+    LaneStride.INVARIANT: 0.25,
+    LaneStride.UNIT: 1.0,
+    LaneStride.REVERSED: 2.0,
+}
+"""Of one vector. A strided one costs `STRIDED_LANE_COST` for each lane."""
+STRIDED_LANE_COST = 1.5
+
+MATH_COST = 20
+"""Of a call of the math dialect, when it is expanded."""
+
+LIGHT_BODY = 8
+"""Up to this cost of a body, several vectors a step hide the latency of a reduction."""
+VECTORS_IN_FLIGHT = 4
+
+ROWS_PER_PASS = 8
+"""Rows that a reduction along columns adds at once while it walks along the row."""
+SMALL_BUFFER_BYTES = 32 * 1024
+"""What a first-level cache holds: up to this size the order of accesses does not matter."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A choice of the dimension that runs in lanes, with its estimated cost per point."""
+
+    dimension: int
+    lanes: int
+    cost: float
+
+
+def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
+    """The schedule of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
+    chosen = choose_lanes(nest, body, vector_bits)
+    dimensions = [d for d, extent in enumerate(nest.extents) if extent != 1]
+    vector = None if chosen is None else chosen.dimension
+    kept = [d for d in dimensions if not nest.is_reduction[d] and d != vector]
+    kept.sort(key=lambda d: output_stride(nest, d), reverse=True)
+    reduced = [d for d in dimensions if nest.is_reduction[d] and d != vector]
+    if chosen is None or vector is None:
+        return Schedule(tuple(Loop(d) for d in (*kept, *reduced)))
+    in_flight = vectors_in_flight(nest, body, chosen)
+    lanes_loop = Loop(vector, chosen.lanes * in_flight)
+    kept_loops = [Loop(d) for d in kept]
+    reduced_loops = [Loop(d) for d in reduced]
+    if nest.is_reduction[vector]:
+        loops = [*kept_loops, *reduced_loops, lanes_loop]
+    elif reduced and walks_along_rows(nest):
+        *outer, last = reduced
+        rows = Loop(last, min(ROWS_PER_PASS, nest.extents[last]))
+        single = Loop(vector, chosen.lanes)
+        loops = [*kept_loops, *(Loop(d) for d in outer), rows, single]
+    else:
+        loops = [*kept_loops, lanes_loop, *reduced_loops]
+    return Schedule(tuple(loops), vector, chosen.lanes)
+
+
+def output_stride(nest: Nest, dimension: int) -> int:
+    """How far a step in a dimension moves the first output."""
+    strides = nest.outputs[0].strides if nest.outputs else None
+    return 0 if strides is None else abs(strides[dimension])
+
+
+def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
+    """The dimension that is best run in lanes; None if scalars are best."""
+    best: Lanes | None = None
+    for dimension, extent in enumerate(nest.extents):
+        if extent <= 1:
+            continue
+        forms = Forms(body, dimension)
+        if not forms.is_possible or not has_vector_results(nest, body, dimension):
+            continue
+        lanes = lanes_for(body, forms, vector_bits)
+        if lanes < 2:
+            continue
+        cost = cost_in_lanes(nest, body, forms, lanes)
+        if cost is not None and (best is None or cost < best.cost):
+            best = Lanes(dimension, lanes, cost)
+    if best is not None and best.cost >= body_cost(body) + len(nest.accesses):
+        return None
+    return best
+
+
+def has_vector_results(nest: Nest, body: Body, dimension: int) -> bool:
+    """Whether every output is either stored in lanes or folded over them."""
+    return all(
+        body.mask[argument] >> dimension & 1
+        or (nest.is_reduction[dimension] and body.combiner(output) is not None)
+        for output, argument in enumerate(body.accumulators)
+    )
+
+
+def lanes_for(body: Body, forms: Forms, vector_bits: int) -> int:
+    """How many of the widest elements that differ from lane to lane a register holds."""
+    types: list[Attribute] = [
+        access.type.element_type for access in body.nest.accesses if access.reaches(forms.dimension)
+    ]
+    types += [value.type for value in body.mask if forms.of(value) is Form.VECTOR]
+    bits = [element_bits(each) or 64 for each in types if not isinstance(each, IndexType)]
+    return vector_bits // max(8, *bits) if bits else vector_bits // 32
+
+
+def body_cost(body: Body) -> float:
+    """The cost of the operations of a body."""
+    return sum(MATH_COST if op.name.startswith("math.") else 1 for op in body.ops)
+
+
+def cost_in_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> float | None:
+    """The cost per point with vectors along a dimension; None where that is impossible."""
+    dimension = forms.dimension
+    extent = nest.extents[dimension]
+    cost = body_cost(body)
+    for access in nest.accesses:
+        stride = lane_stride(access, dimension)
+        if stride is None:
+            return None
+        strided = STRIDED_LANE_COST * min(lanes, extent)
+        cost += ACCESS_COST.get(stride, strided)
+    vectors = ceil(extent / lanes)
+    if nest.is_reduction[dimension]:
+        others = 1
+        for d, n in enumerate(nest.extents):
+            others *= n if nest.is_reduction[d] and d != dimension else 1
+        cost += 3 * log2(lanes) / (vectors * others)
+    return cost * vectors / extent
+
+
+def vectors_in_flight(nest: Nest, body: Body, chosen: Lanes) -> int:
+    """How many vectors one iteration of the vector loop works on."""
+    if not any(nest.is_reduction[d] and n != 1 for d, n in enumerate(nest.extents)):
+        return 1
+    if body_cost(body) > LIGHT_BODY:
+        return 1
+    return min(VECTORS_IN_FLIGHT, ceil(nest.extents[chosen.dimension] / chosen.lanes))
+
+
+def walks_along_rows(nest: Nest) -> bool:
+    """
+    Whether a reduction whose terms lie across the lanes goes row by row.
+
+    The alternative, each group of columns from top to bottom, keeps sums in registers, but
+    touches one cache line, and soon one page, a step.
+    """
+    bytes_read = 0
+    for access in nest.accesses[: -len(nest.outputs)]:
+        points = 1
+        for d, n in enumerate(nest.extents):
+            points *= n if access.reaches(d) else 1
+        bits = element_bits(access.type.element_type) or 64
+        bytes_read = max(bytes_read, points * bits // 8)
+    return bytes_read > SMALL_BUFFER_BYTES

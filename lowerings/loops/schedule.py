@@ -1,0 +1,29 @@
+"""In which order, in which steps and in which lanes a nest runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop over a dimension of a nest."""
+
+    dimension: int
+    tile: int = 1
+    """How many iterations of the dimension one iteration of the loop does, unrolled."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """
+    The loops from the outside in: one for each dimension that does not have exactly one iteration.
+
+    A tile of the vector dimension is a multiple of `lanes`. What a tile leaves over at the end
+    of its dimension is done by a smaller tile, in vectors as short as that needs.
+    """
+
+    loops: tuple[Loop, ...]
+    vector: int | None = None
+    """The dimension that runs in the lanes of vectors."""
+    lanes: int = 1
