@@ -171,6 +171,33 @@ def compare(
     ]
 
 
+def pass_throughput(program: StoredProgram, console: Console) -> None:
+    """Prints what reading and each pass take on a program, and the operations they do a second."""
+    table = Table(
+        "step", "operations", "ms", "operations/s", title=f"the compiler on {program.name}"
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    counts: list[int] = []
+
+    def count(_: ModulePass, module: ModuleOp) -> None:
+        counts.append(sum(1 for _ in module.walk()))
+
+    start = time.perf_counter()
+    module = load_program(program.hlo)
+    rows = [("read and verify", time.perf_counter() - start)]
+    # One more run than needed: passes load on first use.
+    for _ in range(2):
+        counts.clear()
+        module = load_program(program.hlo)
+        manager = PassManager(make_context(), verify_each=False, before=[count])
+        manager.run(module, parse_passes(",".join(pass_specs(NATIVE))))
+    rows += [(timing.name, timing.seconds) for timing in manager.timings]
+    for (step, seconds), operations in zip(rows, [counts[0], *counts], strict=True):
+        table.add_row(step, str(operations), f"{seconds * 1e3:.1f}", f"{operations / seconds:,.0f}")
+    console.print(table)
+
+
 def start_up(console: Console) -> None:
     """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
     command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]

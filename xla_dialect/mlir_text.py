@@ -8,8 +8,8 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Operation
-from xdsl.parser import Parser
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
@@ -26,6 +26,23 @@ class LocatingParser(Parser):
         super().__init__(ctx, text, file_name)
         self.file_attribute = StringAttr(file_name)
         self.line_starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+        self.first_uses: dict[str, int] = {}
+        """Where values are first used that were not defined before."""
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        """Resolves an operand and notes where a value is used before it is defined."""
+        if operand.operand_name not in self.ssa_values:
+            self.first_uses.setdefault(operand.operand_name, operand.span.start)
+        return super().resolve_operand(operand, type)
+
+    def undefined_value(self) -> tuple[str, int] | None:
+        """The first value that is used and never defined, and the place of that use."""
+        for name in self.forward_ssa_references:
+            if name in self.first_uses:
+                return name, self.first_uses[name]
+        return None
 
     def parse_operation(self) -> Operation:
         """Parses an operation; one without a location gets that of its first character."""
@@ -49,6 +66,9 @@ def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:
     try:
         return parser.parse_module()
     except ParseError as error:
+        undefined = parser.undefined_value()
+        if undefined is not None and "used but not defined" in error.msg:
+            _fail(f"value %{undefined[0]} is not defined", text, file_name, undefined[1])
         message = error.msg.strip().splitlines()[0] if error.msg.strip() else "syntax error"
         _fail(message, text, file_name, error.span.start)
     except RecursionError:

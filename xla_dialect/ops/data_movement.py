@@ -37,6 +37,7 @@ from xla_dialect.violation import require
 
 Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
+EMPTY = DenseArrayBase.from_list(i64, ())
 INTEGER = IntegerAttr.constr(type=i64)
 
 
@@ -51,7 +52,7 @@ class BroadcastOp(XlaOp):
 
     name = "xla.broadcast"
     operand = operand_def()
-    dimensions = prop_def(INTEGERS)
+    dimensions = prop_def(INTEGERS, default_value=EMPTY)
     result = result_def()
     traits = traits_def(Pure())
 
