@@ -1,0 +1,72 @@
+"""Contractions of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+
+from xla_dialect.ops.contraction import DotOp
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import fields_clause, form, pair_clause, words_clause
+
+_DIMENSIONS = {
+    "lhs_batch_dims": "lhs_batching_dimensions",
+    "lhs_contracting_dims": "lhs_contracting_dimensions",
+    "rhs_batch_dims": "rhs_batching_dimensions",
+    "rhs_contracting_dims": "rhs_contracting_dimensions",
+}
+"""From the properties of `xla.dot` to the fields of `#stablehlo.dot`."""
+
+
+def emit_dot(
+    op: SourceOp, conversion: Conversion, dimensions: Mapping[str, Sequence[int]]
+) -> Sequence[SSAValue]:
+    """Emits `xla.dot`; precision and algorithm are kept if they are not the default."""
+    precisions = op.words("precision_config")
+    if any(word != "DEFAULT" for word in precisions):
+        op.attributes["xla.operand_precision"] = StringAttr(
+            f"{{{','.join(word.lower() for word in precisions)}}}"
+        )
+    algorithm = op.take("algorithm")
+    if algorithm is not None:
+        op.attributes["stablehlo.algorithm"] = algorithm
+    properties = {name: dimension_list(values) for name, values in dimensions.items()}
+    return conversion.emit(DotOp, conversion.operands(op), conversion.result_types(op), properties)
+
+
+def convert_dot_general(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.dot_general`."""
+    op.spread("dot_dimension_numbers")
+    dimensions = {ours: op.integers(theirs, ()) for ours, theirs in _DIMENSIONS.items()}
+    return emit_dot(op, conversion, dimensions)
+
+
+def convert_dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.dot`: the last dimension of lhs against the first one of rhs, ranks 1 or 2."""
+    ranks = [len(sizes_of(value.type)) for value in conversion.operands(op)]
+    if not all(1 <= rank <= 2 for rank in ranks):
+        op.fail(f"operands have rank {ranks[0]} and {ranks[1]}, expected 1 or 2")
+    dimensions = {"lhs_contracting_dims": (ranks[0] - 1,), "rhs_contracting_dims": (0,)}
+    return emit_dot(op, conversion, dimensions)
+
+
+_PRECISION = words_clause("precision_config", "precision")
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.dot": Row(form(precision=_PRECISION), convert_dot, operands=2),
+    "stablehlo.dot_general": Row(
+        form(
+            batching_dims=pair_clause("lhs_batching_dimensions", "rhs_batching_dimensions"),
+            contracting_dims=pair_clause(
+                "lhs_contracting_dimensions", "rhs_contracting_dimensions"
+            ),
+            precision=_PRECISION,
+            algorithm=fields_clause("algorithm", "dot_algorithm"),
+        ),
+        convert_dot_general,
+        operands=2,
+    ),
+}

@@ -1,0 +1,97 @@
+"""Constants and iota of StableHLO."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    IntegerAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import form, integer_clause
+from xla_dialect.types import PRED, Array, byte_size
+
+_RESOURCE_ALIGNMENT_BYTES = 4
+"""The bytes of a resource start with their alignment, a little-endian 32-bit integer."""
+
+
+def parse_constant(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """Parses `stablehlo.constant {attributes} dense<...> : type`."""
+    attributes = parser.parse_optional_attr_dict()
+    position = parser.pos
+    value = parser.parse_attribute()
+    if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+        parser.raise_error("expected dense<...> or dense_resource<...>", position)
+    type_ = cast(Attribute, cast(Any, value).type)
+    return op_class.create(result_types=[type_], properties={"value": value}, attributes=attributes)
+
+
+def convert_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """A constant; one value everywhere becomes a scalar that is broadcast."""
+    value = op.take("value")
+    if isinstance(value, DenseResourceAttr):
+        value = resolve_resource(op, value, conversion)
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        op.fail(f"value is {value}, not a dense literal")
+    value = cast("DenseIntOrFPElementsAttr[Any]", value)
+    declared = conversion.result_types(op)
+    found = conversion.type(cast(Attribute, value.type), op)
+    if found != declared[0]:
+        op.fail(f"value has type {found}, the result {declared[0]}")
+    type_ = cast(Array, found)
+    if math.prod(type_.get_shape()) == 1 or not value.is_splat():
+        return conversion.emit(ConstantOp, (), declared, {"value": value})
+    scalar = TensorType(type_.element_type, ())
+    element = value.data.data[: value.get_element_type().compile_time_size]
+    literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
+    constant = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+    return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
+
+
+def resolve_resource(
+    op: SourceOp, value: DenseResourceAttr, conversion: Conversion
+) -> DenseIntOrFPElementsAttr[Any]:
+    """The literal whose bytes stand at the end of the text, under `dialect_resources`."""
+    key = value.resource_handle.data
+    blob = conversion.resource(key)
+    if not blob:
+        op.fail(f"there is no resource {key!r} in this text; it was left out when it was printed")
+    type_ = cast(Array, conversion.type(cast(Attribute, value.type), op))
+    try:
+        data = bytes.fromhex(blob.removeprefix("0x"))[_RESOURCE_ALIGNMENT_BYTES:]
+    except ValueError:
+        op.fail(f"resource {key!r} is not a hexadecimal string")
+    if len(data) != byte_size(type_):
+        op.fail(f"resource {key!r} has {len(data)} bytes, {type_} takes {byte_size(type_)}")
+    if type_.element_type == PRED:
+        data = data.translate(_TRUTH)
+    return DenseIntOrFPElementsAttr(cast(Any, type_), BytesAttr(data))
+
+
+_TRUTH = bytes([0] + [0xFF] * 255)
+"""From any byte to how xDSL stores an i1."""
+
+
+def convert_iota(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.iota`."""
+    dimension = IntegerAttr(op.integer("iota_dimension"), i64)
+    return conversion.emit(IotaOp, (), conversion.result_types(op), {"iota_dimension": dimension})
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.constant": Row(parse_constant, convert_constant, operands=0),
+    "stablehlo.iota": Row(form(dim=integer_clause("iota_dimension")), convert_iota, operands=0),
+}

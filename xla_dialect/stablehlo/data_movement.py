@@ -1,0 +1,198 @@
+"""Operations of StableHLO that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import data_movement as xla
+from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.stablehlo.attributes import integers
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.syntax import (
+    form,
+    integer_clause,
+    integers_clause,
+    parse_attributes_and_types,
+)
+from xla_dialect.types import Array, array
+
+
+def with_lists(op_class: type[XlaOp], **names: str) -> Convert:
+    """The conversion to one operation with lists of integers: its property = the parsed name."""
+
+    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+        properties = {ours: dimension_list(op.integers(theirs)) for ours, theirs in names.items()}
+        return conversion.emit(
+            op_class, conversion.operands(op), conversion.result_types(op), properties
+        )
+
+    return convert
+
+
+def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """Parses `stablehlo.slice %0 [start:limit:stride, start:limit] : (a) -> b`."""
+    operand = parser.parse_unresolved_operand()
+    starts: list[int] = []
+    limits: list[int] = []
+    strides: list[int] = []
+
+    def number() -> int:
+        return parser.parse_integer(allow_boolean=False)
+
+    def parse_range() -> None:
+        starts.append(number())
+        parser.parse_punctuation(":")
+        limits.append(number())
+        has_stride = parser.parse_optional_punctuation(":") is not None
+        strides.append(number() if has_stride else 1)
+
+    parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_range)
+    properties: dict[str, Attribute] = {
+        "start_indices": integers(parser, starts),
+        "limit_indices": integers(parser, limits),
+        "strides": integers(parser, strides),
+    }
+    attributes, operands, results = parse_attributes_and_types(parser, [operand])
+    return op_class.create(
+        operands=operands, result_types=results, properties=properties, attributes=attributes
+    )
+
+
+def convert_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """Sizes of 1 that are stretched are first dropped by a reshape: `xla.broadcast` has none."""
+    dimensions = op.integers("broadcast_dimensions")
+    for hint in ("known_expanding_dimensions", "known_nonexpanding_dimensions"):
+        op.take(hint)
+    operand, declared = conversion.operands(op)[0], conversion.result_types(op)
+    sizes, target = sizes_of(operand.type), sizes_of(declared[0])
+    stretched = [
+        i
+        for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
+        if size == 1 and 0 <= d < len(target) and target[d] != 1
+    ]
+    if stretched and len(dimensions) == len(sizes):
+        kept = [i for i in range(len(sizes)) if i not in stretched]
+        element_type = cast(Array, operand.type).element_type
+        reshaped = array(element_type, [sizes[i] for i in kept])
+        operand = conversion.emit(xla.ReshapeOp, [operand], [reshaped])[0]
+        dimensions = tuple(dimensions[i] for i in kept)
+    return conversion.emit(
+        xla.BroadcastOp, [operand], declared, {"dimensions": dimension_list(dimensions)}
+    )
+
+
+def convert_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.broadcast` puts new dimensions in front."""
+    added = len(op.integers("broadcast_sizes"))
+    operand = conversion.operands(op)[0]
+    dimensions = dimension_list(range(added, added + len(sizes_of(operand.type))))
+    return conversion.emit(
+        xla.BroadcastOp, [operand], conversion.result_types(op), {"dimensions": dimensions}
+    )
+
+
+def convert_concatenate(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.concatenate`."""
+    dimension = IntegerAttr(op.integer("dimension"), i64)
+    return conversion.emit(
+        xla.ConcatenateOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"dimension": dimension},
+    )
+
+
+def at_least(count: int, convert: Convert) -> Convert:
+    """The conversion of an operation with a list of operands after the first ones."""
+
+    def checked(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+        if len(op.operands) < count:
+            op.fail(f"has {len(op.operands)} operands, expected {count} or more")
+        return convert(op, conversion)
+
+    return checked
+
+
+_GATHER_LISTS = (
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+)
+
+
+def convert_gather(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.gather`, whose dimension numbers are fields of one attribute."""
+    op.spread("dimension_numbers")
+    properties: dict[str, Attribute] = {
+        name: dimension_list(op.integers(name, ())) for name in _GATHER_LISTS
+    }
+    properties["index_vector_dim"] = IntegerAttr(op.integer("index_vector_dim", 0), i64)
+    properties["slice_sizes"] = dimension_list(op.integers("slice_sizes"))
+    properties["indices_are_sorted"] = BoolAttr.from_bool(op.flag("indices_are_sorted"))
+    return conversion.emit(
+        GatherOp, conversion.operands(op), conversion.result_types(op), properties
+    )
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.reshape": Row(form(), one_to_one(xla.ReshapeOp), operands=1),
+    "stablehlo.broadcast": Row(
+        form(sizes=integers_clause("broadcast_sizes")), convert_broadcast, operands=1
+    ),
+    "stablehlo.broadcast_in_dim": Row(
+        form(dims=integers_clause("broadcast_dimensions")), convert_broadcast_in_dim, operands=1
+    ),
+    "stablehlo.transpose": Row(
+        form(dims=integers_clause("permutation")),
+        with_lists(xla.TransposeOp, dimensions="permutation"),
+        operands=1,
+    ),
+    "stablehlo.reverse": Row(
+        form(dims=integers_clause("dimensions")),
+        with_lists(xla.ReverseOp, dimensions="dimensions"),
+        operands=1,
+    ),
+    "stablehlo.slice": Row(
+        parse_slice,
+        with_lists(
+            xla.SliceOp,
+            start_indices="start_indices",
+            limit_indices="limit_indices",
+            strides="strides",
+        ),
+        operands=1,
+    ),
+    "stablehlo.pad": Row(
+        form(
+            low=integers_clause("edge_padding_low"),
+            high=integers_clause("edge_padding_high"),
+            interior=integers_clause("interior_padding"),
+        ),
+        with_lists(
+            xla.PadOp,
+            edge_padding_low="edge_padding_low",
+            edge_padding_high="edge_padding_high",
+            interior_padding="interior_padding",
+        ),
+        operands=2,
+    ),
+    "stablehlo.concatenate": Row(form(dim=integer_clause("dimension")), convert_concatenate),
+    "stablehlo.dynamic_slice": Row(
+        form(sizes=integers_clause("slice_sizes")),
+        at_least(1, with_lists(xla.DynamicSliceOp, dynamic_slice_sizes="slice_sizes")),
+    ),
+    "stablehlo.dynamic_update_slice": Row(
+        form(), at_least(2, one_to_one(xla.DynamicUpdateSliceOp))
+    ),
+    "stablehlo.gather": Row(None, convert_gather, operands=2),
+}

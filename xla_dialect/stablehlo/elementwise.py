@@ -1,0 +1,156 @@
+"""Elementwise operations of StableHLO and CHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.str_enum import StrEnum
+
+from xla_dialect.attributes import (
+    ComparisonDirection,
+    ComparisonDirectionAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+)
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import conversion as conversions
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise_ternary as ternary
+from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.syntax import complex_type, form, select_types
+
+_UNARY: tuple[type[XlaOp], ...] = (
+    unary.AbsOp,
+    unary.CbrtOp,
+    unary.CeilOp,
+    unary.CosineOp,
+    unary.CountLeadingZerosOp,
+    unary.ExponentialMinusOneOp,
+    unary.ExponentialOp,
+    unary.FloorOp,
+    unary.ImagOp,
+    unary.IsFiniteOp,
+    unary.LogOp,
+    unary.LogPlusOneOp,
+    unary.LogisticOp,
+    unary.NegateOp,
+    unary.NotOp,
+    unary.PopcntOp,
+    unary.RealOp,
+    unary.RoundNearestAfzOp,
+    unary.RoundNearestEvenOp,
+    unary.RsqrtOp,
+    unary.SignOp,
+    unary.SineOp,
+    unary.SqrtOp,
+    unary.TanOp,
+    unary.TanhOp,
+    conversions.BitcastConvertOp,
+    conversions.ConvertOp,
+)
+"""Operations of one operand with the same name in StableHLO."""
+
+_BINARY: tuple[type[XlaOp], ...] = (
+    binary.AddOp,
+    binary.AndOp,
+    binary.Atan2Op,
+    binary.DivideOp,
+    binary.MaximumOp,
+    binary.MinimumOp,
+    binary.MultiplyOp,
+    binary.OrOp,
+    binary.PowerOp,
+    binary.RemainderOp,
+    binary.ShiftLeftOp,
+    binary.ShiftRightArithmeticOp,
+    binary.ShiftRightLogicalOp,
+    binary.SubtractOp,
+    binary.XorOp,
+)
+"""Operations of two operands with the same name in StableHLO."""
+
+_CHLO: tuple[type[XlaOp], ...] = (
+    unary.AcosOp,
+    unary.AcoshOp,
+    unary.AsinOp,
+    unary.AsinhOp,
+    unary.AtanhOp,
+    unary.CoshOp,
+    unary.ErfOp,
+    unary.SinhOp,
+)
+"""Operations of one operand with the same name in CHLO."""
+
+_Enumeration = TypeVar("_Enumeration", bound=StrEnum)
+
+
+def one_to_one(op_class: type[XlaOp]) -> Convert:
+    """The conversion to one operation with the same operands and no properties."""
+
+    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+        accuracy = op.take("result_accuracy")
+        if accuracy is not None:
+            op.attributes["stablehlo.result_accuracy"] = accuracy
+        return conversion.emit(op_class, conversion.operands(op), conversion.result_types(op))
+
+    return convert
+
+
+def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumeration:
+    """A word as a member of an enumeration; an error at the operation if there is none."""
+    if word not in enumeration.__members__.values():
+        op.fail(f"{word} is none of {', '.join(enumeration)}")
+    return enumeration(word)
+
+
+def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.compare`; the comparison type NOTYPE is that of the element type."""
+    direction = op.word("comparison_direction")
+    if direction is None:
+        op.fail("comparison_direction is missing")
+    properties: dict[str, Attribute] = {
+        "direction": ComparisonDirectionAttr(member(op, direction, ComparisonDirection))
+    }
+    order = op.word("compare_type")
+    if order not in (None, "NOTYPE"):
+        properties["comparison_type"] = ComparisonTypeAttr(member(op, order, ComparisonType))
+    return conversion.emit(
+        binary.CompareOp, conversion.operands(op), conversion.result_types(op), properties
+    )
+
+
+def convert_square(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`chlo.square` is the product with itself."""
+    operands = conversion.operands(op) * 2
+    return conversion.emit(binary.MultiplyOp, operands, conversion.result_types(op))
+
+
+def _name(op_class: type[XlaOp], dialect: str) -> str:
+    return f"{dialect}.{op_class.name.removeprefix('xla.')}"
+
+
+_ELEMENTWISE = form()
+
+ROWS: Mapping[str, Row] = {
+    **{_name(c, "stablehlo"): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
+    **{_name(c, "stablehlo"): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
+    **{_name(c, "chlo"): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _CHLO},
+    "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
+    "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
+    "stablehlo.select": Row(form(select_types), one_to_one(ternary.SelectOp), operands=3),
+    "stablehlo.compare": Row(
+        form(
+            words=(
+                ("comparison_direction", "comparison_direction"),
+                ("compare_type", "comparison_type"),
+            )
+        ),
+        convert_compare,
+        operands=2,
+    ),
+    "chlo.square": Row(_ELEMENTWISE, convert_square, operands=1),
+}

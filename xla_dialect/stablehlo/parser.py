@@ -1,0 +1,167 @@
+"""xDSL's parser with what reading StableHLO safely needs beyond it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    ArrayAttr,
+    CallSiteLoc,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    NameLoc,
+    NoneAttr,
+    RankedStructure,
+    StringAttr,
+    UnknownLoc,
+    UnregisteredOp,
+)
+from xdsl.ir import AttributeInvT, Operation, Region, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from xla_dialect.xdsl_workarounds import parse_dense_literal
+
+MAX_REGION_DEPTH = 64
+"""Regions nested deeper are an error: every later pass walks them by recursion."""
+
+
+class StableHloParser(Parser):
+    """
+    Parses a module of StableHLO.
+
+    It remembers where every operation stands, takes values only after their definition (in
+    StableHLO nothing else is legal), bounds nesting, leaves splats unexpanded, and finds locations
+    that are defined further down.
+    """
+
+    def __init__(self, context: Context, text: str, file_name: str):
+        super().__init__(context, text, file_name)
+        self.positions: dict[Operation, int] = {}
+        """Where the name of each operation starts in the text."""
+        self._names: list[int] = []
+        self._depth = 0
+        self._location_definitions: dict[str, int] | None = None
+
+    def parse_operation(self) -> Operation:
+        """Parses an operation and remembers its place."""
+        operation = super().parse_operation()
+        self.positions[operation] = self._names.pop()
+        return operation
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        start = self.lexer.input.content.rfind(name, 0, self.pos)
+        self._names.append(start)
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is None or issubclass(found, UnregisteredOp):
+            self.raise_error(f"{name}: this operation is not supported", start, start + len(name))
+        return found
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        """Looks up a value that is defined before."""
+        if operand.operand_name not in self.ssa_values:
+            self.raise_error(f"{operand.span.text} is not defined before this use", operand.span)
+        return super().resolve_operand(operand, type)
+
+    def parse_optional_region(
+        self, arguments: Iterable[Parser.Argument] | None = None
+    ) -> Region | None:
+        """Parses a region, if present; its depth is bounded."""
+        self._depth += 1
+        if self._depth > MAX_REGION_DEPTH:
+            self.raise_error(f"regions are nested more than {MAX_REGION_DEPTH} deep")
+        region = super().parse_optional_region(arguments)
+        self._depth -= 1
+        return region
+
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr[Any]:
+        """Parses a dense literal; a splat keeps its one element, however large its type."""
+        return parse_dense_literal(self, type).compact()
+
+    def _parse_location(self) -> LocationAttr:
+        """Parses what stands inside `loc(...)`; xDSL knows neither ranges nor later aliases."""
+        if self._current_token.kind == MLIRTokenKind.HASH_IDENT:
+            return self._parse_location_alias()
+        if (text := self.parse_optional_str_literal()) is not None:
+            if self.parse_optional_punctuation(":") is not None:
+                return self._parse_file_location(StringAttr(text))
+            if self.parse_optional_punctuation("(") is None:
+                return NameLoc(StringAttr(text), NoneAttr())
+            child = self._parse_location()
+            self.parse_punctuation(")")
+            return NameLoc(StringAttr(text), child)
+        match self.parse_identifier(" in a location"):
+            case "unknown":
+                return UnknownLoc()
+            case "callsite":
+                with self.in_parens():
+                    callee = self._parse_location()
+                    self.parse_keyword("at")
+                    return CallSiteLoc(callee, self._parse_location())
+            case "fused":
+                metadata = NoneAttr()
+                if self.parse_optional_punctuation("<") is not None:
+                    metadata = self.parse_attribute()
+                    self.parse_punctuation(">")
+                parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+                return FusedLoc(ArrayAttr(parts), metadata)
+            case name:
+                self.raise_error(f"unknown kind of location: {name}")
+
+    def _parse_file_location(self, file: StringAttr) -> LocationAttr:
+        """Parses `line:column`; of a range, `line:column to [line]:column`, the start is kept."""
+        line = self.parse_integer(allow_boolean=False, allow_negative=False)
+        self.parse_punctuation(":")
+        column = self.parse_integer(allow_boolean=False, allow_negative=False)
+        if self.parse_optional_keyword("to") is not None:
+            self.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            self.parse_punctuation(":")
+            self.parse_integer(allow_boolean=False, allow_negative=False)
+        return FileLineColLoc(file, IntAttr(line), IntAttr(column))
+
+    def _parse_location_alias(self) -> LocationAttr:
+        """Parses the use of an alias; MLIR prints some definitions after their uses."""
+        token = self._consume_token(MLIRTokenKind.HASH_IDENT)
+        if token.text not in self.attribute_aliases:
+            if self._location_definitions is None:
+                self._location_definitions = {
+                    match.group(1): match.end()
+                    for match in _LOCATION_DEFINITION.finditer(self.lexer.input.content)
+                }
+            start = self._location_definitions.pop(token.text, None)
+            if start is None:
+                self.raise_error(f"undefined location {token.text}", token.span)
+            here = self.pos
+            self._resume_from(start)
+            self._define_location(token.text)
+            self._resume_from(here)
+        found = self.attribute_aliases[token.text]
+        if not isinstance(found, LocationAttr):
+            self.raise_error(f"{token.text} is not a location", token.span)
+        return found
+
+    def _define_location(self, alias: str) -> None:
+        location = self.parse_optional_location()
+        self.attribute_aliases.setdefault(alias, location or UnknownLoc())
+
+    def _parse_alias_def(self) -> None:
+        definition = _LOCATION_DEFINITION.match(self.lexer.input.content, self.pos)
+        if definition is None:
+            super()._parse_alias_def()
+            return
+        self._resume_from(definition.end())
+        self._define_location(definition.group(1))
+
+
+_LOCATION_DEFINITION = re.compile(r"^(#[\w$.-]+) = (?=loc\()", re.MULTILINE)

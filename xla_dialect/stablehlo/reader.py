@@ -1,0 +1,101 @@
+"""The entry point: StableHLO text to a module of the `xla` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.ir import Dialect, Operation
+from xdsl.utils.exceptions import ParseError
+
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.dialect import XLA
+from xla_dialect.stablehlo import (
+    contraction,
+    control_flow,
+    creation,
+    data_movement,
+    elementwise,
+    reduction,
+    tuples,
+)
+from xla_dialect.stablehlo.attributes import ATTRIBUTES
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.parser import StableHloParser
+from xla_dialect.stablehlo.source import Row, SourceError, classes_of
+from xla_dialect.verification import verify
+
+ROWS: Mapping[str, Row] = {
+    **creation.ROWS,
+    **elementwise.ROWS,
+    **data_movement.ROWS,
+    **reduction.ROWS,
+    **contraction.ROWS,
+    **control_flow.ROWS,
+    **tuples.ROWS,
+}
+"""Every operation of StableHLO and CHLO that is read."""
+
+_CLASSES = classes_of(ROWS)
+STABLEHLO = Dialect(
+    "stablehlo", [c for c in _CLASSES if c.name.startswith("stablehlo.")], list(ATTRIBUTES)
+)
+CHLO = Dialect("chlo", [c for c in _CLASSES if c.name.startswith("chlo.")])
+
+
+def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
+    """
+    Reads StableHLO, as `jax.jit(f).lower(...).as_text()` prints it or in generic form.
+
+    Returns a verified module of functions (`main` is the entry) with operations of the `xla`
+    dialect. What is not interpreted stays as attributes: `jax.result_info`, `mhlo.sharding`, ...
+    Raises LocatedError for everything that is wrong with the text. Declared shapes are never
+    allocated.
+    """
+    resources = OpAsmDialectInterface()
+    parser = StableHloParser(_context(resources), text, file_name)
+    module = _parse(parser, text, file_name)
+    conversion = Conversion(text, file_name, parser.positions, resources.lookup)
+    try:
+        result = conversion.module(module)
+    except SourceError as error:
+        offset = _offset_of(error.op, parser.positions)
+        raise LocatedError.at_offset(str(error), file_name, text, offset) from None
+    verify(result, {file_name: text})
+    for op, location in conversion.explicit_locations:
+        op.location = location
+    return result
+
+
+def _context(resources: OpAsmDialectInterface) -> Context:
+    """A context of its own for every text: resources are kept in the builtin dialect."""
+    context = Context(allow_unregistered=True)
+    context.load_dialect(
+        Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
+    )
+    for dialect in (Func, XLA, STABLEHLO, CHLO):
+        context.load_dialect(dialect)
+    return context
+
+
+def _parse(parser: StableHloParser, text: str, file_name: str) -> ModuleOp:
+    """Parses the text; whatever xDSL raises on the way is an error at the current place."""
+    try:
+        return parser.parse_module()
+    except ParseError as error:
+        offset, message = error.span.start, error.msg
+    except RecursionError:
+        offset, message = parser.pos, "types, attributes or locations are nested too deeply"
+    except Exception as error:  # xDSL 0.74 checks malformed text with assertions and ValueErrors
+        offset, message = parser.pos, f"malformed text: {error}"
+    raise LocatedError.at_offset(message, file_name, text, offset)
+
+
+def _offset_of(op: Operation, positions: Mapping[Operation, int]) -> int:
+    place: Operation | None = op
+    while place is not None and place not in positions:
+        place = place.parent_op()
+    return 0 if place is None else positions[place]

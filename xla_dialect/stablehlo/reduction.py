@@ -1,0 +1,110 @@
+"""Reductions of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+
+from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
+from xla_dialect.types import Array
+
+
+def parse_reduce(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """
+    Parses one of
+
+        (%0 init: %1) applies stablehlo.add across dimensions = [1] : types
+        (%0 init: %1), (%2 init: %3) across dimensions = [1] : types
+          reducer(%a: t, %b: t) (%c: u, %d: u) { ... }
+    """
+    inputs: list[UnresolvedOperand] = []
+    inits: list[UnresolvedOperand] = []
+
+    def parse_pair() -> None:
+        with parser.in_parens():
+            inputs.append(parser.parse_unresolved_operand())
+            parser.parse_keyword("init")
+            parser.parse_punctuation(":")
+            inits.append(parser.parse_unresolved_operand())
+
+    parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_pair)
+    reducer = None
+    reducer_position = parser.pos
+    if parser.parse_optional_keyword("applies") is not None:
+        reducer_position = parser.pos
+        reducer = parser.parse_identifier(": the name of an operation")
+    parser.parse_keyword("across")
+    parser.parse_keyword("dimensions")
+    parser.parse_punctuation("=")
+    properties = {"dimensions": parse_integers(parser)}
+    attributes, operands, results = parse_attributes_and_types(parser, [*inputs, *inits])
+    if reducer is None:
+        region = parse_reducer(parser, len(inputs))
+    else:
+        found = parser.ctx.get_optional_op(reducer)
+        if len(inputs) != 1 or found is None or not issubclass(found, SourceOp):
+            parser.raise_error(f"{reducer} cannot be applied by {op_class.name}", reducer_position)
+        region = apply(parser, found, operands[1].type)
+    return op_class.create(
+        operands=operands,
+        result_types=results,
+        properties=properties,
+        attributes=attributes,
+        regions=[region],
+    )
+
+
+def apply(parser: Parser, op_class: type[SourceOp], init: Attribute) -> Region:
+    """The computation that applies one operation to the accumulator and the value."""
+    element_type = cast(Array, init).element_type if isinstance(init, TensorType) else init
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    result = op_class.create(operands=block.args, result_types=[scalar])
+    returns = parser.ctx.get_op("stablehlo.return")
+    block.add_ops([result, returns.create(operands=result.results)])
+    return Region(block)
+
+
+def parse_reducer(parser: Parser, count: int) -> Region:
+    """Parses `reducer(%acc: t, %value: t) ... { ... }`: one pair for each of `count` inputs."""
+    parser.parse_keyword("reducer")
+    accumulators: list[Parser.Argument] = []
+    values: list[Parser.Argument] = []
+
+    def parse_argument() -> Parser.Argument:
+        argument = parser.parse_argument()
+        argument.location = parser.parse_optional_location()
+        return argument
+
+    for _ in range(count):
+        with parser.in_parens():
+            accumulators.append(parse_argument())
+            parser.parse_punctuation(",")
+            values.append(parse_argument())
+    return parser.parse_region([*accumulators, *values])
+
+
+def convert_reduce(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.reduce`, with as many results as inputs."""
+    if len(op.operands) % 2 or not op.operands:
+        op.fail(f"has {len(op.operands)} operands, expected one init value for each input")
+    properties: Mapping[str, Attribute] = {"dimensions": dimension_list(op.integers("dimensions"))}
+    return conversion.emit(
+        ReduceOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        properties,
+        conversion.regions(op),
+    )
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.reduce": Row(parse_reduce, convert_reduce, results=None, regions=1),
+}

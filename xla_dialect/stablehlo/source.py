@@ -1,0 +1,180 @@
+"""Operations of StableHLO and CHLO as they are parsed: no meaning, only parts.
+
+Every operation that the reader knows is one `Row`: how its custom form is written, and how it
+becomes operations of the `xla` dialect. Its class only parses; the conversion takes it apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    SymbolRefAttr,
+)
+from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.stablehlo.attributes import Fields, Word
+
+if TYPE_CHECKING:
+    from xla_dialect.stablehlo.conversion import Conversion
+
+
+class SourceError(XlaError):
+    """An operation that cannot be read as what it claims to be."""
+
+    def __init__(self, op: Operation, message: str):
+        self.op = op
+        super().__init__(f"{op.name}: {message}")
+
+
+Form: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"
+"""Parses what follows the name of an operation in its custom form."""
+
+Convert: TypeAlias = "Callable[[SourceOp, Conversion], Sequence[SSAValue]]"
+"""Emits the operations that replace a parsed one and returns what its results become."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation of StableHLO or CHLO."""
+
+    form: Form | None
+    """How the custom form is written; None for an operation that has only the generic form."""
+    convert: Convert
+    operands: int | None = None
+    """The number of operands, where it is fixed."""
+    results: int | None = 1
+    regions: int | None = 0
+
+
+MAX_LIST = 1 << 16
+"""No list of dimensions, sizes or paddings is longer."""
+
+
+class SourceOp(Operation):
+    """A parsed operation; there is one subclass for each row of the table."""
+
+    row: ClassVar[Row]
+    traits = OpTraits(tuple)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses the custom form."""
+        if cls.row.form is None:
+            parser.raise_error(f"{cls.name} has no custom form; expected the generic form")
+        return cast(Self, cls.row.form(parser, cls))
+
+    def fail(self, message: str) -> NoReturn:
+        """Raises an error at this operation."""
+        raise SourceError(self, message)
+
+    def take(self, name: str) -> Attribute | None:
+        """Removes and returns a property (or an attribute: older texts have no properties)."""
+        value = self.properties.pop(name, None)
+        return self.attributes.pop(name, None) if value is None else value
+
+    def spread(self, name: str) -> None:
+        """Replaces an attribute that has fields, if present, by its fields."""
+        value = self.take(name)
+        if value is None:
+            return
+        if not isinstance(value, Fields):
+            self.fail(f"{name} is {value}, not a list of fields")
+        for field, content in value.data:
+            self.properties.setdefault(field, content)
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
+        """Takes a list of integers, however it is written; an error if absent without default."""
+        value = self.take(name)
+        if value is None:
+            if default is None:
+                self.fail(f"{name} is missing")
+            return tuple(default)
+        found = _integers(value)
+        if found is None:
+            self.fail(f"{name} is {value}, not a list of integers")
+        return found
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """Takes an integer; an error if absent without default."""
+        value = self.take(name)
+        if value is None:
+            if default is None:
+                self.fail(f"{name} is missing")
+            return default
+        if not isinstance(value, IntegerAttr):
+            self.fail(f"{name} is {value}, not an integer")
+        return cast("IntegerAttr[Any]", value).value.data
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """Takes a boolean."""
+        return bool(self.integer(name, int(default)))
+
+    def word(self, name: str) -> str | None:
+        """Takes the word of an enumeration, None if absent."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not isinstance(value, Word):
+            self.fail(f"{name} is {value}, not a word of an enumeration")
+        return value.data
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Takes a list of words; absent, it is empty."""
+        value = self.take(name)
+        elements = cast("ArrayAttr[Attribute]", value).data if isinstance(value, ArrayAttr) else ()
+        if value is not None and not isinstance(value, ArrayAttr):
+            self.fail(f"{name} is {value}, not a list of words")
+        words: list[str] = []
+        for element in elements:
+            if not isinstance(element, Word):
+                self.fail(f"{name} has {element}, not a word of an enumeration")
+            words.append(element.data)
+        return tuple(words)
+
+    def symbol(self, name: str) -> str:
+        """Takes the name of a function; an error if absent."""
+        value = self.take(name)
+        if not isinstance(value, SymbolRefAttr) or value.nested_references.data:
+            self.fail(f"{name} is {value}, not the name of a function")
+        return value.root_reference.data
+
+
+def _integers(value: Attribute) -> tuple[int, ...] | None:
+    if isinstance(value, DenseArrayBase):
+        numbers = cast("DenseArrayBase[Any]", value).get_values()
+        return tuple(int(number) for number in numbers)
+    if isinstance(value, ArrayAttr):
+        elements = cast("ArrayAttr[Attribute]", value).data
+        if all(isinstance(element, IntegerAttr) for element in elements):
+            return tuple(cast("IntegerAttr[Any]", element).value.data for element in elements)
+        return None
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+        count = 1
+        for size in dense.get_shape():
+            count *= size
+        if isinstance(dense.get_element_type(), IntegerType) and count <= MAX_LIST:
+            numbers: tuple[int, ...] = dense.get_values()
+            return numbers * count if len(numbers) == 1 else numbers
+    return None
+
+
+def class_of(name: str, row: Row) -> type[SourceOp]:
+    """The class that parses an operation."""
+    words = name.partition(".")[2].title().replace("_", "")
+    return type(f"{words}Op", (SourceOp,), {"name": name, "row": row})
+
+
+def classes_of(rows: Mapping[str, Row]) -> list[type[SourceOp]]:
+    """The classes of all rows."""
+    return [class_of(name, row) for name, row in rows.items()]
