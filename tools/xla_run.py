@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.compilation import BACKENDS, Program, compile_module
-from lowerings.execution.signature import Signature, function_signature
+from lowerings.compilation import BACKENDS, Program, compile_module, functions_of
+from lowerings.execution.signature import Signature, signature_of
 from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import RANDOM_SEED, AnyArray, as_parameter, parse_array_specs
 from tools.comparison import DEFAULT_TOLERANCE, compare_results
@@ -91,7 +91,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     module = parse_program(chunk.text, file_name, args.frontend)
     verify(module, {file_name: chunk.text})
     for name in entries(module, args):
-        signature = function_signature(module, name)
+        signature = signature_of(functions_of(module)[name])
         arguments = make_arguments(args.input, signature)
         program = compile_module(
             module.clone(), backend=args.backend, num_threads=args.num_threads, entry=name
@@ -125,7 +125,7 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
 
 
 def make_arguments(specs: Sequence[str], signature: Signature) -> list[AnyArray]:
-    """The arrays for the parameters; raises RunError, showing the signature, if some are missing."""
+    """The arrays for the parameters; raises RunError with the signature if some are missing."""
     generator = np.random.default_rng(RANDOM_SEED)
     arrays = [value for spec in specs for value in parse_array_specs(spec, generator)]
     wanted = len(signature.parameters)
