@@ -70,12 +70,26 @@ def largest_magnitude(values: AnyArray) -> float:
     return float(magnitudes.max()) if magnitudes.size else 0.0
 
 
-def relative_error(result: AnyArray, expected: AnyArray) -> float:
-    """The largest difference, relative to the largest expected magnitude; NaN counts as 1."""
-    a, b = result.astype(np.float64), expected.astype(np.float64)
-    if not a.size:
+def largest_relative_error(result: AnyArray, expected: AnyArray) -> float:
+    """
+    The largest difference, as a share of the largest finite magnitude that was expected.
+
+    Integers and pred have to be equal: any difference is an infinite error, and so is a NaN or an
+    infinity where the other has none. Raises UnexpectedResult where shape or element type differ.
+    """
+    if result.shape != expected.shape or result.dtype != expected.dtype:
+        raise UnexpectedResult(
+            f"{result.dtype}{list(result.shape)}, expected {expected.dtype}{list(expected.shape)}"
+        )
+    if expected.dtype.kind in "biu":
+        return 0.0 if np.array_equal(result, expected) else np.inf
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    a, b = result.astype(wide), expected.astype(wide)
+    finite = np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return np.inf
+    difference = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
+    if difference == 0.0:
         return 0.0
-    with np.errstate(all="ignore"):
-        difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    worst = float(np.nan_to_num(difference, nan=np.inf).max())
-    return worst / (largest_magnitude(b) or 1.0) if np.isfinite(worst) else 1.0
+    magnitude = largest_magnitude(b)
+    return difference / magnitude if magnitude > 0.0 and np.isfinite(difference) else np.inf

@@ -20,17 +20,19 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
+from lowerings.compilation import functions_of
 from lowerings.context import make_context
+from lowerings.execution.signature import Signature, signature_of
 from lowerings.pass_manager import PassManager, PassTiming, parse_passes
 from lowerings.pipelines import NATIVE
 from lowerings.program import load_program
+from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.reporting import guarded
-from tools.stored_programs import StoredProgram, largest_relative_error, stored_programs
+from tools.stored_programs import StoredProgram, stored_programs
+from xla_dialect.types import spell
 
 PROGRAM = "transformer_block"
 EXECUTORS = {"reference": "numpy reference", "llvm": "machine code (LLVM)"}
-TOLERANCE = 1e-5
-"""How far a result may be off, relative to the largest magnitude of the expected ones."""
 TIMED_CALLS = {"reference": 3, "llvm": 101}
 OUTPUT_COLUMNS = 100
 """The width of tables in a file or a log."""
@@ -57,7 +59,7 @@ class Outcome:
     @property
     def agrees(self) -> bool:
         """Whether the results are XLA's, within the tolerance."""
-        return self.error <= TOLERANCE
+        return self.error <= DEFAULT_TOLERANCE
 
 
 def show() -> int:
@@ -69,8 +71,8 @@ def show() -> int:
     for title, path in texts.items():
         module = load_program(path)
         console.rule(f"{title}: {path.name}, {line_count(path)} lines")
-        console.print(signature_table(path))
-        console.print(level_table(module, lower(module)))
+        console.print(signature_table(signature_of(functions_of(module)["main"])))
+        console.print(level_table(lower(module)))
     outcomes = {
         (title, executor): run(program, path, executor)
         for title, path in texts.items()
@@ -87,6 +89,17 @@ def show() -> int:
 
 def line_count(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def signature_table(signature: Signature) -> Table:
+    """The parameters and results by name and type."""
+    table = Table("parameter or result", "type")
+    for parameter in signature.parameters:
+        table.add_row(parameter.name, spell(parameter.type))
+    table.add_section()
+    for number, result in enumerate(signature.results):
+        table.add_row(result.name or f"result {number}", spell(result.type))
+    return table
 
 
 # ---- The levels

@@ -1,4 +1,4 @@
-"""The test programs of the repository with their inputs and XLA's outputs, and how to compare."""
+"""The test programs of the repository, with their inputs and XLA's outputs."""
 
 import json
 from dataclasses import dataclass
@@ -53,30 +53,3 @@ def stored_programs() -> list[StoredProgram]:
     """All programs of test/programs, in the order in which they were made."""
     manifest = json.loads((PROGRAMS_FOLDER / "manifest.json").read_text(encoding="utf-8"))
     return [StoredProgram(name, entry["summary"]) for name, entry in manifest["programs"].items()]
-
-
-def largest_relative_error(actual: Array, expected: Array) -> float:
-    """
-    The largest difference, as a share of the largest finite magnitude that was expected.
-
-    Integers and booleans must be equal: any difference is an infinite error, and so is a NaN or an
-    infinity where the other has none. Raises ValueError where shape or element type differ.
-    """
-    if actual.shape != expected.shape or actual.dtype != expected.dtype:
-        raise ValueError(
-            f"expected {expected.dtype}{list(expected.shape)}, "
-            f"got {actual.dtype}{list(actual.shape)}"
-        )
-    if expected.dtype.kind in "biu":
-        return 0.0 if np.array_equal(actual, expected) else np.inf
-    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
-    got, want = actual.astype(wide), expected.astype(wide)
-    finite = np.isfinite(want)
-    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
-        return np.inf
-    difference = float(np.max(np.abs(got[finite] - want[finite]), initial=0.0))
-    if difference == 0.0:
-        return 0.0
-    magnitude = float(np.max(np.abs(want[finite]), initial=0.0))
-    # A NaN difference (the actual value is NaN, or an infinity) is no agreement.
-    return difference / magnitude if magnitude > 0.0 and np.isfinite(difference) else np.inf

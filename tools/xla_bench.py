@@ -24,13 +24,19 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 import lowerings
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import NATIVE, pass_specs
+from lowerings.program import load_program
+from tools.comparison import largest_relative_error
 from tools.stored_programs import (
     PROGRAMS_FOLDER,
     Array,
     StoredProgram,
-    largest_relative_error,
     stored_programs,
 )
 
@@ -225,6 +231,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
     chosen = [programs[name] for name in arguments.programs] or list(programs.values())
     compare_programs(chosen, arguments.turns, arguments.compiles, console)
+    for program in chosen:
+        pass_throughput(program, console)
     start_up(console)
     return 0
 

@@ -1,0 +1,94 @@
+"""
+The programs of test/programs on every executor, and their way through the native pipeline.
+
+After every pass a program prints, parses again to the same text and verifies; from the tensors
+level on mlir-opt accepts it.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+import lowerings
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import LEVELS, NATIVE, pass_specs
+from lowerings.program import load_program, parse_program
+from tools import xla_opt
+from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
+from tools.stored_programs import StoredProgram, stored_programs
+from xla_dialect.verification import verify
+
+TEXTS = [
+    pytest.param(program, path, id=path.name)
+    for program in stored_programs()
+    for path in (program.hlo, program.stablehlo, program.optimized_hlo)
+]
+TRANSFORMER_BLOCK = next(
+    program for program in stored_programs() if program.name == "transformer_block"
+)
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+@pytest.mark.parametrize(("program", "path"), TEXTS)
+def test_results_are_those_of_xla(program: StoredProgram, path: Path, backend: str) -> None:
+    outputs = lowerings.compile(path, backend=backend)(*program.inputs())
+    expected = program.outputs()
+    assert len(outputs) == len(expected)
+    for output, theirs in zip(outputs, expected, strict=True):
+        assert largest_relative_error(output, theirs) <= DEFAULT_TOLERANCE
+
+
+def texts_after_passes(path: Path) -> list[tuple[str, str]]:
+    """The program after every pass of the native pipeline: (pass and level, text)."""
+    levels = [stage.level for stage in NATIVE for _ in stage.passes]
+    texts: list[tuple[str, str]] = []
+
+    def keep(module_pass: ModulePass, module: ModuleOp) -> None:
+        texts.append((levels[len(texts)], f"// after {module_pass.name}\n{module}\n"))
+
+    module = load_program(path)
+    passes = parse_passes(",".join(pass_specs(NATIVE)))
+    PassManager(make_context(), after=[keep]).run(module, passes)
+    return texts
+
+
+@pytest.mark.parametrize(("program", "path"), TEXTS)
+def test_every_pass_prints_what_parses_to_the_same(program: StoredProgram, path: Path) -> None:
+    for _, text in texts_after_passes(path):
+        title, _, body = text.partition("\n")
+        module = parse_program(body, "<printed>", "mlir")
+        verify(module, {"<printed>": body})
+        assert f"{module}\n" == body, title
+
+
+@pytest.mark.mlir_opt
+@pytest.mark.parametrize(("program", "path"), TEXTS)
+def test_mlir_opt_accepts_tensors_to_loops(
+    program: StoredProgram, path: Path, mlir_opt_path: str
+) -> None:
+    last_of_level = dict(texts_after_passes(path))
+    for level in LEVELS[LEVELS.index("tensors") :]:
+        answer = subprocess.run(
+            [mlir_opt_path, "-o", "/dev/null"],
+            input=last_of_level[level],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert answer.returncode == 0, f"{level}: {answer.stderr[:2000]}"
+
+
+@pytest.mark.parametrize("count", range(len(pass_specs(NATIVE)) + 1))
+def test_prefixes_on_the_command_line(
+    count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`xla-opt FILE -p PREFIX | xla-opt` prints what `xla-opt FILE -p PREFIX` prints."""
+    prefix = ",".join(pass_specs(NATIVE)[:count])
+    printed = tmp_path / "printed.mlir"
+    assert xla_opt.main([str(TRANSFORMER_BLOCK.hlo), "-p", prefix, "-o", str(printed)]) == 0
+    assert xla_opt.main([str(printed)]) == 0
+    assert capsys.readouterr().out == printed.read_text(encoding="utf-8")
