@@ -1,0 +1,1 @@
+"""Running compiled programs in this process: numpy arrays in, numpy arrays out."""

@@ -1,80 +1,120 @@
-"""What a compiled function takes and gives."""
+"""What a program takes and returns: names, element types and shapes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.types import Array, flatten, is_array, spell
-
-
-class UnsupportedSignature(XlaError):
-    """A function that takes or gives something other than arrays (or tuples of arrays)."""
+from xla_dialect.reference.literal import DType, numpy_dtype
+from xla_dialect.types import (
+    BY_NAME,
+    Array,
+    array,
+    byte_size,
+    element_name,
+    is_array,
+    spell,
+    tuple_elements,
+    without_layout,
+)
 
 
 @dataclass(frozen=True)
-class ArrayDeclaration:
-    """A parameter or a result: its name (empty if it has none) and its array type."""
+class ArraySpec:
+    """One parameter or result."""
 
-    name: str
     type: Array
+    """The array type, with the default layout."""
+    name: str | None = None
+
+    @staticmethod
+    def of(element_type: str, *shape: int, name: str | None = None) -> ArraySpec:
+        """The spec for an element type's name in HLO, e.g. `f32`, and a shape."""
+        return ArraySpec(array(BY_NAME[element_type].type, shape), name)
+
+    @property
+    def element_type(self) -> str:
+        """The element type's name in HLO, e.g. `f32`."""
+        return element_name(self.type.element_type)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the dimensions."""
+        return self.type.get_shape()
+
+    @cached_property
+    def dtype(self) -> DType:
+        """The numpy type of the elements."""
+        return numpy_dtype(self.type.element_type)
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes of all elements, each in whole bytes."""
+        return byte_size(self.type)
 
     def __str__(self) -> str:
-        return f"{self.name}: {spell(self.type)}" if self.name else spell(self.type)
+        return spell(self.type)
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Parameters and results of a function, tuples taken apart in order."""
+    """A program's parameters and results."""
 
-    name: str
-    parameters: tuple[ArrayDeclaration, ...]
-    results: tuple[ArrayDeclaration, ...]
+    parameters: tuple[ArraySpec, ...]
+    results: tuple[ArraySpec, ...]
+    name: str = "main"
+
+    def parameter_name(self, number: int) -> str:
+        """How messages call a parameter: `%x`, or `%arg0` if it has no name."""
+        return f"%{self.parameters[number].name or f'arg{number}'}"
 
     def __str__(self) -> str:
-        parameters = ", ".join(map(str, self.parameters))
-        results = ", ".join(map(str, self.results))
-        return f"{self.name}({parameters}) -> ({results})"
+        parameters = ", ".join(
+            f"{self.parameter_name(number)}: {spec}" for number, spec in enumerate(self.parameters)
+        )
+        return f"{self.name}({parameters}) -> ({', '.join(map(str, self.results))})"
 
 
 def signature_of(function: FuncOp) -> Signature:
     """
-    The signature of a function at the xla level; names come from the text of the program.
+    The signature of a function of the xla level: its arrays, those in tuples one by one.
 
-    Raises UnsupportedSignature where a leaf is no array of XLA.
+    Raises XlaError for what cannot be passed as an array: tokens, sizes not known.
     """
     name = function.sym_name.data
-    parameters: list[ArrayDeclaration] = []
-    for argument in function.args:
-        parameters.extend(_declarations(name, argument.name_hint or "", argument.type))
-    results: list[ArrayDeclaration] = []
-    for value in _returned(function):
-        results.extend(_declarations(name, "", value))
-    return Signature(name, tuple(parameters), tuple(results))
+    blocks = function.body.blocks
+    hints = [argument.name_hint for argument in function.body.block.args] if blocks else []
+    parameters = (
+        ArraySpec(leaf, hint if hint is None else hint + path)
+        for number, type_ in enumerate(function.function_type.inputs)
+        for hint in hints[number : number + 1] or [None]
+        for path, leaf in _arrays(type_, f"@{name}: parameter {number}")
+    )
+    results = (
+        ArraySpec(leaf)
+        for number, type_ in enumerate(function.function_type.outputs)
+        for _, leaf in _arrays(type_, f"@{name}: result {number}")
+    )
+    return Signature(tuple(parameters), tuple(results), name)
 
 
-def _returned(function: FuncOp) -> list[Attribute]:
-    last = function.body.blocks.last.last_op if function.body.blocks else None
-    if isinstance(last, ReturnOp):
-        return [operand.type for operand in last.operands]
-    return list(function.function_type.outputs.data)
-
-
-def _declarations(function: str, name: str, type_: Attribute) -> list[ArrayDeclaration]:
-    """The leaves of a type, numbered behind the name where there are several."""
-    leaves = flatten([type_])
-    for leaf in leaves:
-        if not is_array(leaf):
-            raise UnsupportedSignature(f"@{function}: {name or 'a result'} is {spell(leaf)}")
-    if len(leaves) == 1:
-        return [ArrayDeclaration(name, cast(Array, leaves[0]))]
-    return [
-        ArrayDeclaration(f"{name}.{i}" if name else "", cast(Array, leaf))
-        for i, leaf in enumerate(leaves)
-    ]
-
-
+def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str, Array]]:
+    """The arrays of a type, each with its way through tuples, e.g. `.1.0`."""
+    elements = tuple_elements(type_)
+    if elements is not None:
+        for number, element in enumerate(elements):
+            yield from _arrays(element, place, f"{path}.{number}")
+        return
+    if not is_array(type_):
+        raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
+    leaf = cast(Array, type_)
+    if DYNAMIC_INDEX in leaf.get_shape():
+        raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
+    yield path, without_layout(leaf)

@@ -1,0 +1,101 @@
+"""Numpy arrays at the border to machine code: their addresses, their checks, their making."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from lowerings.execution.signature import Signature
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array, DType, spell_array
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+class ArgumentError(XlaError, ValueError):
+    """The arrays that a program is called with do not fit its signature."""
+
+
+class OutOfMemory(XlaError, MemoryError):
+    """Memory for a program's arrays cannot be had."""
+
+
+@runtime_checkable
+class _SupportsDLPack(Protocol):
+    def __dlpack__(self, *, stream: Any = None) -> object: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+# Every CPython object starts with a header; numpy's array object continues with the address of
+# the data. `array.ctypes.data` says the same eight times slower.
+_HEADER_BYTES = object.__basicsize__
+_pointer_at = ctypes.c_void_p.from_address
+
+
+def _address_in_object(array: Array) -> int:
+    return _pointer_at(id(array) + _HEADER_BYTES).value or 0
+
+
+def _address_by_interface(array: Array) -> int:
+    return array.ctypes.data
+
+
+def _choose_address_of() -> Any:
+    samples: list[Array] = [np.zeros(shape, np.int8) for shape in (1, 7, (3, 5), ())]
+    samples.append(samples[2][1:, 2:])
+    agree = all(_address_in_object(each) == _address_by_interface(each) for each in samples)
+    return _address_in_object if agree else _address_by_interface
+
+
+address_of = _choose_address_of()
+"""The address of an array's first element."""
+
+
+def allocate(size: int) -> Array:
+    """`size` bytes at an address that is a multiple of `ALIGNMENT`; raises OutOfMemory."""
+    try:
+        raw = np.empty(size + ALIGNMENT - 1, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemory(f"cannot allocate {size} bytes") from error
+    start = -address_of(raw) % ALIGNMENT
+    return raw[start : start + size]
+
+
+def from_argument(value: object, signature: Signature, number: int) -> Array:
+    """
+    An argument as a dense, aligned array of the parameter's type and shape.
+
+    Arrays (anything with `__array__` or `__dlpack__`) must have that type; Python numbers and
+    lists of them are converted. Raises ArgumentError.
+    """
+    spec = signature.parameters[number]
+    dtype = spec.dtype
+
+    def wrong(found: str) -> ArgumentError:
+        return ArgumentError(
+            f"{signature.name}: parameter {signature.parameter_name(number)}: expected {spec}, "
+            f"found {found}"
+        )
+
+    try:
+        array = _as_array(value, dtype)
+    except (TypeError, ValueError, OverflowError, BufferError, RuntimeError) as error:
+        raise wrong(f"{type(value).__name__} that is no array of it: {error}") from error
+    if array.dtype != dtype or array.shape != spec.shape:
+        raise wrong(spell_array(array))
+    array = np.ascontiguousarray(array).reshape(spec.shape)
+    return array if array.flags.aligned else array.copy()
+
+
+def _as_array(value: object, dtype: DType) -> Array:
+    if hasattr(value, "__array__"):
+        return np.asarray(cast(Any, value))
+    if isinstance(value, _SupportsDLPack):
+        return cast(Array, np.from_dlpack(cast(Any, value)))
+    if isinstance(value, bool | int | float | complex | list | tuple):
+        return np.asarray(cast(Any, value), dtype)
+    raise TypeError("neither an array nor numbers")

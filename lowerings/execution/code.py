@@ -1,0 +1,44 @@
+"""Object code in this process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from lowerings.execution.arrays import address_of, allocate
+from lowerings.targets.llvm.machine import CompilationError
+from lowerings.targets.llvm.module import ExternalConstant
+from xla_dialect.reference.literal import Array
+
+_Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class LoadedCode:
+    """
+    Object code linked into this process, with its large constants in place.
+
+    The code stays for as long as this object; nobody may call it afterwards.
+    """
+
+    def __init__(self, object_code: bytes, entry: str, constants: Sequence[ExternalConstant] = ()):
+        # One linker each: its memory goes when this object goes, and names need not differ.
+        self._linker = llvm.create_lljit_compiler(suppress_errors=True)
+        builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name in (entry, *(constant.symbol for constant in constants)):
+            builder.export_symbol(name)
+        try:
+            self._symbols = builder.link(self._linker, "program")
+        except RuntimeError as error:
+            raise CompilationError(f"cannot link the program: {error}") from error
+        self._constants = [self._place(constant) for constant in constants]
+        self.function: Any = _Function(self._symbols[entry])
+        """The entry: takes the address of an array of pointers, releases the GIL."""
+
+    def _place(self, constant: ExternalConstant) -> Array:
+        data = allocate(len(constant.data))
+        data[:] = memoryview(constant.data)
+        ctypes.c_void_p.from_address(self._symbols[constant.symbol]).value = address_of(data)
+        return data

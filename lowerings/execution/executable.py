@@ -1,0 +1,184 @@
+"""Compiled programs as Python functions over numpy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from lowerings.execution.arrays import (
+    ALIGNMENT,
+    ArgumentError,
+    OutOfMemory,
+    address_of,
+    allocate,
+    from_argument,
+)
+from lowerings.execution.code import LoadedCode
+from lowerings.execution.signature import Signature
+from lowerings.targets.llvm.machine import Machine, host
+from lowerings.targets.llvm.module import ExternalConstant, emit_module
+from lowerings.targets.llvm.types import layout_of
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array
+
+
+class Executable:
+    """
+    A compiled program: call it with one array for each parameter; it returns a tuple of arrays,
+    newly made in each call.
+
+    May be called from several threads; calls run one after another, for they share the memory
+    for temporary results, which is kept between calls.
+    """
+
+    def __init__(self, code: LoadedCode, signature: Signature, arena_size: int | None = None):
+        """
+        `arena_size` counts the bytes for temporary results that the entry takes after its
+        parameters and results; None if it takes no such argument. Raises OutOfMemory.
+        """
+        self.signature = signature
+        self._code = code
+        self._call = code.function
+        self._lock = threading.Lock()
+        self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
+        self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
+        self._arena = None if arena_size is None else allocate(arena_size)
+        count = len(self._parameters) + len(self._results) + (arena_size is not None)
+        self._pointers = (ctypes.c_void_p * max(count, 1))()
+        self._table = ctypes.addressof(self._pointers)
+        if self._arena is not None:
+            self._pointers[count - 1] = address_of(self._arena)
+
+    def __call__(self, *arrays: object) -> tuple[Array, ...]:
+        """
+        Runs the program.
+
+        Arrays may be anything with `__array__` or `__dlpack__`; they are copied only if their
+        elements do not lie dense, in row-major order and aligned. Raises ArgumentError (a
+        ValueError) for arrays that do not fit the signature.
+        """
+        parameters = self._parameters
+        if len(arrays) != len(parameters):
+            raise ArgumentError(
+                f"{self.signature.name}: expected {len(parameters)} arrays, found {len(arrays)}; "
+                f"the signature is {self.signature}"
+            )
+        checked: list[Array] = []
+        for number, array in enumerate(arrays):
+            dtype, shape = parameters[number]
+            if type(array) is np.ndarray:
+                flags = array.flags
+                if (
+                    array.dtype is dtype
+                    and array.shape == shape
+                    and flags.c_contiguous
+                    and flags.aligned
+                ):
+                    checked.append(array)
+                    continue
+            checked.append(from_argument(array, self.signature, number))
+        results: list[Array] = []
+        try:
+            for dtype, shape, size in self._results:
+                raw = np.empty(size + ALIGNMENT, np.uint8)
+                results.append(np.ndarray(shape, dtype, raw, -address_of(raw) % ALIGNMENT))
+        except MemoryError as error:
+            raise OutOfMemory(f"{self.signature.name}: no memory for the results") from error
+        pointers = self._pointers
+        with self._lock:
+            number = 0
+            for array in checked:
+                pointers[number] = address_of(array)
+                number += 1
+            for array in results:
+                pointers[number] = address_of(array)
+                number += 1
+            self._call(self._table)
+        return tuple(results)
+
+
+def compile_llvm_ir(
+    text: str,
+    signature: Signature,
+    *,
+    entry: str = "main",
+    arena_size: int | None = None,
+    constants: Sequence[ExternalConstant] = (),
+    machine: Machine | None = None,
+) -> Executable:
+    """
+    Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
+    parameters, the results, and `arena_size` bytes for temporary results unless that is None.
+
+    Raises CompilationError.
+    """
+    object_code = (machine or host()).object_code(text)
+    return Executable(LoadedCode(object_code, entry, constants), signature, arena_size)
+
+
+def compile_loops_module(module: ModuleOp, signature: Signature, entry: str = "main") -> Executable:
+    """
+    Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
+    the parameters, the results and (if it needs any) bytes for temporary results.
+
+    Raises EmissionError, CompilationError, and XlaError where entry and signature disagree.
+    """
+    arena_size = _check_entry(module, signature, entry)
+    machine = host()
+    emitted = emit_module(
+        module, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
+    )
+    if entry not in emitted.entries:
+        raise XlaError(f"function @{entry} carries no attribute `xla.entry`")
+    return compile_llvm_ir(
+        emitted.text,
+        signature,
+        entry=entry,
+        arena_size=arena_size,
+        constants=emitted.constants,
+        machine=machine,
+    )
+
+
+def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | None:
+    """
+    The size of the arena that the entry takes, None if it takes none. Machine code trusts the
+    types of the entry, so the arrays must be as large as these say.
+    """
+    function = next(
+        (
+            op
+            for op in module.body.block.ops
+            if isinstance(op, func.FuncOp) and op.sym_name.data == entry
+        ),
+        None,
+    )
+    if function is None:
+        raise XlaError(f"there is no function @{entry} to compile")
+    specs = (*signature.parameters, *signature.results)
+    types = tuple(function.function_type.inputs)
+    if len(types) not in (len(specs), len(specs) + 1):
+        raise XlaError(
+            f"function @{entry} takes {len(types)} arguments, the signature has {len(specs)} "
+            f"parameters and results: {signature}"
+        )
+    for number, (spec, type_) in enumerate(zip(specs, types, strict=False)):
+        if _dense_bytes(type_) != spec.byte_size:
+            raise XlaError(f"argument {number} of @{entry} is {type_}, the signature says {spec}")
+    return None if len(types) == len(specs) else _dense_bytes(types[-1])
+
+
+def _dense_bytes(type_: Attribute) -> int:
+    """Bytes of an array of known sizes."""
+    layout = layout_of(type_)
+    if None in layout.shape:
+        raise XlaError(f"an entry takes memrefs of known sizes, not {type_}")
+    return math.prod(cast("tuple[int, ...]", layout.shape)) * layout.element.size

@@ -1,0 +1,1 @@
+"""Where programs leave the compiler: as LLVM IR, as assembly."""

@@ -1,0 +1,348 @@
+"""`arith`: arithmetic of scalars and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
+from xdsl.dialects.utils import FastMathAttrBase
+from xdsl.ir import Attribute, Operation
+
+from lowerings.arith_extension import IndexCastUIOp, RemFOp
+from lowerings.targets.llvm.constants import scalar_literal, vector_literal
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
+from lowerings.targets.llvm.errors import UnsupportedType
+from lowerings.targets.llvm.narrow_floats import (
+    integer_to_bf16,
+    round_to_bf16,
+    truncate_float,
+    widen,
+)
+from lowerings.targets.llvm.types import BF16, F32, INTEGERS, Kind, ValueType
+
+SATURATING = "xla.saturating"
+"""
+The unit attribute of a float-to-integer cast whose results saturate and whose result for NaN
+is 0, instead of being undefined.
+"""
+
+
+def fast_math_flags(op: Operation) -> str:
+    """The flags of an operation as LLVM writes them, with a space after each."""
+    attribute = op.properties.get("fastmath")
+    if not isinstance(attribute, FastMathAttrBase) or not attribute.data:
+        return ""
+    if len(attribute.data) == _ALL_FAST_MATH_FLAGS:
+        return "fast "
+    return " ".join(sorted(flag.value for flag in attribute.data)) + " "
+
+
+_ALL_FAST_MATH_FLAGS = len(arith.FastMathFlagsAttr("fast").data)
+
+
+def emit_float(
+    e: FunctionEmitter, op: Operation, write: Callable[[ValueType, list[str]], str]
+) -> None:
+    """
+    Prints a float operation whose operands have the type of its result; `write` makes the
+    instruction from that type and the operands.
+    """
+    result = op.results[0]
+    type_ = e.type_of(result)
+    operands = [e.values[operand] for operand in op.operands]
+    if type_.element is BF16:
+        operands = [widen(e, operand, type_) for operand in operands]
+        single = type_.with_element(F32)
+        wide_result = e.temporary(write(single, operands))
+        e.values[result] = round_to_bf16(e, wide_result, single)
+        return
+    if type_.element.kind is not Kind.FLOAT:
+        raise UnsupportedType(f"arithmetic of {result.type} must be expanded before")
+    e.define(result, write(type_, operands))
+
+
+def emit_constant(e: FunctionEmitter, op: arith.ConstantOp) -> None:
+    result, attribute = op.results[0], op.properties["value"]
+    if isinstance(attribute, IntegerAttr):
+        e.constants[result] = cast("IntegerAttr[Any]", attribute).value.data
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
+        e.values[result] = vector_literal(e.type_of(result), dense)
+    else:
+        e.values[result] = scalar_literal(cast(Attribute, attribute))
+
+
+def _integer_binary(opcode: str) -> Handler:
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        lhs, rhs = op.operands
+        result = op.results[0]
+        e.define(result, f"{opcode} {e.type_of(result).text} {e.values[lhs]}, {e.values[rhs]}")
+
+    return emit
+
+
+def _overflowing_binary(opcode: str) -> Handler:
+    """An operation that may promise not to overflow."""
+    plain = _integer_binary(opcode)
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        flags = op.properties.get("overflowFlags")
+        if isinstance(flags, arith.IntegerOverflowAttr) and flags.data:
+            spelled = " ".join(sorted(flag.value for flag in flags.data))
+            _integer_binary(f"{opcode} {spelled}")(e, op)
+        else:
+            plain(e, op)
+
+    return emit
+
+
+def _float_binary(opcode: str) -> Handler:
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        flags = fast_math_flags(op)
+        emit_float(e, op, lambda type_, x: f"{opcode} {flags}{type_.text} {x[0]}, {x[1]}")
+
+    return emit
+
+
+def float_call(intrinsic: str) -> Handler:
+    """A float operation that is an intrinsic of LLVM over operands of the result's type."""
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        flags = fast_math_flags(op)
+
+        def write(type_: ValueType, operands: list[str]) -> str:
+            arguments = ", ".join(f"{type_.text} {operand}" for operand in operands)
+            return f"call {flags}{type_.text} @llvm.{intrinsic}.{type_.suffix}({arguments})"
+
+        emit_float(e, op, write)
+
+    return emit
+
+
+def integer_call(intrinsic: str, *flags: str) -> Handler:
+    """
+    An integer operation that is an intrinsic of LLVM over operands of the result's type, with
+    the `flags` as last arguments.
+    """
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        result = op.results[0]
+        type_ = e.type_of(result)
+        arguments = ", ".join(
+            (*(f"{type_.text} {e.values[x]}" for x in op.operands), *(f"i1 {x}" for x in flags))
+        )
+        e.define(result, f"call {type_.text} @llvm.{intrinsic}.{type_.suffix}({arguments})")
+
+    return emit
+
+
+def emit_negf(e: FunctionEmitter, op: arith.NegfOp) -> None:
+    # A change of one bit: bf16 needs no rounding.
+    type_, flags = e.type_of(op.results[0]), fast_math_flags(op)
+    if type_.element.kind is not Kind.FLOAT:
+        raise UnsupportedType(f"arithmetic of {op.results[0].type} must be expanded before")
+    e.define(op.results[0], f"fneg {flags}{type_.text} {e.values[op.operands[0]]}")
+
+
+def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
+    lhs, rhs = op.operands
+    predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    e.define(op.results[0], f"icmp {predicate} {e.typed(lhs)}, {e.values[rhs]}")
+
+
+def emit_cmpf(e: FunctionEmitter, op: arith.CmpfOp) -> None:
+    lhs, rhs = op.operands
+    if e.type_of(lhs).element.kind is not Kind.FLOAT:
+        raise UnsupportedType(f"comparison of {lhs.type} must be expanded before")
+    predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+    e.define(
+        op.results[0],
+        f"fcmp {fast_math_flags(op)}{predicate} {e.typed(lhs)}, {e.values[rhs]}",
+    )
+
+
+def emit_select(e: FunctionEmitter, op: arith.SelectOp) -> None:
+    condition, lhs, rhs = op.operands
+    e.define(op.results[0], f"select {e.typed(condition)}, {e.typed(lhs)}, {e.typed(rhs)}")
+
+
+def _cast(opcode: str) -> Handler:
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        result = op.results[0]
+        e.define(result, f"{opcode} {e.typed(op.operands[0])} to {e.type_of(result).text}")
+
+    return emit
+
+
+def _index_cast(extension: str) -> Handler:
+    """`index` is a 64-bit integer: a cast extends, truncates or does nothing."""
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        operand, result = op.operands[0], op.results[0]
+        source, target = e.type_of(operand), e.type_of(result)
+        known = e.constants.get(operand)
+        positive = 1 << min(source.element.bits, target.element.bits) - 1
+        if known is not None and 0 <= known < positive:
+            e.constants[result] = known
+        if source is target:
+            e.values[result] = e.values[operand]
+        else:
+            opcode = extension if source.element.bits < target.element.bits else "trunc"
+            e.define(result, f"{opcode} {e.typed(operand)} to {target.text}")
+
+    return emit
+
+
+def _float_to_integer(opcode: str) -> Handler:
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        operand, result = op.operands[0], op.results[0]
+        source, target = e.type_of(operand), e.type_of(result)
+        value = e.values[operand]
+        if source.element is BF16:
+            value, source = widen(e, value, source), source.with_element(F32)
+        if SATURATING in op.attributes:
+            name = f"llvm.{opcode}.sat.{target.suffix}.{source.suffix}"
+            e.define(result, f"call {target.text} @{name}({source.text} {value})")
+        else:
+            e.define(result, f"{opcode} {source.text} {value} to {target.text}")
+
+    return emit
+
+
+def _integer_to_float(opcode: str) -> Handler:
+    plain = _cast(opcode)
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        operand, result = op.operands[0], op.results[0]
+        if e.type_of(result).element is BF16:
+            e.values[result] = integer_to_bf16(e, opcode, e.values[operand], e.type_of(operand))
+        else:
+            plain(e, op)
+
+    return emit
+
+
+def emit_truncf(e: FunctionEmitter, op: arith.TruncFOp) -> None:
+    operand, result = op.operands[0], op.results[0]
+    target = e.type_of(result).element
+    e.values[result] = truncate_float(e, e.values[operand], e.type_of(operand), target)
+
+
+def emit_bitcast(e: FunctionEmitter, op: arith.BitcastOp) -> None:
+    operand, result = op.operands[0], op.results[0]
+    source, target = e.type_of(operand), e.type_of(result)
+    if source.text == target.text:
+        e.values[result] = e.values[operand]
+    else:
+        e.define(result, f"bitcast {source.text} {e.values[operand]} to {target.text}")
+
+
+def _rounding_division(opcode: str, remainder: str, sign: str | None, step: str) -> Handler:
+    """
+    A division that rounds down (`step` is `sub`) or up (`add`): one step from the quotient
+    rounded to zero, where there is a remainder and the exact quotient lies on that side.
+    `sign` is the predicate that the product of the signs fulfils there, None if it is not asked.
+    """
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        result = op.results[0]
+        type_, flag = e.type_of(result), e.type_of(result).with_element(INTEGERS[1])
+        lhs, rhs = (e.values[operand] for operand in op.operands)
+        word = type_.text
+        quotient = e.temporary(f"{opcode} {word} {lhs}, {rhs}")
+        rest = e.temporary(f"{remainder} {word} {lhs}, {rhs}")
+        adjust = e.temporary(f"icmp ne {word} {rest}, {type_.constant('0')}")
+        if sign is not None:
+            signs = e.temporary(f"xor {word} {lhs}, {rhs}")
+            side = e.temporary(f"icmp {sign} {word} {signs}, {type_.constant('0')}")
+            adjust = e.temporary(f"and {flag.text} {adjust}, {side}")
+        amount = e.temporary(f"zext {flag.text} {adjust} to {word}")
+        e.define(result, f"{step} {word} {quotient}, {amount}")
+
+    return emit
+
+
+def _extended_multiplication(extension: str) -> Handler:
+    """The low and the high half of a product."""
+
+    def emit(e: FunctionEmitter, op: Operation) -> None:
+        low, high = op.results
+        type_ = e.type_of(low)
+        bits = type_.element.bits
+        double = INTEGERS.get(2 * bits)
+        if double is None:
+            raise UnsupportedType(f"no product of {low.type}")
+        wide = type_.with_element(double)
+        lhs, rhs = (
+            e.temporary(f"{extension} {type_.text} {e.values[x]} to {wide.text}")
+            for x in op.operands
+        )
+        product = e.temporary(f"mul {wide.text} {lhs}, {rhs}")
+        e.define(low, f"trunc {wide.text} {product} to {type_.text}")
+        upper = e.temporary(f"lshr {wide.text} {product}, {wide.constant(str(bits))}")
+        e.define(high, f"trunc {wide.text} {upper} to {type_.text}")
+
+    return emit
+
+
+def emit_addui_extended(e: FunctionEmitter, op: arith.AddUIExtendedOp) -> None:
+    lhs, rhs = op.operands
+    total, overflow = op.results
+    type_ = e.type_of(total)
+    e.define(total, f"add {type_.text} {e.values[lhs]}, {e.values[rhs]}")
+    e.define(overflow, f"icmp ult {type_.text} {e.values[total]}, {e.values[lhs]}")
+
+
+HANDLERS: dict[type[Operation], Handler] = {
+    arith.ConstantOp: emit_constant,
+    arith.AddiOp: _overflowing_binary("add"),
+    arith.SubiOp: _overflowing_binary("sub"),
+    arith.MuliOp: _overflowing_binary("mul"),
+    arith.AddUIExtendedOp: emit_addui_extended,
+    arith.MulUIExtendedOp: _extended_multiplication("zext"),
+    arith.MulSIExtendedOp: _extended_multiplication("sext"),
+    arith.DivSIOp: _integer_binary("sdiv"),
+    arith.DivUIOp: _integer_binary("udiv"),
+    arith.RemSIOp: _integer_binary("srem"),
+    arith.RemUIOp: _integer_binary("urem"),
+    arith.FloorDivSIOp: _rounding_division("sdiv", "srem", "slt", "sub"),
+    arith.CeilDivSIOp: _rounding_division("sdiv", "srem", "sge", "add"),
+    arith.CeilDivUIOp: _rounding_division("udiv", "urem", None, "add"),
+    arith.AndIOp: _integer_binary("and"),
+    arith.OrIOp: _integer_binary("or"),
+    arith.XOrIOp: _integer_binary("xor"),
+    arith.ShLIOp: _integer_binary("shl"),
+    arith.ShRUIOp: _integer_binary("lshr"),
+    arith.ShRSIOp: _integer_binary("ashr"),
+    arith.MinSIOp: integer_call("smin"),
+    arith.MaxSIOp: integer_call("smax"),
+    arith.MinUIOp: integer_call("umin"),
+    arith.MaxUIOp: integer_call("umax"),
+    arith.AddfOp: _float_binary("fadd"),
+    arith.SubfOp: _float_binary("fsub"),
+    arith.MulfOp: _float_binary("fmul"),
+    arith.DivfOp: _float_binary("fdiv"),
+    RemFOp: _float_binary("frem"),
+    arith.NegfOp: emit_negf,
+    arith.MaximumfOp: float_call("maximum"),
+    arith.MinimumfOp: float_call("minimum"),
+    arith.MaxnumfOp: float_call("maxnum"),
+    arith.MinnumfOp: float_call("minnum"),
+    arith.CmpiOp: emit_cmpi,
+    arith.CmpfOp: emit_cmpf,
+    arith.SelectOp: emit_select,
+    arith.ExtSIOp: _cast("sext"),
+    arith.ExtUIOp: _cast("zext"),
+    arith.TruncIOp: _cast("trunc"),
+    arith.ExtFOp: _cast("fpext"),
+    arith.TruncFOp: emit_truncf,
+    arith.FPToSIOp: _float_to_integer("fptosi"),
+    arith.FPToUIOp: _float_to_integer("fptoui"),
+    arith.SIToFPOp: _integer_to_float("sitofp"),
+    arith.UIToFPOp: _integer_to_float("uitofp"),
+    arith.IndexCastOp: _index_cast("sext"),
+    IndexCastUIOp: _index_cast("zext"),
+    arith.BitcastOp: emit_bitcast,
+}

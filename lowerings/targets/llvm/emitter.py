@@ -1,0 +1,283 @@
+"""
+What the functions that print operations work with: the text of one function as it grows.
+
+A value of MLIR is known here by the operand that stands for it (`values`), a memref by its view
+(`views`). The functions that print the operations of a dialect are in the module of the
+dialect's name; each takes the emitter and the operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, cast
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.types import (
+    INDEX,
+    POINTER,
+    Layout,
+    ValueType,
+    layout_of,
+    value_type_of,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """
+    A memref: the address of element (0, ..., 0), sizes and strides, counted in elements.
+
+    `parameter` is the number of the function's argument that the memory belongs to, None if
+    it is not known.
+    """
+
+    layout: Layout
+    pointer: str
+    sizes: tuple[str, ...]
+    strides: tuple[str, ...]
+    parameter: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of a value that LLVM holds in a register of its own: a typed operand."""
+
+    type: str
+    operand: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.operand}"
+
+
+class Symbols(Protocol):
+    """What a function needs to know of the module around it."""
+
+    def callee(self, op: Operation, name: str) -> str:
+        """The symbol to call for a function."""
+        ...
+
+    def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
+        """The symbol of a global, and whether it holds the global's address instead."""
+        ...
+
+    def metadata(self, text: str) -> str:
+        """The number of a metadata node, e.g. `!3` for `!{}`."""
+        ...
+
+    def loop_metadata(self, properties: Sequence[str]) -> str:
+        """The number of a node that tells LLVM how to treat one loop."""
+        ...
+
+    def declare(self, declaration: str) -> None:
+        """Declares a function of the C library."""
+        ...
+
+
+class UndefinedValue(KeyError):
+    """An operand that no operation before has defined."""
+
+
+class Values(dict[SSAValue, str]):
+    """The operand (without its type) for each value."""
+
+    def __missing__(self, value: SSAValue) -> str:
+        raise UndefinedValue(value)
+
+
+class FunctionEmitter:
+    """
+    The text of one function's body.
+
+    `lines` holds the instructions so far; the first block is open from the start.
+    """
+
+    def __init__(self, handlers: Mapping[type[Operation], Handler], symbols: Symbols):
+        self.handlers = dict(handlers)
+        self.symbols = symbols
+        self.lines: list[str] = []
+        self.values = Values()
+        self.views: dict[SSAValue, View] = {}
+        self.constants: dict[SSAValue, int] = {}
+        """The values of integers that are known now."""
+        self.label = "entry"
+        """The block that is being written."""
+        self.stored_parameters: set[int] = set()
+        """The arguments whose memory is or may be written."""
+        self.stores_through_unknown = False
+        """Whether memory is written that may belong to any argument."""
+        self.stack_slots: list[str] = []
+        """Instructions for the start of the function."""
+        self._count = 0
+        self._types: dict[int, tuple[Attribute, ValueType]] = {}
+
+    # ---- instructions
+
+    def emit(self, instruction: str) -> None:
+        """Appends an instruction without result."""
+        self.lines.append("  " + instruction)
+
+    def name(self) -> str:
+        """A new register."""
+        self._count += 1
+        return f"%v{self._count}"
+
+    def temporary(self, instruction: str) -> str:
+        """Appends an instruction; returns its result."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def define(self, result: SSAValue, instruction: str) -> None:
+        """Appends the instruction that computes `result`."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.lines.append(f"  {name} = {instruction}")
+        self.values[result] = name
+
+    def new_label(self, purpose: str) -> str:
+        """The name of a block to come."""
+        self._count += 1
+        return f"{purpose}{self._count}"
+
+    def start_block(self, label: str) -> None:
+        """Ends the block being written (its branch must have been emitted) and opens another."""
+        self.lines.append(f"{label}:")
+        self.label = label
+
+    def branch(self, label: str) -> None:
+        """Appends a jump."""
+        self.lines.append(f"  br label %{label}")
+
+    def reserve_line(self) -> int:
+        """The number of a line to be filled in later."""
+        self.lines.append("")
+        return len(self.lines) - 1
+
+    def fill_line(self, number: int, instruction: str) -> None:
+        """Fills in a reserved line."""
+        self.lines[number] = "  " + instruction
+
+    # ---- values
+
+    def type_of(self, value: SSAValue) -> ValueType:
+        """The type of a scalar or vector."""
+        type_ = value.type
+        found = self._types.get(id(type_))
+        if found is None:
+            # The attribute is kept with the answer: a number of a dead object may be used again.
+            found = self._types[id(type_)] = type_, value_type_of(type_)
+        return found[1]
+
+    def typed(self, value: SSAValue) -> str:
+        """A scalar or vector as an operand with its type."""
+        return f"{self.type_of(value).text} {self.values[value]}"
+
+    def view(self, value: SSAValue) -> View:
+        """The memory that a memref stands for."""
+        found = self.views.get(value)
+        if found is None:
+            raise UndefinedValue(value)
+        return found
+
+    def mark_stored(self, view: View) -> None:
+        """Notes that memory of a view is written."""
+        if view.parameter is None:
+            self.stores_through_unknown = True
+        else:
+            self.stored_parameters.add(view.parameter)
+
+    def components(self, value: SSAValue) -> list[Component]:
+        """A value as registers: a memref is a pointer, then sizes and strides not in its type."""
+        if not isinstance(value.type, MemRefType):
+            return [Component(self.type_of(value).text, self.values[value])]
+        view = self.view(value)
+        return [
+            Component(POINTER, view.pointer),
+            *(Component(INDEX.text, number) for number in _unknown_numbers(view)),
+        ]
+
+    def component_types(self, type_: Attribute) -> list[str]:
+        """The types of the registers that hold a value of a type."""
+        if not isinstance(type_, MemRefType):
+            return [value_type_of(type_).text]
+        layout = layout_of(cast(Attribute, type_))
+        return [POINTER] + [INDEX.text] * (layout.shape + layout.strides).count(None)
+
+    def bind(self, value: SSAValue, operands: Sequence[str], parameter: int | None = None) -> None:
+        """Makes `value` known by the registers that hold it, ordered as `components` has them."""
+        type_: Attribute = value.type
+        if not isinstance(type_, MemRefType):
+            (self.values[value],) = operands
+            return
+        layout = layout_of(cast(Attribute, type_))
+        unknown = iter(operands[1:])
+        numbers = [
+            next(unknown) if number is None else str(number)
+            for number in layout.shape + layout.strides
+        ]
+        rank = len(layout.shape)
+        self.views[value] = View(
+            layout, operands[0], tuple(numbers[:rank]), tuple(numbers[rank:]), parameter
+        )
+
+    def bind_all(self, values: Sequence[SSAValue], operands: Sequence[str]) -> None:
+        """`bind` for several values whose registers follow each other."""
+        start = 0
+        for value in values:
+            end = start + len(self.component_types(value.type))
+            self.bind(value, operands[start:end])
+            start = end
+
+    # ---- operations
+
+    def emit_block(self, block: Block) -> Operation:
+        """Prints the operations of a block except its terminator, which is returned."""
+        handlers = self.handlers
+        terminator = block.last_op
+        if terminator is None:
+            raise UnsupportedType("a block without operations")
+        op = terminator
+        try:
+            for op in block.ops:
+                if op is terminator:
+                    break
+                handler = handlers.get(op.__class__)
+                if handler is None:
+                    handler = handlers[op.__class__] = self._inherited_handler(op)
+                handler(self, op)
+        except UnsupportedType as error:
+            raise EmissionError(op, str(error)) from error
+        except UndefinedValue as error:
+            raise EmissionError(op, "an operand is not defined before its use") from error
+        return terminator
+
+    def _inherited_handler(self, op: Operation) -> Handler:
+        """The handler of a base class, so that a subclass of xDSL's operation is printed alike."""
+        for base in op.__class__.__mro__:
+            handler = self.handlers.get(base)
+            if handler is not None:
+                return handler
+        if op.name.startswith("math."):
+            raise EmissionError(op, "must be expanded by expand-math")
+        raise EmissionError(op, "this operation has no form in LLVM IR here; lower it before")
+
+
+Handler: TypeAlias = Callable[[FunctionEmitter, Any], None]
+"""Prints one operation."""
+
+
+def _unknown_numbers(view: View) -> list[str]:
+    """The sizes, then the strides, that the type of a memref leaves open."""
+    layout = view.layout
+    return [
+        number
+        for known, number in zip(
+            layout.shape + layout.strides, view.sizes + view.strides, strict=True
+        )
+        if known is None
+    ]

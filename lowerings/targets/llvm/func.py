@@ -1,0 +1,182 @@
+"""
+`func`: definitions, declarations and calls.
+
+A memref argument is a bare pointer to its element (0, ..., 0), followed by the sizes and strides
+that its type leaves open. Arguments of a function with the unit attribute `xla.kernel` are
+promised not to overlap. A function with `xla.entry` is exported under its name as a C function
+`void name(void **arguments)`, which is given one pointer for each argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, SymbolRefAttr
+from xdsl.ir import Attribute, Operation
+
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, Symbols, UndefinedValue
+from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.types import POINTER, layout_of
+
+ENTRY = "xla.entry"
+KERNEL = "xla.kernel"
+ARGUMENT_ALIGNMENT = "llvm.align"
+"""The attribute of an argument that promises an alignment in bytes."""
+
+
+def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
+    name = cast(SymbolRefAttr, op.properties["callee"]).string_value()
+    arguments = [component for operand in op.operands for component in e.components(operand)]
+    for operand in op.operands:
+        if isinstance(operand.type, MemRefType):
+            e.mark_stored(e.view(operand))
+    types = [text for type_ in op.result_types for text in e.component_types(type_)]
+    call = (
+        f"call {_result_type(types)} {e.symbols.callee(op, name)}({', '.join(map(str, arguments))})"
+    )
+    if not types:
+        e.emit(call)
+        return
+    returned = e.temporary(call)
+    if len(types) == 1:
+        e.bind_all(op.results, [returned])
+        return
+    aggregate = _result_type(types)
+    parts = [e.temporary(f"extractvalue {aggregate} {returned}, {i}") for i in range(len(types))]
+    e.bind_all(op.results, parts)
+
+
+def _result_type(types: Sequence[str]) -> str:
+    """Several results are one structure."""
+    if len(types) == 1:
+        return types[0]
+    return f"{{ {', '.join(types)} }}" if types else "void"
+
+
+def _emit_return(e: FunctionEmitter, op: func.ReturnOp) -> None:
+    components = [component for value in op.operands for component in e.components(value)]
+    if len(components) <= 1:
+        e.emit(f"ret {components[0]}" if components else "ret void")
+        return
+    aggregate = _result_type([component.type for component in components])
+    value = "poison"
+    for number, component in enumerate(components):
+        value = e.temporary(f"insertvalue {aggregate} {value}, {component}, {number}")
+    e.emit(f"ret {aggregate} {value}")
+
+
+def emit_function(
+    function: func.FuncOp,
+    symbol: str,
+    linkage: str,
+    attributes: str,
+    handlers: Mapping[type[Operation], Handler],
+    symbols: Symbols,
+) -> list[str]:
+    """
+    The lines of a function's definition, or declaration if it has no body; `linkage` is empty or
+    a word such as `internal`, `attributes` the number of its attribute group.
+    """
+    e = FunctionEmitter(handlers, symbols)
+    try:
+        results = [t for type_ in function.function_type.outputs for t in e.component_types(type_)]
+        blocks = list(function.body.blocks)
+        if not blocks:
+            types = [t for type_ in function.function_type.inputs for t in e.component_types(type_)]
+            return [f"declare {_result_type(results)} {symbol}({', '.join(types)})"]
+        if len(blocks) > 1:
+            raise UnsupportedType("control flow must be structured: found several blocks")
+        names: list[list[str]] = []
+        for number, argument in enumerate(blocks[0].args):
+            names.append([e.name() for _ in e.component_types(argument.type)])
+            e.bind(argument, names[-1], number)
+    except UnsupportedType as error:
+        raise EmissionError(function, str(error)) from error
+    terminator = e.emit_block(blocks[0])
+    if not isinstance(terminator, func.ReturnOp):
+        raise EmissionError(terminator, "a function must end with func.return")
+    try:
+        _emit_return(e, terminator)
+    except UndefinedValue as error:
+        raise EmissionError(terminator, "an operand is not defined before its use") from error
+    parameters = ", ".join(
+        text
+        for number, registers in enumerate(names)
+        for text in _parameters(e, function, number, registers)
+    )
+    return [
+        f"define {linkage}{_result_type(results)} {symbol}({parameters}) {attributes} {{",
+        "entry:",
+        *e.stack_slots,
+        *e.lines,
+        "}",
+    ]
+
+
+def _parameters(
+    e: FunctionEmitter, function: func.FuncOp, number: int, registers: Sequence[str]
+) -> list[str]:
+    """An argument as typed registers, with what is known of a pointer."""
+    type_ = function.body.block.args[number].type
+    types = e.component_types(type_)
+    texts = [f"{type_} {register}" for type_, register in zip(types, registers, strict=True)]
+    if isinstance(type_, MemRefType):
+        facts = " ".join(_pointer_facts(e, function, number))
+        texts[0] = f"{POINTER} {facts} {registers[0]}"
+    return texts
+
+
+def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> list[str]:
+    facts = ["noundef"]
+    if is_marked(function, KERNEL) or is_marked(function, ENTRY):
+        facts.append("noalias")
+    if not e.stores_through_unknown and number not in e.stored_parameters:
+        facts.append("readonly")
+    alignment = _argument_attribute(function, number, ARGUMENT_ALIGNMENT)
+    if isinstance(alignment, IntegerAttr):
+        facts.append(f"align {cast('IntegerAttr[Any]', alignment).value.data}")
+    layout = layout_of(function.body.block.args[number].type)
+    if layout.is_static and layout.span():
+        facts.append(f"dereferenceable({layout.span()})")
+    return facts
+
+
+def is_marked(function: func.FuncOp, attribute: str) -> bool:
+    """Whether a function carries a unit attribute."""
+    return attribute in function.attributes
+
+
+def _argument_attribute(function: func.FuncOp, number: int, name: str) -> Attribute | None:
+    if function.arg_attrs is None:
+        return None
+    attributes = function.arg_attrs.data[number]
+    assert isinstance(attributes, DictionaryAttr)
+    return attributes.data.get(name)
+
+
+def entry_wrapper(
+    function: func.FuncOp, symbol: str, body: str, attributes: str, nonnull: str
+) -> list[str]:
+    """
+    The exported function that takes an array of pointers and calls `body` with them; `nonnull`
+    is the number of an empty metadata node.
+    """
+    inputs = list(function.function_type.inputs)
+    for type_ in inputs:
+        if not isinstance(type_, MemRefType) or not layout_of(cast(Attribute, type_)).is_static:
+            raise EmissionError(function, f"an entry takes memrefs of known sizes, not {type_}")
+    if function.function_type.outputs.data:
+        raise EmissionError(function, "an entry writes its results to arguments, it returns none")
+    lines = [f"define void {symbol}(ptr noundef nonnull readonly %arguments) {attributes} {{"]
+    for number in range(len(inputs)):
+        lines += [
+            f"  %slot{number} = getelementptr inbounds ptr, ptr %arguments, i64 {number}",
+            f"  %pointer{number} = load ptr, ptr %slot{number}, align 8, !nonnull {nonnull}",
+        ]
+    arguments = ", ".join(f"ptr %pointer{number}" for number in range(len(inputs)))
+    return [*lines, f"  call void {body}({arguments})", "  ret void", "}"]
+
+
+HANDLERS: dict[type[Operation], Handler] = {func.CallOp: emit_call}

@@ -1,0 +1,100 @@
+"""Counted loops as basic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lowerings.targets.llvm.emitter import Component, FunctionEmitter
+from lowerings.targets.llvm.types import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An integer operand, and its value where that is known."""
+
+    operand: str
+    known: int | None = None
+
+    @staticmethod
+    def of(operand: str) -> Bound:
+        """The bound for an operand that is a register or a number."""
+        return Bound(operand, None if operand.startswith("%") else int(operand))
+
+
+LoopBody: TypeAlias = Callable[[Bound, Sequence[str]], Sequence[str]]
+"""
+Prints one iteration, given the induction variable and the carried registers; returns what the
+next iteration gets of these.
+"""
+
+
+def trip_count(lower: Bound, upper: Bound, step: Bound) -> int | None:
+    """How often a loop runs, where that is known."""
+    if lower.known is None or upper.known is None or not step.known:
+        return None
+    return max(0, -((lower.known - upper.known) // step.known))
+
+
+def emit_loop(
+    e: FunctionEmitter,
+    type_: ValueType,
+    lower: Bound,
+    upper: Bound,
+    step: Bound,
+    carried: Sequence[Component],
+    body: LoopBody,
+    properties: Sequence[str] = (),
+) -> list[str]:
+    """
+    Prints a loop from `lower` to below `upper`, compared as signed integers of `type_`.
+
+    The loop tests at its end; a test before it is printed only where it is unknown whether the
+    loop runs at all. A loop known to run once is no loop. Returns the registers that hold the
+    carried values after it.
+    """
+    count = trip_count(lower, upper, step)
+    initial = [component.operand for component in carried]
+    if count == 0:
+        return initial
+    if count == 1:
+        return list(body(lower, initial))
+    before = e.label
+    head, leave = e.new_label("loop"), e.new_label("done")
+    if count is None:
+        runs = e.temporary(f"icmp slt {type_.text} {lower.operand}, {upper.operand}")
+        e.emit(f"br i1 {runs}, label %{head}, label %{leave}")
+    else:
+        e.branch(head)
+    e.start_block(head)
+    variable, phi_line = e.name(), e.reserve_line()
+    inside = [e.name() for _ in carried]
+    phi_lines = [e.reserve_line() for _ in carried]
+    yielded = body(Bound(variable), inside)
+    last = e.label
+    following = e.temporary(f"add nsw {type_.text} {variable}, {step.operand}")
+    again = e.temporary(f"icmp slt {type_.text} {following}, {upper.operand}")
+    note = f", !llvm.loop {e.symbols.loop_metadata(properties)}" if properties else ""
+    e.emit(f"br i1 {again}, label %{head}, label %{leave}{note}")
+    e.fill_line(
+        phi_line,
+        f"{variable} = phi {type_.text} [ {lower.operand}, %{before} ], [ {following}, %{last} ]",
+    )
+    for line, name, component, next_operand in zip(
+        phi_lines, inside, carried, yielded, strict=True
+    ):
+        e.fill_line(
+            line,
+            f"{name} = phi {component.type} "
+            f"[ {component.operand}, %{before} ], [ {next_operand}, %{last} ]",
+        )
+    e.start_block(leave)
+    if count is not None:
+        return list(yielded)
+    return [
+        e.temporary(
+            f"phi {component.type} [ {component.operand}, %{before} ], [ {after}, %{last} ]"
+        )
+        for component, after in zip(carried, yielded, strict=True)
+    ]

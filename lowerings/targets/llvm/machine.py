@@ -1,0 +1,94 @@
+"""LLVM itself: optimising the text of a module, and generating assembly and object code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from lowerings.targets.llvm.module import FunctionAttributes
+from xla_dialect.diagnostics import XlaError
+
+SPEED_LEVEL = 2
+"""LLVM's -O2. More does not make explicitly vectorized kernels faster."""
+
+
+class CompilationError(XlaError):
+    """LLVM rejects a module, or cannot generate code for it."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor to generate code for."""
+
+    triple: str
+    cpu: str = ""
+    features: str = ""
+    """As LLVM spells them: `+avx2,-avx512f`."""
+
+    @property
+    def attributes(self) -> FunctionAttributes:
+        """What functions say of the processor; 512-bit vectors are used only if they ask for it."""
+        width = 512 if "+avx512f" in self.features.split(",") else 0
+        return FunctionAttributes(self.cpu, self.features, width)
+
+    @property
+    def data_layout(self) -> str:
+        """How LLVM describes the sizes and alignments of its types on this machine."""
+        return str(_target_machine(self).target_data)
+
+    def assembly(self, text: str) -> str:
+        """Optimised assembly for the text of a module; raises CompilationError."""
+        return _target_machine(self).emit_assembly(self._optimized(text))
+
+    def object_code(self, text: str) -> bytes:
+        """Optimised, position-independent object code for the text of a module; raises
+        CompilationError."""
+        return _target_machine(self).emit_object(self._optimized(text))
+
+    def optimized(self, text: str) -> str:
+        """The text of a module after optimisation; raises CompilationError."""
+        return str(self._optimized(text))
+
+    def _optimized(self, text: str) -> llvm.ModuleRef:
+        try:
+            module = llvm.parse_assembly(text)
+            module.verify()
+        except RuntimeError as error:
+            raise CompilationError(f"LLVM rejects the module: {error}") from error
+        options = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
+        # Kernels carry their vectors and unrolled loops: two to four times faster to compile.
+        options.loop_vectorization = False
+        options.loop_unrolling = False
+        options.loop_interleaving = False
+        options.slp_vectorization = False
+        builder = llvm.create_pass_builder(_target_machine(self), options)
+        builder.getModulePassManager().run(module, builder)
+        return module
+
+
+@cache
+def host() -> Machine:
+    """The machine this process runs on."""
+    _initialize()
+    features = llvm.get_host_cpu_features().flatten()
+    return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
+@cache
+def _target_machine(machine: Machine) -> llvm.TargetMachine:
+    _initialize()
+    try:
+        target = llvm.Target.from_triple(machine.triple)
+    except RuntimeError as error:
+        raise CompilationError(f"LLVM has no target {machine.triple}: {error}") from error
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small"
+    )

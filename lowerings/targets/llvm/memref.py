@@ -1,0 +1,344 @@
+"""`memref`: memory, and views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntAttr,
+    IntegerAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Operation, SSAValue
+
+from lowerings.targets.llvm.addressing import (
+    add,
+    address,
+    element_address,
+    load,
+    move_pointer,
+    multiply,
+    store,
+)
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
+from lowerings.targets.llvm.errors import UnsupportedType
+from lowerings.targets.llvm.loops import Bound, emit_loop
+from lowerings.targets.llvm.types import INDEX, Layout, layout_of
+
+ALLOCATION_ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+def emit_load(e: FunctionEmitter, op: memref.LoadOp) -> None:
+    source, *indices = op.operands
+    load(e, op.results[0], address(e, e.view(source), indices))
+
+
+def emit_store(e: FunctionEmitter, op: memref.StoreOp) -> None:
+    value, destination, *indices = op.operands
+    view = e.view(destination)
+    store(e, value, address(e, view, indices), view)
+
+
+# ---- allocation
+
+
+def _define_view(
+    e: FunctionEmitter,
+    result: SSAValue,
+    pointer: str,
+    sizes: Sequence[str],
+    strides: Sequence[str],
+    source: View | None = None,
+) -> None:
+    """
+    Makes the view `result` known. Sizes and strides that its type states are taken from there,
+    the others from `sizes` and `strides`.
+    """
+    layout = layout_of(result.type)
+    e.views[result] = View(
+        layout,
+        pointer,
+        _stated(layout.shape, sizes),
+        _stated(layout.strides, strides),
+        None if source is None else source.parameter,
+    )
+
+
+def _stated(known: Sequence[int | None], found: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        operand if number is None else str(number)
+        for number, operand in zip(known, found, strict=True)
+    )
+
+
+def _dense_numbers(
+    e: FunctionEmitter, layout: Layout, dynamic_sizes: Sequence[SSAValue]
+) -> tuple[list[str], list[str], str]:
+    """Sizes and strides of a dense array, and the number of its elements."""
+    unknown = iter(dynamic_sizes)
+    sizes = [e.values[next(unknown)] if n is None else str(n) for n in layout.shape]
+    strides: list[str] = []
+    count = "1"
+    for size in reversed(sizes):
+        strides.append(count)
+        count = multiply(e, count, size)
+    strides.reverse()
+    return sizes, strides, count
+
+
+def emit_alloc(e: FunctionEmitter, op: memref.AllocOp) -> None:
+    result = op.results[0]
+    layout = layout_of(result.type)
+    sizes, strides, count = _dense_numbers(e, layout, op.dynamic_sizes)
+    size = multiply(e, count, str(layout.element.size))
+    # aligned_alloc wants a multiple of the alignment.
+    line = ALLOCATION_ALIGNMENT
+    if size.startswith("%"):
+        padded = e.temporary(f"add i64 {size}, {line - 1}")
+        size = e.temporary(f"and i64 {padded}, {-line}")
+    else:
+        size = str((int(size) + line - 1) // line * line)
+    e.symbols.declare("declare noalias ptr @aligned_alloc(i64 allocalign, i64)")
+    pointer = e.temporary(f"call align {line} ptr @aligned_alloc(i64 {line}, i64 {size})")
+    _define_view(e, result, pointer, sizes, strides)
+
+
+def emit_dealloc(e: FunctionEmitter, op: memref.DeallocOp) -> None:
+    e.symbols.declare("declare void @free(ptr)")
+    e.emit(f"call void @free(ptr {e.view(op.operands[0]).pointer})")
+
+
+def emit_alloca(e: FunctionEmitter, op: memref.AllocaOp) -> None:
+    """A slot of the function's frame: one, also where the operation stands in a loop."""
+    result = op.results[0]
+    layout = layout_of(result.type)
+    if not layout.is_static:
+        raise UnsupportedType(f"memref.alloca of unknown size: {result.type}")
+    pointer = e.name()
+    e.stack_slots.append(
+        f"  {pointer} = alloca i8, i64 {layout.span()}, align {ALLOCATION_ALIGNMENT}"
+    )
+    e.bind(result, [pointer])
+
+
+def emit_get_global(e: FunctionEmitter, op: memref.GetGlobalOp) -> None:
+    name = cast(SymbolRefAttr, op.properties["name"]).string_value()
+    pointer, is_address_variable = e.symbols.global_pointer(op, name)
+    if is_address_variable:
+        node = e.symbols.metadata("!{}")
+        alignment = e.symbols.metadata(f"!{{i64 {ALLOCATION_ALIGNMENT}}}")
+        pointer = e.temporary(
+            f"load ptr, ptr {pointer}, align 8, !invariant.load {node}, !nonnull {node}, "
+            f"!align {alignment}"
+        )
+    e.bind(op.results[0], [pointer])
+
+
+# ---- views
+
+
+def _mixed(e: FunctionEmitter, static: object, dynamic: Sequence[SSAValue]) -> list[str]:
+    """The operands of a list in which some numbers are known and others are values."""
+    unknown = iter(dynamic)
+    return [
+        e.values[next(unknown)] if number == DYNAMIC_INDEX else str(number)
+        for number in cast("DenseArrayBase[Any]", static).get_values()
+    ]
+
+
+def _kept_dimensions(op: memref.SubviewOp, shape: Sequence[int | None]) -> list[int]:
+    """
+    The dimensions of a subview that its type keeps, where the type may leave out any of size 1.
+    Which one of several of size 1 makes no difference, for their index is always 0.
+    """
+    kept: list[int] = []
+    sizes = op.static_sizes.get_values()
+    for dimension, size in enumerate(sizes):
+        stated = shape[len(kept)] if len(kept) < len(shape) else -1
+        if stated == (None if size == DYNAMIC_INDEX else size):
+            kept.append(dimension)
+        elif size != 1:
+            break
+    if len(kept) < len(shape):
+        raise UnsupportedType(f"result type {op.result.type} for sizes {list(sizes)}")
+    return kept
+
+
+def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
+    source, result = e.view(op.source), op.results[0]
+    offsets = _mixed(e, op.static_offsets, op.offsets)
+    sizes = _mixed(e, op.static_sizes, op.sizes)
+    steps = _mixed(e, op.static_strides, op.strides)
+    # The offset of a dimension of size 1 is 0, as its index is.
+    pointer = element_address(e, source, offsets)
+    layout = layout_of(result.type)
+    kept = _kept_dimensions(op, layout.shape)
+    strides = [
+        multiply(e, source.strides[dimension], steps[dimension]) if stated is None else ""
+        for dimension, stated in zip(kept, layout.strides, strict=True)
+    ]
+    _define_view(e, result, pointer, [sizes[dimension] for dimension in kept], strides, source)
+
+
+def emit_view(e: FunctionEmitter, op: memref.ViewOp) -> None:
+    source, result = e.view(op.source), op.results[0]
+    pointer = move_pointer(e, "i8", source.pointer, [e.values[op.byte_shift]])
+    sizes, strides, _ = _dense_numbers(e, layout_of(result.type), op.sizes)
+    _define_view(e, result, pointer, sizes, strides, source)
+
+
+def emit_cast(e: FunctionEmitter, op: memref.CastOp) -> None:
+    source = e.view(op.operands[0])
+    _define_view(e, op.results[0], source.pointer, source.sizes, source.strides, source)
+
+
+def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> None:
+    """The new offset counts from the start of the memory, so the old one must be known."""
+    source, result = e.view(op.source), op.results[0]
+    if source.layout.offset is None:
+        raise UnsupportedType(f"the source's offset must be static: {op.source.type}")
+    (offset,) = _mixed(e, op.static_offsets, op.offsets)
+    distance = add(e, offset, str(-source.layout.offset))
+    pointer = move_pointer(e, source.layout.element.memory, source.pointer, [distance])
+    sizes = _mixed(e, op.static_sizes, op.sizes)
+    strides = _mixed(e, op.static_strides, op.strides)
+    _define_view(e, result, pointer, sizes, strides, source)
+
+
+def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
+    """The dimensions of the expanded shape that make up each one of the collapsed shape."""
+    groups = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any] | IntAttr]]", op.reassociation)
+    return [
+        [number.value.data if isinstance(number, IntegerAttr) else number.data for number in group]
+        for group in groups
+    ]
+
+
+def emit_collapse_shape(e: FunctionEmitter, op: memref.CollapseShapeOp) -> None:
+    source, result = e.view(op.src), op.results[0]
+    sizes: list[str] = []
+    strides: list[str] = []
+    for group in _groups(op):
+        size = "1"
+        for dimension in group:
+            size = multiply(e, size, source.sizes[dimension])
+        sizes.append(size)
+        # The innermost dimension that moves states the step of the whole group.
+        moving = [d for d in group if source.layout.shape[d] != 1] or group
+        strides.append(source.strides[moving[-1]])
+    _define_view(e, result, source.pointer, sizes, strides, source)
+
+
+def emit_expand_shape(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
+    source, result = e.view(op.src), op.results[0]
+    sizes = _mixed(e, op.static_output_shape, op.output_shape)
+    strides = [""] * len(sizes)
+    for dimension, group in enumerate(_groups(op)):
+        stride = source.strides[dimension]
+        for inner in reversed(group):
+            strides[inner] = stride
+            stride = multiply(e, stride, sizes[inner])
+    _define_view(e, result, source.pointer, sizes, strides, source)
+
+
+def emit_dim(e: FunctionEmitter, op: memref.DimOp) -> None:
+    source, index = op.operands
+    dimension = e.constants.get(index)
+    sizes = e.view(source).sizes
+    if dimension is None or not 0 <= dimension < len(sizes):
+        raise UnsupportedType("the dimension must be a constant below the rank")
+    size = sizes[dimension]
+    e.values[op.results[0]] = size
+    if not size.startswith("%"):
+        e.constants[op.results[0]] = int(size)
+
+
+def emit_assume_alignment(e: FunctionEmitter, op: memref.AssumeAlignmentOp) -> None:
+    view = e.view(op.memref)
+    alignment = op.alignment.value.data
+    e.emit(f'call void @llvm.assume(i1 true) [ "align"(ptr {view.pointer}, i64 {alignment}) ]')
+    e.views[op.results[0]] = replace(view, layout=layout_of(op.results[0].type))
+
+
+# ---- copying
+
+
+def emit_copy(e: FunctionEmitter, op: memref.CopyOp) -> None:
+    """A loop over the outer dimensions; the inner ones that lie dense on both sides at once."""
+    source, destination = (e.view(operand) for operand in op.operands)
+    if 0 in source.layout.shape or 0 in destination.layout.shape:
+        return
+    dimensions = [d for d, size in enumerate(source.sizes) if size != "1"]
+    run = 1
+    while dimensions and _continues_run(source, destination, dimensions[-1], run):
+        run *= int(source.sizes[dimensions.pop()])
+    e.mark_stored(destination)
+    _copy_runs(e, source, destination, dimensions, ["0"] * len(source.sizes), run)
+
+
+def _continues_run(source: View, destination: View, dimension: int, run: int) -> bool:
+    """Whether `run` adjacent elements are followed by those of the next index."""
+    return (
+        source.layout.shape[dimension] is not None
+        and source.layout.strides[dimension] == run
+        and destination.layout.strides[dimension] == run
+    )
+
+
+def _copy_runs(
+    e: FunctionEmitter,
+    source: View,
+    destination: View,
+    dimensions: Sequence[int],
+    indices: list[str],
+    run: int,
+) -> None:
+    if dimensions:
+        dimension, *inner = dimensions
+
+        def body(index: Bound, _: Sequence[str]) -> list[str]:
+            inside = indices.copy()
+            inside[dimension] = index.operand
+            _copy_runs(e, source, destination, inner, inside, run)
+            return []
+
+        upper = Bound.of(source.sizes[dimension])
+        emit_loop(e, INDEX, Bound("0", 0), upper, Bound("1", 1), [], body)
+        return
+    element = source.layout.element
+    read_from = element_address(e, source, indices)
+    write_to = element_address(e, destination, indices)
+    if run == 1:
+        number = e.temporary(f"load {element.memory}, ptr {read_from}, align {element.alignment}")
+        e.emit(f"store {element.memory} {number}, ptr {write_to}, align {element.alignment}")
+        return
+    e.emit(
+        f"call void @llvm.memcpy.p0.p0.i64(ptr align {element.alignment} {write_to}, "
+        f"ptr align {element.alignment} {read_from}, i64 {run * element.size}, i1 false)"
+    )
+
+
+HANDLERS: dict[type[Operation], Handler] = {
+    memref.LoadOp: emit_load,
+    memref.StoreOp: emit_store,
+    memref.AllocOp: emit_alloc,
+    memref.DeallocOp: emit_dealloc,
+    memref.AllocaOp: emit_alloca,
+    memref.GetGlobalOp: emit_get_global,
+    memref.SubviewOp: emit_subview,
+    memref.ViewOp: emit_view,
+    memref.CastOp: emit_cast,
+    memref.ReinterpretCastOp: emit_reinterpret_cast,
+    memref.CollapseShapeOp: emit_collapse_shape,
+    memref.ExpandShapeOp: emit_expand_shape,
+    memref.DimOp: emit_dim,
+    memref.AssumeAlignmentOp: emit_assume_alignment,
+    memref.CopyOp: emit_copy,
+}

@@ -1,0 +1,243 @@
+"""A module of the loops level as one LLVM module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Operation
+
+from lowerings.targets.llvm import arith, complex, math, scf, vector
+from lowerings.targets.llvm import func as functions
+from lowerings.targets.llvm import memref as memory
+from lowerings.targets.llvm.constants import bytes_literal, memory_image
+from lowerings.targets.llvm.constants import symbol as spell_symbol
+from lowerings.targets.llvm.emitter import Handler
+from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
+from lowerings.targets.llvm.types import layout_of
+
+INLINE_CONSTANT_BYTES = 4096
+"""Constants up to this size stand in the text; LLVM can then fold reads of them."""
+
+HANDLERS: dict[type[Operation], Handler] = {
+    **arith.HANDLERS,
+    **complex.HANDLERS,
+    **functions.HANDLERS,
+    **math.HANDLERS,
+    **memory.HANDLERS,
+    **scf.HANDLERS,
+    **vector.HANDLERS,
+}
+"""How each operation is printed."""
+
+
+@dataclass(frozen=True)
+class FunctionAttributes:
+    """For which processor code is generated; nothing means LLVM's default for the triple."""
+
+    cpu: str = ""
+    features: str = ""
+    vector_width: int = 0
+    """The widest vectors to prefer, in bits."""
+
+    def spell(self) -> str:
+        """The attributes as LLVM writes them."""
+        pairs = {
+            "target-cpu": self.cpu,
+            "target-features": self.features,
+            "prefer-vector-width": str(self.vector_width) if self.vector_width else "",
+        }
+        return " ".join(["nounwind", *(f'"{k}"="{v}"' for k, v in pairs.items() if v)])
+
+
+@dataclass(frozen=True)
+class ExternalConstant:
+    """A large constant: before it runs, the program's pointer `symbol` must be set to `data`."""
+
+    symbol: str
+    data: bytes
+    """To lie at an address that is a multiple of `ALLOCATION_ALIGNMENT`."""
+
+
+@dataclass(frozen=True)
+class EmittedModule:
+    """LLVM IR, and what is not in its text."""
+
+    text: str
+    constants: tuple[ExternalConstant, ...]
+    entries: tuple[str, ...]
+    """The names of the exported functions `void name(void **arguments)`."""
+
+
+def emit_module(
+    module: ModuleOp,
+    attributes: FunctionAttributes = FunctionAttributes(),
+    *,
+    triple: str = "",
+    data_layout: str = "",
+    inline_constants: bool = False,
+) -> EmittedModule:
+    """
+    Prints a module of the loops level (`func scf memref vector arith math complex`).
+
+    With `inline_constants` all constants stand in the text, whatever their size. Raises
+    EmissionError for what has no form in LLVM IR.
+    """
+    return _ModuleEmitter(module, attributes, inline_constants).emit(triple, data_layout)
+
+
+class _ModuleEmitter:
+    """The symbols of a module, and what its functions ask for while they are printed."""
+
+    def __init__(self, module: ModuleOp, attributes: FunctionAttributes, inline: bool):
+        self.module = module
+        self.attributes = attributes
+        self.inline_constants = inline
+        self.names: set[str] = set()
+        self.callees: dict[str, str] = {}
+        self.globals: dict[str, tuple[str, bool]] = {}
+        self.nodes: dict[str, str] = {}
+        self.node_lines: list[str] = []
+        self.declarations: dict[str, None] = {}
+        self.constants: list[ExternalConstant] = []
+
+    # ---- what functions ask for
+
+    def callee(self, op: Operation, name: str) -> str:
+        found = self.callees.get(name)
+        if found is None:
+            raise EmissionError(op, f"there is no function @{name}")
+        return found
+
+    def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
+        found = self.globals.get(name)
+        if found is None:
+            raise EmissionError(op, f"there is no memref.global @{name}")
+        return found
+
+    def metadata(self, text: str) -> str:
+        number = self.nodes.get(text)
+        if number is None:
+            number = self.nodes[text] = self._add_node(text)
+        return number
+
+    def loop_metadata(self, properties: Sequence[str]) -> str:
+        parts = [self.metadata(f"!{{{each}}}") for each in properties]
+        own = f"!{len(self.node_lines)}"
+        return self._add_node(f"distinct !{{{', '.join([own, *parts])}}}")
+
+    def declare(self, declaration: str) -> None:
+        self.declarations[declaration] = None
+
+    def _add_node(self, text: str) -> str:
+        number = f"!{len(self.node_lines)}"
+        self.node_lines.append(f"{number} = {text}")
+        return number
+
+    # ---- the module
+
+    def emit(self, triple: str, data_layout: str) -> EmittedModule:
+        operations = list(self.module.body.block.ops)
+        self.names = {_symbol_name(op) for op in operations}
+        bodies: list[func.FuncOp] = []
+        global_lines: list[str] = []
+        for op in operations:
+            if isinstance(op, memref.GlobalOp):
+                global_lines += self._global(op)
+            elif isinstance(op, func.FuncOp):
+                bodies.append(op)
+                self.callees[op.sym_name.data] = self._function_symbol(op)
+            else:
+                raise EmissionError(op, "only functions and memref.global may stand here")
+        lines = [line for function in bodies for line in self._function(function)]
+        head = [f'target triple = "{triple}"'] if triple else []
+        head += [f'target datalayout = "{data_layout}"'] if data_layout else []
+        tail = [
+            *self.declarations,
+            f"attributes #0 = {{ {self.attributes.spell()} }}",
+            f"attributes #1 = {{ noinline {self.attributes.spell()} }}",
+            *self.node_lines,
+        ]
+        text = "\n".join([*head, *global_lines, *lines, *tail, ""])
+        entries = tuple(f.sym_name.data for f in bodies if functions.is_marked(f, functions.ENTRY))
+        return EmittedModule(text, tuple(self.constants), entries)
+
+    def _unused(self, name: str) -> str:
+        """A name that no symbol has: `name`, or `name` with a number."""
+        candidate, number = name, 1
+        while candidate in self.names:
+            candidate, number = f"{name}.{number}", number + 1
+        self.names.add(candidate)
+        return candidate
+
+    def _function_symbol(self, op: func.FuncOp) -> str:
+        """The symbol that calls go to: that of an entry's body, for its own takes an array."""
+        name = op.sym_name.data
+        if functions.is_marked(op, functions.ENTRY):
+            return spell_symbol(self._unused(f"{name}.body"))
+        return spell_symbol(name)
+
+    def _function(self, op: func.FuncOp) -> list[str]:
+        name, is_entry = op.sym_name.data, functions.is_marked(op, functions.ENTRY)
+        private = op.sym_visibility is not None and op.sym_visibility.data == "private"
+        linkage = "internal " if is_entry or private else ""
+        # A kernel is large, and inlining one that has one caller only makes code generation slow.
+        group = "#1" if functions.is_marked(op, functions.KERNEL) else "#0"
+        body = self.callees[name]
+        lines = functions.emit_function(op, body, linkage, group, HANDLERS, self)
+        if is_entry:
+            exported = spell_symbol(name)
+            lines += functions.entry_wrapper(op, exported, body, "#0", self.metadata("!{}"))
+        return lines
+
+    def _global(self, op: memref.GlobalOp) -> list[str]:
+        name = op.sym_name.data
+        try:
+            layout = layout_of(op.type)
+            if not layout.is_static:
+                raise UnsupportedType(f"the size of {op.type} is not known")
+            image = self._image(op)
+        except UnsupportedType as error:
+            raise EmissionError(op, str(error)) from error
+        alignment = ALLOCATION_ALIGNMENT
+        if isinstance(op.alignment, IntegerAttr):
+            alignment = max(alignment, cast("IntegerAttr[Any]", op.alignment).value.data)
+        if image is None:
+            self.globals[name] = spell_symbol(name), False
+            return [
+                f"{spell_symbol(name)} = internal global [{layout.span()} x i8] zeroinitializer, "
+                f"align {alignment}"
+            ]
+        is_constant = op.constant is not None
+        if is_constant and not self.inline_constants and len(image) > INLINE_CONSTANT_BYTES:
+            pointer = self._unused(f"{name}.ptr")
+            self.constants.append(ExternalConstant(pointer, image))
+            self.globals[name] = spell_symbol(pointer), True
+            return [f"{spell_symbol(pointer)} = global ptr null, align 8"]
+        self.globals[name] = spell_symbol(name), False
+        kind = "unnamed_addr constant" if is_constant else "global"
+        return [
+            f"{spell_symbol(name)} = internal {kind} [{len(image)} x i8] {bytes_literal(image)}, "
+            f"align {alignment}"
+        ]
+
+    def _image(self, op: memref.GlobalOp) -> bytes | None:
+        """The initial bytes of a global, None where nothing is said of them."""
+        if not isinstance(op.initial_value, DenseIntOrFPElementsAttr):
+            return None
+        dense = cast("DenseIntOrFPElementsAttr[Any]", op.initial_value)
+        return memory_image(op.type, dense)
+
+
+def _symbol_name(op: Operation) -> str:
+    name = op.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""

@@ -1,0 +1,278 @@
+"""
+How values look in LLVM IR: scalars and vectors as registers hold them and as memory holds
+them, and memrefs as a pointer with sizes and strides.
+
+Elements narrower than a byte occupy one byte each: an `i1` is 0 or 1 (any other value reads as
+1), of an `i2` or `i4` only the low bits count and the others are written as 0. Floats that LLVM
+has no type for (f8, f4) are bytes, which can be moved and compared for bits only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    BFloat16Type,
+    ComplexType,
+    FixedBitwidthType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    VectorType,
+)
+from xdsl.ir import Attribute
+
+from lowerings.targets.llvm.errors import UnsupportedType
+
+INDEX_BITS = 64
+POINTER = "ptr"
+
+
+class Kind(Enum):
+    """What arithmetic an element takes part in."""
+
+    INTEGER = auto()
+    FLOAT = auto()
+    COMPLEX = auto()
+    OPAQUE = auto()
+    """A float that LLVM does not know."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElementType:
+    """The type of one number."""
+
+    text: str
+    """LLVM's type of the number in a register."""
+    memory: str
+    """LLVM's type of the number in memory."""
+    bits: int
+    """The width of `text` in bits."""
+    size: int
+    """Bytes in memory."""
+    kind: Kind
+    suffix: str
+    """How names of LLVM's intrinsics spell the type."""
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that an address of one element is a multiple of."""
+        return self.size // 2 if self.kind is Kind.COMPLEX else self.size
+
+
+def _integer(bits: int) -> ElementType:
+    size = max(1, bits // 8)
+    return ElementType(f"i{bits}", f"i{8 * size}", bits, size, Kind.INTEGER, f"i{bits}")
+
+
+def _float(text: str, bits: int, suffix: str) -> ElementType:
+    return ElementType(text, text, bits, bits // 8, Kind.FLOAT, suffix)
+
+
+INTEGERS = {bits: _integer(bits) for bits in (1, 2, 4, 8, 16, 32, 64, 128)}
+I1 = INTEGERS[1]
+I64 = INTEGERS[64]
+F16 = _float("half", 16, "f16")
+BF16 = _float("bfloat", 16, "bf16")
+F32 = _float("float", 32, "f32")
+F64 = _float("double", 64, "f64")
+_FLOATS: dict[type[Attribute], ElementType] = {
+    Float16Type: F16,
+    BFloat16Type: BF16,
+    Float32Type: F32,
+    Float64Type: F64,
+}
+
+
+def _complex(part: ElementType) -> ElementType:
+    text = f"{{ {part.text}, {part.text} }}"
+    return ElementType(text, text, 2 * part.bits, 2 * part.size, Kind.COMPLEX, "")
+
+
+_COMPLEX = {part: _complex(part) for part in (F32, F64)}
+OPAQUE = ElementType("i8", "i8", 8, 1, Kind.OPAQUE, "i8")
+
+
+def element_type_of(type_: Attribute) -> ElementType:
+    """The element type for a scalar type of MLIR; raises UnsupportedType."""
+    if isinstance(type_, IndexType):
+        return I64
+    if isinstance(type_, IntegerType):
+        found = INTEGERS.get(cast(FixedBitwidthType, type_).bitwidth)
+    elif isinstance(type_, ComplexType):
+        found = _COMPLEX.get(element_type_of(cast("ComplexType[AnyFloat]", type_).element_type))
+    else:
+        found = _FLOATS.get(type(type_))
+        if found is None and isinstance(type_, FixedBitwidthType) and type_.bitwidth <= 8:
+            found = OPAQUE
+    if found is None:
+        raise UnsupportedType(f"type {type_} has no form in LLVM IR here")
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueType:
+    """The type of a register: a number, or a vector of `lanes` numbers."""
+
+    element: ElementType
+    lanes: int | None
+    text: str
+    """LLVM's type of the value in a register."""
+    memory: str
+    """LLVM's type of the value in memory."""
+    suffix: str
+    """How names of LLVM's intrinsics spell the type."""
+
+    def with_element(self, element: ElementType) -> ValueType:
+        """As many lanes of another element type."""
+        return value_type(element, self.lanes)
+
+    def constant(self, literal: str) -> str:
+        """The operand (without type) that holds `literal` in every lane."""
+        return literal if self.lanes is None else f"splat ({self.element.text} {literal})"
+
+
+_value_types: dict[tuple[ElementType, int | None], ValueType] = {}
+
+
+def value_type(element: ElementType, lanes: int | None = None) -> ValueType:
+    """The type of `lanes` numbers, or of one number; the same object each time."""
+    key = element, lanes
+    found = _value_types.get(key)
+    if found is None:
+        if lanes is None:
+            found = ValueType(element, None, element.text, element.memory, element.suffix)
+        else:
+            found = ValueType(
+                element,
+                lanes,
+                f"<{lanes} x {element.text}>",
+                f"<{lanes} x {element.memory}>",
+                f"v{lanes}{element.suffix}",
+            )
+        _value_types[key] = found
+    return found
+
+
+INDEX = value_type(I64)
+
+
+def value_type_of(type_: Attribute) -> ValueType:
+    """The type of a register for a scalar or one-dimensional vector; raises UnsupportedType."""
+    if not isinstance(type_, VectorType):
+        return value_type(element_type_of(type_))
+    vector = cast("VectorType[Attribute]", type_)
+    shape = vector.get_shape()
+    if len(shape) != 1 or vector.get_num_scalable_dims():
+        raise UnsupportedType(f"only vectors of one fixed dimension are supported, not {type_}")
+    element = element_type_of(vector.element_type)
+    if element.kind is Kind.COMPLEX:
+        raise UnsupportedType(f"vectors of complex numbers are not supported: {type_}")
+    return value_type(element, shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """
+    What the type of a memref says. Sizes, strides and offset count elements; None where they
+    are known at run time only.
+    """
+
+    element: ElementType
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    stepping: Stepping | None
+
+    @property
+    def is_static(self) -> bool:
+        return None not in self.shape and None not in self.strides
+
+    def span(self) -> int:
+        """
+        Bytes from the first to the end of the last element, of a static layout; 0 where there
+        are no elements, or where elements lie before the first.
+        """
+        last = 0
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            assert size is not None
+            assert stride is not None
+            if size == 0 or stride < 0:
+                return 0
+            last += (size - 1) * stride
+        return (last + 1) * self.element.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stepping:
+    """The one `getelementptr` that addresses an element where strides divide each other."""
+
+    pointee: str
+    """Its type: nested arrays, as large as one step of the first of `dimensions`."""
+    dimensions: tuple[int, ...]
+    """The dimensions that it takes an index for. Indices of the others do not move."""
+
+
+def _stepping(
+    element: ElementType, shape: tuple[int | None, ...], strides: tuple[int | None, ...]
+) -> Stepping | None:
+    """
+    The form with nested arrays, e.g. `[64 x float]` for strides 64 and 1; None where a stride is
+    unknown, negative or no multiple of the next.
+    """
+    pointee, step = element.memory, 1
+    moving: list[int] = []
+    for dimension in reversed(range(len(shape))):
+        stride = strides[dimension]
+        if shape[dimension] == 1 or stride == 0:
+            continue
+        if stride is None or stride < 0 or stride % step:
+            return None
+        if stride != step:
+            pointee = f"[{stride // step} x {pointee}]"
+            step = stride
+        elif moving:
+            pointee = f"[1 x {pointee}]"
+        moving.append(dimension)
+    return Stepping(pointee, tuple(reversed(moving)))
+
+
+def _static(numbers: tuple[int, ...]) -> tuple[int | None, ...]:
+    return tuple(None if number == DYNAMIC_INDEX else number for number in numbers)
+
+
+def _descending(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """The strides of a dense row-major array."""
+    strides: list[int | None] = []
+    step: int | None = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = None if step is None or size is None else step * size
+    return tuple(reversed(strides))
+
+
+def layout_of(type_: Attribute) -> Layout:
+    """What a memref type says; raises UnsupportedType."""
+    if not isinstance(type_, MemRefType):
+        raise UnsupportedType(f"expected a memref of known rank, found {type_}")
+    memref = cast("MemRefType[Attribute]", type_)
+    element = element_type_of(memref.element_type)
+    shape = _static(memref.get_shape())
+    offset: int | None = 0
+    if isinstance(memref.layout, NoneAttr):
+        strides = _descending(shape)
+    elif isinstance(memref.layout, StridedLayoutAttr):
+        strides = tuple(memref.layout.get_strides())
+        offset = memref.layout.get_offset()
+    else:
+        raise UnsupportedType(f"only strided layouts are supported, not {type_}")
+    return Layout(element, shape, strides, offset, _stepping(element, shape, strides))
