@@ -1,0 +1,1 @@
+"""Operations of the xla dialect in terms of simpler ones."""

@@ -1,0 +1,1 @@
+"""From the xla dialect to simpler programs in the xla dialect."""

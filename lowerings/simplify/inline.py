@@ -1,0 +1,205 @@
+"""The pass `xla-inline`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from xla_dialect.ops.control_flow import CallOp, FusionOp
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.types import compatible, is_array
+
+MAX_OPERATIONS = 5_000_000
+"""Calls that call twice grow without bound in their depth; a module stays below this size."""
+
+
+class XlaInlinePass(ModulePass):
+    """
+    Puts the computations of calls and fusions in their place, nested ones and those in regions too.
+
+    Private functions that nothing refers to any more are removed. Calls of functions without a
+    body stay. Raises PassFailedException for recursive calls.
+
+    ```
+    func.func private @square(%x: tensor<f32>) -> tensor<f32> {
+      %0 = xla.multiply %x, %x : tensor<f32>
+      func.return %0 : tensor<f32>
+    }
+    func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %0 = xla.call %x {to_apply = @square} : tensor<f32>
+      func.return %0 : tensor<f32>
+    }
+    // becomes
+    func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %0 = xla.multiply %x, %x : tensor<f32>
+      func.return %0 : tensor<f32>
+    }
+    ```
+    """
+
+    name = "xla-inline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Inlines callees before callers, so that every body is finished when it is copied."""
+        graph = CallGraph.of(op)
+        for function in graph.callees_first():
+            graph.inline_into(function)
+        graph.remove_unused()
+
+
+def callee(op: CallOp) -> str:
+    """The name of the function that a call names."""
+    return op.to_apply.string_value()
+
+
+@dataclass(eq=False)
+class CallGraph:
+    """The functions of a module, with the calls that each holds and how often each is named."""
+
+    functions: dict[str, func.FuncOp]
+    sites: dict[str, list[CallOp | FusionOp]]
+    uses: dict[str, int]
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
+
+    @staticmethod
+    def of(module: ModuleOp) -> CallGraph:
+        """Collects functions, calls and fusions in one walk."""
+        functions = {
+            op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)
+        }
+        graph = CallGraph(functions, {name: [] for name in functions}, dict.fromkeys(functions, 0))
+        for top in module.body.block.ops:
+            name = top.sym_name.data if isinstance(top, func.FuncOp) else None
+            count = 0
+            for op in top.walk():
+                count += 1
+                if name is not None and isinstance(op, CallOp | FusionOp):
+                    graph.sites[name].append(op)
+                for symbol in _symbols((*op.properties.values(), *op.attributes.values())):
+                    if symbol in graph.uses:
+                        graph.uses[symbol] += 1
+            if name is not None:
+                graph.sizes[name] = count
+        return graph
+
+    def callees_first(self) -> list[func.FuncOp]:
+        """The functions in an order in which callees precede their callers."""
+        order: list[func.FuncOp] = []
+        finished: set[str] = set()
+        for root in self.functions:
+            path: dict[str, list[str]] = {}
+            pending = [root]
+            while pending:
+                name = pending[-1]
+                if name in finished:
+                    pending.pop()
+                    continue
+                if name not in path:
+                    path[name] = self._callees(name)
+                rest = path[name]
+                if rest:
+                    following = rest.pop()
+                    if following in path:
+                        cycle = [*path][[*path].index(following) :]
+                        raise PassFailedException(
+                            "xla-inline: functions call each other: "
+                            + " -> ".join(f"@{n}" for n in (*cycle, following))
+                        )
+                    pending.append(following)
+                    continue
+                finished.add(name)
+                del path[name]
+                order.append(self.functions[name])
+                pending.pop()
+        return order
+
+    def _callees(self, name: str) -> list[str]:
+        called = (callee(site) for site in self.sites[name] if isinstance(site, CallOp))
+        return [c for c in dict.fromkeys(called) if c in self.functions]
+
+    def inline_into(self, function: func.FuncOp) -> None:
+        """Inlines all calls and fusions of a function whose callees are finished."""
+        name = function.sym_name.data
+        for site in self.sites[name]:
+            if isinstance(site, FusionOp):
+                body = site.calls.block
+            else:
+                target = self.functions.get(callee(site))
+                if target is None or not _has_one_block(target):
+                    continue
+                body = self._body_for(target)
+                self.sizes[name] += self.sizes[callee(site)]
+                if self.sizes[name] > MAX_OPERATIONS:
+                    raise PassFailedException(
+                        f"xla-inline: @{name} would have more than {MAX_OPERATIONS} operations"
+                    )
+            inline_block(body, site)
+
+    def _body_for(self, target: func.FuncOp) -> Block:
+        """The body of a callee: itself for the last use of a private function, else a copy."""
+        name = target.sym_name.data
+        self.uses[name] -= 1
+        if self.uses[name] == 0 and is_private(target):
+            return target.body.block
+        return target.body.clone().block
+
+    def remove_unused(self) -> None:
+        """Removes private functions that nothing refers to."""
+        for function in self.functions.values():
+            if is_private(function) and self._is_unused(function):
+                function.detach()
+                function.erase()
+
+    def _is_unused(self, function: func.FuncOp) -> bool:
+        return self.uses[function.sym_name.data] == 0
+
+
+def is_private(function: func.FuncOp) -> bool:
+    """Whether a function is visible in its module only."""
+    visibility = function.sym_visibility
+    return visibility is not None and visibility.data == "private"
+
+
+def _has_one_block(function: func.FuncOp) -> bool:
+    block = function.body.first_block
+    return block is not None and block.next_block is None
+
+
+def _symbols(attributes: Iterable[Attribute]) -> list[str]:
+    return [a.string_value() for a in attributes if isinstance(a, SymbolRefAttr)]
+
+
+def inline_block(body: Block, site: Operation) -> None:
+    """Moves the operations of a block of one terminator in front of `site` and replaces that."""
+    for argument, operand in zip(body.args, site.operands, strict=True):
+        argument.replace_all_uses_with(_in_layout(operand, argument.type, site))
+    terminator = body.last_op
+    block = site.parent
+    assert terminator is not None and block is not None
+    results: Sequence[SSAValue] = list(terminator.operands)
+    body.erase_op(terminator)
+    operations = list(body.ops)
+    for op in operations:
+        op.detach()
+    block.insert_ops_before(operations, site)
+    for result, value in zip(site.results, results, strict=True):
+        result.replace_all_uses_with(_in_layout(value, result.type, site))
+    block.erase_op(site)
+
+
+def _in_layout(value: SSAValue, type_: Attribute, site: Operation) -> SSAValue:
+    """The value, copied where the computation has it in another layout than its caller."""
+    if value.type == type_ or not is_array(type_) or not compatible(value.type, type_):
+        return value
+    copy = CopyOp.make([value], {}, result_types=[type_])
+    block = site.parent
+    assert block is not None
+    block.insert_op_before(copy, site)
+    return copy.result

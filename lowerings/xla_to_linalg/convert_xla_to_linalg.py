@@ -1,0 +1,135 @@
+"""The pass `convert-xla-to-linalg`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from lowerings.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.xla_to_linalg import (
+    contraction,
+    control_flow,
+    conversion,
+    creation,
+    data_movement,
+    gather_scatter,
+    reduction,
+)
+from lowerings.xla_to_linalg.element_functions import NotLowered
+from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE, ScalarOperation
+from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.signless import make_signless
+from lowerings.xla_to_linalg.structured import (
+    affine_map,
+    array_type,
+    empty,
+    identity,
+    pointwise,
+    sizes_of,
+)
+from xla_dialect import ops
+from xla_dialect.types import element_count
+
+
+def _convert_elementwise(
+    operation: ScalarOperation, op: Operation, builder: ConversionBuilder
+) -> None:
+    """A generic with the operation on scalars as its body; operands of rank 0 go everywhere."""
+    result = array_type(op.results[0])
+    rank = len(result.shape)
+    inputs = [
+        (operand, identity(rank) if sizes_of(operand) else affine_map(rank, ()))
+        for operand in op.operands
+    ]
+    count = len(inputs)
+
+    def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return (operation(s, op, *elements[:count]),)
+
+    builder.replace([pointwise(builder, inputs, result, body)])
+
+
+def _guarded(function: ConversionFunction) -> ConversionFunction:
+    """An empty result needs no computation; what is not lowered yet is the reason of a leftover."""
+
+    def convert(op: Operation, builder: ConversionBuilder) -> str | None:
+        types = [r.type for r in op.results]
+        if all(isinstance(t, TensorType) and not element_count(t.get_shape()) for t in types):
+            builder.replace([empty(builder, array_type(r)) for r in op.results])
+            return None
+        try:
+            return function(op, builder)
+        except NotLowered as reason:
+            return str(reason)
+
+    return convert
+
+
+_PURE: dict[type[Operation], ConversionFunction] = {
+    **{
+        op_class: partial(_convert_elementwise, operation)
+        for op_class, operation in ELEMENTWISE.items()
+    },
+    ops.creation.ConstantOp: creation.convert_constant,
+    ops.creation.IotaOp: creation.convert_iota,
+    ops.conversion.BitcastConvertOp: conversion.bitcast_convert,
+    ops.data_movement.BroadcastOp: data_movement.convert_broadcast,
+    ops.data_movement.ConcatenateOp: data_movement.convert_concatenate,
+    ops.data_movement.CopyOp: data_movement.convert_copy,
+    ops.data_movement.DynamicSliceOp: data_movement.convert_dynamic_slice,
+    ops.data_movement.DynamicUpdateSliceOp: data_movement.convert_dynamic_update_slice,
+    ops.data_movement.PadOp: data_movement.convert_pad,
+    ops.data_movement.ReshapeOp: data_movement.convert_reshape,
+    ops.data_movement.ReverseOp: data_movement.convert_reverse,
+    ops.data_movement.SliceOp: data_movement.convert_slice,
+    ops.data_movement.TransposeOp: data_movement.convert_transpose,
+    ops.reduction.ReduceOp: reduction.convert_reduce,
+    ops.contraction.DotOp: contraction.convert_dot,
+    ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
+}
+
+
+class ConvertXlaToLinalgPass(ConversionPass):
+    """
+    Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
+
+    Elementwise operations, reductions, contractions and gathers become `linalg.generic`, data
+    movement slices and reshapes. Integers become signless and layouts are dropped, in the whole
+    module. Loops, branches, tuples and fusions have to be gone before.
+
+    ```
+    %1 = xla.maximum %0, %x : tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+           ins(%0, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    ```
+    """
+
+    name = "convert-xla-to-linalg"
+    illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla",)
+    conversions: ClassVar[dict[type[Operation], Any]] = {
+        **{op_class: _guarded(function) for op_class, function in _PURE.items()},
+        ops.control_flow.CallOp: control_flow.convert_call,
+        ops.control_flow.OptBarrierOp: control_flow.convert_opt_barrier,
+        ops.control_flow.FusionOp: control_flow.needs_inlining,
+        ops.control_flow.WhileOp: control_flow.needs_scf,
+        ops.control_flow.ConditionalOp: control_flow.needs_scf,
+        ops.tuples.TupleOp: control_flow.needs_flattening,
+        ops.tuples.GetTupleElementOp: control_flow.needs_flattening,
+        ops.data_movement.BitcastOp: control_flow.needs_expansion,
+    }
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Converts, checks that nothing of the dialect is left, then makes all types signless."""
+        super().apply(ctx, op)
+        make_signless(op)

@@ -1,0 +1,47 @@
+"""Constants and iota."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, i64
+from xdsl.ir import SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.conversion import convert_scalar
+from lowerings.xla_to_linalg.dense import scalar_of, stored
+from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+
+
+def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
+    """A splat of rank 1 and more is filled in, everything else is an `arith.constant`."""
+    if isinstance(op.value, ArrayAttr):
+        return "it is a tuple; xla-flatten-tuples takes tuples apart"
+    literal = cast("DenseIntOrFPElementsAttr[Any]", op.value)
+    type_ = array_type(op.result)
+    scalar = scalar_of(literal) if type_.shape.data and literal.is_splat() else None
+    if scalar is not None and not isinstance(scalar, ArrayAttr):
+        value = builder.insert(arith.ConstantOp(cast("Any", scalar))).result
+        builder.replace([fill(builder, value, type_)])
+        return None
+    constant = arith.ConstantOp.create(
+        result_types=op.result_types, properties={"value": stored(literal)}
+    )
+    builder.replace(builder.insert(constant).results)
+    return None
+
+
+def convert_iota(op: IotaOp, builder: ConversionBuilder) -> None:
+    """The position along the dimension, converted to the element type."""
+    type_ = array_type(op.result)
+    dimension = op.iota_dimension.value.data
+
+    def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        position = s.emit(arith.IndexCastOp, (s.index(dimension),), i64)
+        return (convert_scalar(s, position, i64, type_.element_type),)
+
+    builder.replace([pointwise(builder, (), type_, body)])

@@ -1,0 +1,289 @@
+"""Operations that move elements without changing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import cast
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.element_functions import elements_of
+from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.structured import (
+    affine_map,
+    array_type,
+    clamped_start,
+    empty,
+    extract_scalar,
+    extract_slice,
+    fill,
+    insert_slice,
+    pointwise,
+    projection,
+    sizes_of,
+)
+from xla_dialect.op import decode
+from xla_dialect.ops.data_movement import (
+    BroadcastOp,
+    ConcatenateOp,
+    CopyOp,
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    PadOp,
+    ReshapeOp,
+    ReverseOp,
+    SliceOp,
+    TransposeOp,
+)
+from xla_dialect.shapes import ceil_div
+from xla_dialect.types import ElementClass, element_class, element_count
+
+
+def first(_s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """The body that copies the first input."""
+    return (elements[0],)
+
+
+def is_signed(value: SSAValue) -> bool:
+    """Whether an integer array is of a signed type."""
+    return element_class(elements_of(value)) == ElementClass.SIGNED
+
+
+def convert_broadcast(op: BroadcastOp, builder: ConversionBuilder) -> None:
+    """Every result element is read where `dimensions` says."""
+    result = array_type(op.result)
+    source = projection(len(result.shape), decode(op.dimensions))
+    builder.replace([pointwise(builder, ((op.operand, source),), result, first)])
+
+
+def convert_transpose(op: TransposeOp, builder: ConversionBuilder) -> None:
+    """The operand is read at the inversely permuted indices."""
+    permutation = cast("tuple[int, ...]", decode(op.dimensions))
+    inverse = tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+    if inverse == tuple(range(len(inverse))):
+        builder.replace([op.operand])
+        return
+    source = projection(len(inverse), inverse)
+    builder.replace([pointwise(builder, ((op.operand, source),), array_type(op.result), first)])
+
+
+def convert_reverse(op: ReverseOp, builder: ConversionBuilder) -> None:
+    """The operand is read at `size - 1 - index` along the reversed dimensions."""
+    sizes = sizes_of(op.operand)
+    reversed_dimensions = cast("tuple[int, ...]", decode(op.dimensions))
+    expressions = tuple(
+        AffineExpr.constant(size - 1) - AffineExpr.dimension(d)
+        if d in reversed_dimensions
+        else AffineExpr.dimension(d)
+        for d, size in enumerate(sizes)
+    )
+    source = affine_map(len(sizes), expressions)
+    builder.replace([pointwise(builder, ((op.operand, source),), array_type(op.result), first)])
+
+
+def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]] | None:
+    """
+    The groups of dimensions of `wide` whose products are the sizes of `narrow`, in order.
+
+    None where there are none. Both have as many elements, more than 0; sizes of 1 go to the group
+    on their left, at the start to the first.
+    """
+    groups: list[list[int]] = []
+    position = 0
+    for size in narrow:
+        group: list[int] = []
+        product = 1
+        while position < len(wide) and (product < size or not group):
+            product *= wide[position]
+            group.append(position)
+            position += 1
+        if product != size:
+            return None
+        groups.append(group)
+    rest = range(position, len(wide))
+    if any(wide[d] != 1 for d in rest):
+        return None
+    if rest and not groups:
+        return []
+    if rest:
+        groups[-1].extend(rest)
+    return groups
+
+
+def _groups_attribute(groups: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[Attribute]]:
+    return ArrayAttr([ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in groups])
+
+
+def collapse(
+    builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int], groups: list[list[int]]
+) -> SSAValue:
+    """`tensor.collapse_shape` of a value to these sizes."""
+    return builder.insert(
+        tensor.CollapseShapeOp.create(
+            operands=(value,),
+            result_types=(TensorType(elements_of(value), sizes),),
+            properties={"reassociation": _groups_attribute(groups)},
+        )
+    ).results[0]
+
+
+def expand(
+    builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int], groups: list[list[int]]
+) -> SSAValue:
+    """`tensor.expand_shape` of a value to these sizes."""
+    type_ = TensorType(elements_of(value), sizes)
+    if not groups:
+        # xDSL 0.74.0 refuses `tensor.expand_shape` of rank 0.
+        everywhere = affine_map(len(sizes), ())
+        return pointwise(builder, ((value, everywhere),), type_, first)
+    return builder.insert(
+        tensor.ExpandShapeOp.create(
+            operands=(value,),
+            result_types=(type_,),
+            properties={
+                "reassociation": _groups_attribute(groups),
+                "static_output_shape": DenseArrayBase.from_list(i64, sizes),
+            },
+        )
+    ).results[0]
+
+
+def reshape(builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
+    """The elements of a value, at least one, in row-major order with other sizes."""
+    before = sizes_of(value)
+    if before == tuple(sizes):
+        return value
+    if len(before) >= len(sizes):
+        groups = reassociation(before, sizes)
+        if groups is not None:
+            return collapse(builder, value, sizes, groups)
+    else:
+        groups = reassociation(sizes, before)
+        if groups is not None:
+            return expand(builder, value, sizes, groups)
+    common = _common_sizes(before, sizes)
+    groups = reassociation(before, common)
+    assert groups is not None
+    collapsed = value if common == before else collapse(builder, value, common, groups)
+    groups = reassociation(sizes, common)
+    assert groups is not None
+    return expand(builder, collapsed, sizes, groups)
+
+
+def _common_sizes(before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
+    """The sizes between which a reshape mixes nothing: products of groups of both."""
+    sizes: list[int] = []
+    left, right = iter(before), iter(after)
+    total = prod(before)
+    taken = 1
+    while taken < total:
+        a, b = next(left), next(right)
+        while a != b:
+            if a < b:
+                a *= next(left)
+            else:
+                b *= next(right)
+        if a != 1:
+            sizes.append(a)
+        taken *= a
+    return tuple(sizes)
+
+
+def convert_reshape(op: ReshapeOp, builder: ConversionBuilder) -> None:
+    """Collapses dimensions, expands them, or both."""
+    builder.replace([reshape(builder, op.operand, sizes_of(op.result))])
+
+
+def convert_slice(op: SliceOp, builder: ConversionBuilder) -> None:
+    """`tensor.extract_slice`."""
+    start, strides = decode(op.start_indices), decode(op.strides)
+    builder.replace([extract_slice(builder, op.operand, start, sizes_of(op.result), strides)])
+
+
+def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
+    """Every operand is inserted where it begins; empty ones are left out."""
+    dimension = op.dimension.value.data
+    inputs = [value for value in op.inputs if element_count(sizes_of(value))]
+    if len(inputs) == 1:
+        builder.replace(inputs)
+        return
+    result = empty(builder, array_type(op.result))
+    offsets = [0] * len(array_type(op.result).shape)
+    for value in inputs:
+        result = insert_slice(builder, value, result, offsets)
+        offsets[dimension] += sizes_of(value)[dimension]
+    builder.replace([result])
+
+
+def convert_pad(op: PadOp, builder: ConversionBuilder) -> None:
+    """The part of the operand that is left is inserted into a tensor full of the padding value."""
+    result = array_type(op.result)
+    scalar = extract_scalar(builder, op.padding_value)
+    begins: list[int] = []
+    counts: list[int] = []
+    offsets: list[int] = []
+    steps: list[int] = []
+    for size, low, interior, width in zip(
+        sizes_of(op.operand),
+        decode(op.edge_padding_low),
+        decode(op.interior_padding),
+        result.get_shape(),
+        strict=True,
+    ):
+        step = interior + 1
+        begin = ceil_div(-low, step) if low < 0 else 0
+        # Element i lands at low + i * step, inside for i below this:
+        end = min(size, max(0, ceil_div(width - low, step))) if width > low else 0
+        begins.append(begin)
+        counts.append(max(0, end - begin))
+        offsets.append(low + begin * step)
+        # A step beyond the only element would leave the tensor's bounds.
+        steps.append(step if counts[-1] > 1 else 1)
+    if not element_count(counts):
+        builder.replace([fill(builder, scalar, result)])
+        return
+    inside = extract_slice(builder, op.operand, begins, counts)
+    if tuple(counts) == result.get_shape():
+        builder.replace([inside])
+        return
+    background = fill(builder, scalar, result)
+    builder.replace([insert_slice(builder, inside, background, offsets, steps)])
+
+
+def _starts(
+    builder: ConversionBuilder,
+    indices: Sequence[SSAValue],
+    sizes: Sequence[int],
+    slice_sizes: Sequence[int],
+) -> list[int | SSAValue]:
+    return [
+        clamped_start(builder, index, size - slice_size, is_signed(index))
+        for index, size, slice_size in zip(indices, sizes, slice_sizes, strict=True)
+    ]
+
+
+def convert_dynamic_slice(op: DynamicSliceOp, builder: ConversionBuilder) -> None:
+    """`tensor.extract_slice` at clamped offsets."""
+    sizes = cast("tuple[int, ...]", decode(op.dynamic_slice_sizes))
+    starts = _starts(builder, op.start_indices, sizes_of(op.operand), sizes)
+    builder.replace([extract_slice(builder, op.operand, starts, sizes)])
+
+
+def convert_dynamic_update_slice(op: DynamicUpdateSliceOp, builder: ConversionBuilder) -> None:
+    """`tensor.insert_slice` at clamped offsets."""
+    sizes, part = sizes_of(op.operand), sizes_of(op.update)
+    if sizes == part or not element_count(part):
+        builder.replace([op.update if sizes == part else op.operand])
+        return
+    starts = _starts(builder, op.start_indices, sizes, part)
+    builder.replace([insert_slice(builder, op.update, op.operand, starts)])
+
+
+def convert_copy(op: CopyOp, builder: ConversionBuilder) -> None:
+    """The operand: at this level values have no layout."""
+    builder.replace([op.operand])

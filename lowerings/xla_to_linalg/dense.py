@@ -1,0 +1,48 @@
+"""Literals as attributes of the lower dialects."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from lowerings.xla_to_linalg.scalars import scalar_attribute, storage
+
+
+def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
+    """A literal with signless elements and the default layout; the bytes are shared."""
+    old = cast("TensorType[Attribute]", literal.type)
+    type_ = TensorType(storage(old.element_type), old.shape)
+    if type_ == old:
+        return literal
+    element_type = type_.element_type
+    data = literal.data.data
+    if isinstance(element_type, IntegerType) and element_type.width.data in (2, 4):
+        # xDSL holds narrow signed values sign-extended to a byte.
+        unused = 8 - element_type.width.data
+        values = (np.frombuffer(data, np.uint8) << unused).view(np.int8) >> unused
+        data = values.tobytes()
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))
+
+
+def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
+    """The first element of a literal: an integer or float attribute, complex as a pair of floats."""
+    element_type = storage(literal.get_element_type())
+    value = next(iter(literal.iter_values()))
+    if isinstance(element_type, ComplexType):
+        part = cast("Any", element_type).element_type
+        real, imaginary = cast("tuple[float, float]", value)
+        return ArrayAttr([FloatAttr(real, part), FloatAttr(imaginary, part)])
+    if isinstance(element_type, IntegerType):
+        return scalar_attribute(cast("int", value), element_type)
+    return FloatAttr(cast("float", value), cast("Any", element_type))

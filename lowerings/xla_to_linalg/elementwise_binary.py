@@ -1,0 +1,221 @@
+"""Elementwise operations of two operands."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from lowerings.arith_extension import RemFOp
+from lowerings.xla_to_linalg import complex_numbers
+from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
+from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
+from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import elementwise_binary as ops
+from xla_dialect.types import BY_TYPE
+
+
+def one_op(op_class: type[Operation]) -> ScalarFunction:
+    """The function that is one operation of two values of one type."""
+
+    def function(scalars: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        return scalars.emit(op_class, (x, y))
+
+    return function
+
+
+ADD = one_op(arith.AddiOp)
+MULTIPLY = one_op(arith.MuliOp)
+AND = one_op(arith.AndIOp)
+OR = one_op(arith.OrIOp)
+XOR = one_op(arith.XOrIOp)
+
+
+def _least(value: SSAValue) -> int:
+    return -(1 << (int_width(value) - 1))
+
+
+def _divisor_guards(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Whether y is 0, and y with 1 in place of what is undefined: 0, and -1 under the least x."""
+    is_zero = s.compare("eq", y, 0)
+    overflows = s.both(s.compare("eq", x, _least(x)), s.compare("eq", y, -1))
+    undefined = s.either(is_zero, overflows)
+    return is_zero, s.select(undefined, s.constant(1, y.type), y)
+
+
+def _divide_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    is_zero, divisor = _divisor_guards(s, x, y)
+    quotient = s.integers(arith.DivSIOp, x, divisor)
+    return s.select(is_zero, s.constant(-1, x.type), quotient)
+
+
+def _remainder_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    is_zero, divisor = _divisor_guards(s, x, y)
+    return s.select(is_zero, x, s.integers(arith.RemSIOp, x, divisor))
+
+
+def _divide_unsigned(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    is_zero = s.compare("eq", y, 0)
+    quotient = s.integers(arith.DivUIOp, x, s.select(is_zero, s.constant(1, y.type), y))
+    return s.select(is_zero, s.constant(-1, x.type), quotient)
+
+
+def _remainder_unsigned(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    is_zero = s.compare("eq", y, 0)
+    remainder = s.integers(arith.RemUIOp, x, s.select(is_zero, s.constant(1, y.type), y))
+    return s.select(is_zero, x, remainder)
+
+
+def _power_unsigned(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Square and multiply, one step for every bit of y."""
+    result, square = s.constant(1, x.type), x
+    for bit in range(int_width(y)):
+        shifted = s.integers(arith.ShRUIOp, y, bit) if bit else y
+        taken = s.resize(shifted, 1, signed=False)
+        result = s.select(taken, s.integers(arith.MuliOp, result, square), result)
+        if bit + 1 < int_width(y):
+            square = s.integers(arith.MuliOp, square, square)
+    return result
+
+
+def _power_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """A negative exponent gives 1 for base 1, ±1 for base -1, else 0."""
+    one, minus_one = s.constant(1, x.type), s.constant(-1, x.type)
+    is_odd = s.resize(y, 1, signed=False)
+    of_minus_one = s.select(is_odd, minus_one, one)
+    inverse = s.select(s.compare("eq", x, -1), of_minus_one, s.constant(0, x.type))
+    inverse = s.select(s.compare("eq", x, 1), one, inverse)
+    return s.select(s.compare("slt", y, 0), inverse, _power_unsigned(s, x, y))
+
+
+def _mulhi(signed: bool) -> ScalarFunction:
+    """The product of double width, shifted down."""
+
+    def function(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        width = int_width(x)
+        wide = [s.resize(value, 2 * width, signed) for value in (x, y)]
+        product = s.integers(arith.MuliOp, wide[0], wide[1])
+        return s.resize(s.integers(arith.ShRUIOp, product, width), width, signed)
+
+    return function
+
+
+def _shift(op_class: type[Operation]) -> ScalarFunction:
+    """A shift that gives 0 for amounts from the width on, read as unsigned."""
+
+    def function(s: ScalarBuilder, x: SSAValue, amount: SSAValue) -> SSAValue:
+        zero = s.constant(0, x.type)
+        in_range = _is_below_width(s, amount)
+        shifted = s.integers(op_class, x, s.select(in_range, amount, zero))
+        return s.select(in_range, shifted, zero)
+
+    return function
+
+
+def _is_below_width(s: ScalarBuilder, amount: SSAValue) -> SSAValue:
+    return s.compare("ult", amount, int_width(amount))
+
+
+def _shift_right_arithmetic(s: ScalarBuilder, x: SSAValue, amount: SSAValue) -> SSAValue:
+    last = s.constant(int_width(x) - 1, x.type)
+    limited = s.select(_is_below_width(s, amount), amount, last)
+    return s.integers(arith.ShRSIOp, x, limited)
+
+
+FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
+    ops.AddOp: ElementFunction.integer(
+        ADD, floats=ScalarBuilder.addf, pred=OR, complex=complex_numbers.add
+    ),
+    ops.SubtractOp: ElementFunction.integer(
+        one_op(arith.SubiOp), floats=ScalarBuilder.subf, complex=complex_numbers.subtract
+    ),
+    ops.MultiplyOp: ElementFunction.integer(
+        MULTIPLY,
+        floats=ScalarBuilder.mulf,
+        pred=AND,
+        complex=complex_numbers.multiply,
+    ),
+    ops.DivideOp: ElementFunction(
+        floats=ScalarBuilder.divf,
+        signed=_divide_signed,
+        unsigned=_divide_unsigned,
+        complex=complex_numbers.divide,
+    ),
+    ops.PowerOp: ElementFunction(
+        floats=one_op(math.PowFOp), signed=_power_signed, unsigned=_power_unsigned
+    ),
+    ops.RemainderOp: ElementFunction(
+        floats=one_op(RemFOp), signed=_remainder_signed, unsigned=_remainder_unsigned
+    ),
+    ops.MaximumOp: ElementFunction(
+        floats=one_op(arith.MaximumfOp),
+        signed=one_op(arith.MaxSIOp),
+        unsigned=one_op(arith.MaxUIOp),
+        pred=OR,
+    ),
+    ops.MinimumOp: ElementFunction(
+        floats=one_op(arith.MinimumfOp),
+        signed=one_op(arith.MinSIOp),
+        unsigned=one_op(arith.MinUIOp),
+        pred=AND,
+    ),
+    ops.AndOp: ElementFunction.integer(AND, pred=AND),
+    ops.OrOp: ElementFunction.integer(OR, pred=OR),
+    ops.XorOp: ElementFunction.integer(XOR, pred=XOR),
+    ops.MulhiOp: ElementFunction(signed=_mulhi(True), unsigned=_mulhi(False)),
+    ops.ShiftLeftOp: ElementFunction.integer(_shift(arith.ShLIOp)),
+    ops.ShiftRightArithmeticOp: ElementFunction.integer(_shift_right_arithmetic),
+    ops.ShiftRightLogicalOp: ElementFunction.integer(_shift(arith.ShRUIOp)),
+    ops.Atan2Op: ElementFunction(floats=one_op(math.Atan2Op)),
+    ops.ComplexOp: ElementFunction(floats=ScalarBuilder.create_complex),
+}
+
+_FLOAT_PREDICATES = {
+    ComparisonDirection.EQ: "oeq",
+    ComparisonDirection.NE: "une",
+    ComparisonDirection.GE: "oge",
+    ComparisonDirection.GT: "ogt",
+    ComparisonDirection.LE: "ole",
+    ComparisonDirection.LT: "olt",
+}
+_EQUALITIES = (ComparisonDirection.EQ, ComparisonDirection.NE)
+
+
+def comparison(direction: ComparisonDirection, order: ComparisonType) -> ElementFunction:
+    """The function of `compare`; the order of floats by bits has a function of its own."""
+    word = direction.value.lower()
+
+    def integers(sign: str) -> ScalarFunction:
+        predicate = word if direction in _EQUALITIES else sign + word
+        return lambda s, x, y: s.compare(predicate, x, y)
+
+    def floats(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        return s.compare_floats(_FLOAT_PREDICATES[direction], x, y)
+
+    equality = {
+        ComparisonDirection.EQ: complex_numbers.equal,
+        ComparisonDirection.NE: complex_numbers.unequal,
+    }
+    return ElementFunction(
+        floats, integers("s"), integers("u"), integers("u"), equality.get(direction)
+    )
+
+
+def compare(s: ScalarBuilder, op: ops.CompareOp, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The result of a `compare` of two scalars."""
+    direction = op.direction.data
+    element_type = elements_of(op.lhs)
+    row = BY_TYPE[element_type]
+    if op.order == ComparisonType.TOTALORDER:
+        keys = [_total_order_key(s, value, row.bits) for value in (x, y)]
+        word = direction.value.lower()
+        return s.compare(word if direction in _EQUALITIES else "s" + word, keys[0], keys[1])
+    return comparison(direction, op.order).apply(s, (x, y), row.element_class, element_type)
+
+
+def _total_order_key(s: ScalarBuilder, value: SSAValue, width: int) -> SSAValue:
+    """The bits as a signed integer, negative ones with all bits but the sign flipped."""
+    bits = s.bitcast(value, IntegerType(width))
+    sign = s.integers(arith.ShRSIOp, bits, width - 1)
+    return s.integers(arith.XOrIOp, bits, s.integers(arith.ShRUIOp, sign, 1))

@@ -1,0 +1,54 @@
+"""One walk that gives all values of a module types of the lower dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, ModuleOp, NoneAttr, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
+
+from lowerings.xla_to_linalg.scalars import storage
+from xla_dialect.types import Array
+
+
+def signless(type_: Attribute) -> Attribute:
+    """An array type with signless elements and without layout; any other type itself."""
+    if not isinstance(type_, TensorType):
+        return type_
+    type_ = cast(Array, type_)
+    element_type = storage(type_.element_type)
+    if element_type is type_.element_type and isinstance(type_.encoding, NoneAttr):
+        return type_
+    return TensorType(element_type, type_.shape)
+
+
+def make_signless(module: ModuleOp) -> None:
+    """Changes the types of all values and functions of a module in place."""
+    for op in list(module.walk()):
+        if isinstance(op, func.FuncOp):
+            _change_function(op)
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    _change(argument)
+        for result in op.results:
+            _change(result)
+
+
+def _change(value: SSAValue) -> None:
+    type_ = signless(value.type)
+    if type_ is not value.type:
+        Rewriter.replace_value_with_new_type(cast("Any", value), type_)
+
+
+def _change_function(op: func.FuncOp) -> None:
+    old = op.function_type
+    inputs, outputs = _all(old.inputs.data), _all(old.outputs.data)
+    op.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
+
+
+def _all(types: Sequence[Attribute]) -> list[Attribute]:
+    return [signless(t) for t in types]

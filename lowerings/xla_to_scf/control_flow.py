@@ -1,0 +1,101 @@
+"""Loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, TupleType, i1, i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
+from xla_dialect.types import PRED, Array
+
+FLATTEN_FIRST = "it carries tuples; xla-flatten-tuples takes them apart"
+
+
+def _has_tuples(op: Operation) -> bool:
+    return any(isinstance(t, TupleType) for t in (*op.operand_types, *op.result_types))
+
+
+def _terminate(block: Block, terminator: Operation) -> None:
+    """Puts a terminator in the place of the `xla.return`."""
+    last = block.last_op
+    assert last is not None
+    terminator.location = last.location
+    block.insert_op_before(terminator, last)
+    block.erase_op(last)
+
+
+def _returned(block: Block) -> Sequence[SSAValue]:
+    last = block.last_op
+    assert last is not None
+    return list(last.operands)
+
+
+def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
+    """`scf.while`: the condition passes the carried values on to the body."""
+    if _has_tuples(op):
+        return FLATTEN_FIRST
+    condition, body = op.condition.block, op.body.block
+    (predicate,) = _returned(condition)
+    extracted = tensor.ExtractOp.create(operands=(predicate,), result_types=(i1,))
+    last = condition.last_op
+    assert last is not None
+    condition.insert_op_before(extracted, last)
+    _terminate(
+        condition,
+        scf.ConditionOp.create(operands=(extracted.results[0], *condition.args)),
+    )
+    _terminate(body, scf.YieldOp.create(operands=_returned(body)))
+    loop = scf.WhileOp.create(
+        operands=op.operands,
+        result_types=op.result_types,
+        regions=[op.detach_region(region) for region in list(op.regions)],
+    )
+    builder.replace(builder.insert(loop).results)
+    return None
+
+
+def convert_conditional(op: ConditionalOp, builder: ConversionBuilder) -> str | None:
+    """`scf.if` for a pred; for an s32 `scf.index_switch`, whose default is the last branch."""
+    if _has_tuples(op):
+        return FLATTEN_FIRST
+    element_type = cast(Array, op.branch_index.type).element_type
+    branches = _branches(op)
+    chosen = builder.insert(
+        tensor.ExtractOp.create(operands=(op.branch_index,), result_types=(element_type,))
+    ).results[0]
+    if element_type == PRED:
+        converted: Operation = scf.IfOp.create(
+            operands=(chosen,), result_types=op.result_types, regions=branches
+        )
+    else:
+        index = builder.insert(
+            arith.IndexCastOp.create(operands=(chosen,), result_types=(IndexType(),))
+        ).results[0]
+        converted = scf.IndexSwitchOp.create(
+            operands=(index,),
+            result_types=op.result_types,
+            properties={"cases": DenseArrayBase.from_list(i64, range(len(branches) - 1))},
+            regions=[branches[-1], *branches[:-1]],
+        )
+    builder.replace(builder.insert(converted).results)
+    return None
+
+
+def _branches(op: ConditionalOp) -> list[Region]:
+    """The branches without parameters: they use their operands directly."""
+    branches = [op.detach_region(region) for region in list(op.branch)]
+    operands: Sequence[SSAValue] = op.branch_operands
+    for region in branches:
+        block = region.block
+        arguments = list(block.args)
+        given, operands = operands[: len(arguments)], operands[len(arguments) :]
+        for argument, value in zip(arguments, given, strict=True):
+            argument.replace_all_uses_with(value)
+            block.erase_arg(argument)
+        _terminate(block, scf.YieldOp.create(operands=_returned(block)))
+    return branches

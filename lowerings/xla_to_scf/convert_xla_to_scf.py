@@ -1,0 +1,41 @@
+"""The pass `convert-xla-to-scf`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from xdsl.ir import Operation
+
+from lowerings.conversion import ConversionPass
+from lowerings.xla_to_scf.control_flow import convert_conditional, convert_while
+from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
+
+
+class ConvertXlaToScfPass(ConversionPass):
+    """
+    Lowers loops and branches to scf; what they carry stays arrays of the xla dialect.
+
+    ```
+    %r = xla.while %init : tensor<i32>
+         condition (%i: tensor<i32>) { ... xla.return %c : tensor<i1> }
+         body (%i: tensor<i32>) { ... xla.return %n : tensor<i32> }
+    // becomes
+    %r = scf.while (%i = %init) : (tensor<i32>) -> tensor<i32> {
+      ...
+      %p = tensor.extract %c[] : tensor<i1>
+      scf.condition(%p) %i : tensor<i32>
+    } do {
+    ^bb0(%i: tensor<i32>):
+      ...
+      scf.yield %n : tensor<i32>
+    }
+    ```
+    """
+
+    name = "convert-xla-to-scf"
+    illegal: ClassVar[Sequence[str | type[Operation]]] = (WhileOp, ConditionalOp)
+    conversions: ClassVar[dict[type[Operation], Any]] = {
+        WhileOp: convert_while,
+        ConditionalOp: convert_conditional,
+    }
