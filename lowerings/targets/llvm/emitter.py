@@ -56,6 +56,9 @@ class Component:
 class Symbols(Protocol):
     """What a function needs to know of the module around it."""
 
+    value_types: dict[int, tuple[Attribute, ValueType]]
+    """The types met so far, by the identity of MLIR's, which is kept alive here."""
+
     def callee(self, op: Operation, name: str) -> str:
         """The symbol to call for a function."""
         ...
@@ -112,7 +115,7 @@ class FunctionEmitter:
         self.stack_slots: list[str] = []
         """Instructions for the start of the function."""
         self._count = 0
-        self._types: dict[int, tuple[Attribute, ValueType]] = {}
+        self._types = symbols.value_types
 
     # ---- instructions
 
@@ -169,7 +172,6 @@ class FunctionEmitter:
         type_ = value.type
         found = self._types.get(id(type_))
         if found is None:
-            # The attribute is kept with the answer: a number of a dead object may be used again.
             found = self._types[id(type_)] = type_, value_type_of(type_)
         return found[1]
 

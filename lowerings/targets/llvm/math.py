@@ -5,12 +5,12 @@ from __future__ import annotations
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
-from lowerings.targets.llvm.arith import float_call, integer_call
+from lowerings.targets.llvm.arith import emit_fma, float_call, integer_call
 from lowerings.targets.llvm.emitter import Handler
 
 HANDLERS: dict[type[Operation], Handler] = {
     math.SqrtOp: float_call("sqrt"),
-    math.FmaOp: float_call("fma"),
+    math.FmaOp: emit_fma,
     math.FloorOp: float_call("floor"),
     math.CeilOp: float_call("ceil"),
     math.TruncOp: float_call("trunc"),

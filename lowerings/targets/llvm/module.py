@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
@@ -23,7 +23,7 @@ from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.types import layout_of
+from lowerings.targets.llvm.types import ValueType, layout_of
 
 INLINE_CONSTANT_BYTES = 4096
 """Constants up to this size stand in the text; LLVM can then fold reads of them."""
@@ -102,6 +102,7 @@ class _ModuleEmitter:
         self.module = module
         self.attributes = attributes
         self.inline_constants = inline
+        self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
         self.globals: dict[str, tuple[str, bool]] = {}

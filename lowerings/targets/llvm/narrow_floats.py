@@ -15,9 +15,15 @@ _I16, _I32 = INTEGERS[16], INTEGERS[32]
 
 
 def widen(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
-    """A bf16 operand as f32."""
-    wide = type_.with_element(F32)
-    return e.temporary(f"fpext {type_.text} {operand} to {wide.text}")
+    """
+    A bf16 operand as f32, by moving its bits: what LLVM knows to be an `fpext`, it may undo around
+    an operation that then is one of `bfloat`.
+    """
+    halves, integers = type_.with_element(_I16), type_.with_element(_I32)
+    bits = e.temporary(f"bitcast {type_.text} {operand} to {halves.text}")
+    word = e.temporary(f"zext {halves.text} {bits} to {integers.text}")
+    high = e.temporary(f"shl {integers.text} {word}, {integers.constant('16')}")
+    return e.temporary(f"bitcast {integers.text} {high} to {type_.with_element(F32).text}")
 
 
 def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:

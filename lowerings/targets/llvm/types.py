@@ -85,7 +85,8 @@ F16 = _float("half", 16, "f16")
 BF16 = _float("bfloat", 16, "bf16")
 F32 = _float("float", 32, "f32")
 F64 = _float("double", 64, "f64")
-_FLOATS: dict[type[Attribute], ElementType] = {
+_BY_CLASS: dict[type[Attribute], ElementType] = {
+    IndexType: I64,
     Float16Type: F16,
     BFloat16Type: BF16,
     Float32Type: F32,
@@ -104,16 +105,15 @@ OPAQUE = ElementType("i8", "i8", 8, 1, Kind.OPAQUE, "i8")
 
 def element_type_of(type_: Attribute) -> ElementType:
     """The element type for a scalar type of MLIR; raises UnsupportedType."""
-    if isinstance(type_, IndexType):
-        return I64
+    found = _BY_CLASS.get(type(type_))
+    if found is not None:
+        return found
     if isinstance(type_, IntegerType):
         found = INTEGERS.get(cast(FixedBitwidthType, type_).bitwidth)
     elif isinstance(type_, ComplexType):
         found = _COMPLEX.get(element_type_of(cast("ComplexType[AnyFloat]", type_).element_type))
-    else:
-        found = _FLOATS.get(type(type_))
-        if found is None and isinstance(type_, FixedBitwidthType) and type_.bitwidth <= 8:
-            found = OPAQUE
+    elif isinstance(type_, FixedBitwidthType) and type_.bitwidth <= 8:
+        found = OPAQUE
     if found is None:
         raise UnsupportedType(f"type {type_} has no form in LLVM IR here")
     return found
@@ -168,13 +168,12 @@ INDEX = value_type(I64)
 
 def value_type_of(type_: Attribute) -> ValueType:
     """The type of a register for a scalar or one-dimensional vector; raises UnsupportedType."""
-    if not isinstance(type_, VectorType):
+    if type(type_) is not VectorType:
         return value_type(element_type_of(type_))
-    vector = cast("VectorType[Attribute]", type_)
-    shape = vector.get_shape()
-    if len(shape) != 1 or vector.get_num_scalable_dims():
+    shape = type_.get_shape()
+    if len(shape) != 1 or type_.get_num_scalable_dims():
         raise UnsupportedType(f"only vectors of one fixed dimension are supported, not {type_}")
-    element = element_type_of(vector.element_type)
+    element = element_type_of(type_.element_type)
     if element.kind is Kind.COMPLEX:
         raise UnsupportedType(f"vectors of complex numbers are not supported: {type_}")
     return value_type(element, shape[0])

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.targets.llvm.addressing import address, from_memory, load, store, to_memory
-from lowerings.targets.llvm.arith import emit_float, fast_math_flags
+from lowerings.targets.llvm.arith import emit_fma, fast_math_flags
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
 from lowerings.targets.llvm.errors import UnsupportedType
@@ -274,14 +274,6 @@ def emit_bitcast(e: FunctionEmitter, op: vector.BitcastOp) -> None:
 
 
 # ---- arithmetic
-
-
-def emit_fma(e: FunctionEmitter, op: vector.FMAOp) -> None:
-    def write(type_: ValueType, operands: list[str]) -> str:
-        arguments = ", ".join(f"{type_.text} {operand}" for operand in operands)
-        return f"call {type_.text} @llvm.fma.{type_.suffix}({arguments})"
-
-    emit_float(e, op, write)
 
 
 _INTEGER_REDUCTIONS = {
