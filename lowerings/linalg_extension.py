@@ -16,7 +16,8 @@ from typing import Any, cast
 
 from xdsl.dialects import linalg
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
-from xdsl.dialects.linalg import GenericOp, IteratorType, IteratorTypeAttr
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 

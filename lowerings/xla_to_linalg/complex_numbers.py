@@ -89,7 +89,11 @@ def exponential(s: ScalarBuilder, z: SSAValue) -> SSAValue:
 
 
 def logarithm(s: ScalarBuilder, z: SSAValue) -> SSAValue:
-    """`ln |z| + i atan2(b, a)`; near |z| = 1 as `½ ln1p((m - 1)(m + 1) + n²)`, m the larger part."""
+    """
+    `ln |z| + i atan2(b, a)`.
+
+    Near |z| = 1 it is `½ ln1p((m - 1)(m + 1) + n²)` with m and n the larger and smaller part.
+    """
     a, b = s.parts(z)
     length = modulus(s, z)
     first, second = s.absf(a), s.absf(b)

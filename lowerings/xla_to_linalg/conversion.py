@@ -135,7 +135,7 @@ def bitcast_scalar(s: ScalarBuilder, x: SSAValue, source: Attribute, target: Att
 
 
 def bitcast_convert(op: BitcastConvertOp, builder: ConversionBuilder) -> None:
-    """Widths equal: elementwise; else the narrow elements are cut from or put into the wide ones."""
+    """Elementwise for equal widths; else narrow elements are cut from or put into wide ones."""
     old, new = elements_of(op.operand), elements_of(op.result)
     result = array_type(op.result)
     rank = len(result.shape)

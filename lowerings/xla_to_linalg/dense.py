@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from lowerings.xla_to_linalg.scalars import scalar_attribute, storage
+from xla_dialect.types import BY_TYPE
 
 
 def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
@@ -25,18 +26,18 @@ def stored(literal: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[A
     type_ = TensorType(storage(old.element_type), old.shape)
     if type_ == old:
         return literal
-    element_type = type_.element_type
     data = literal.data.data
-    if isinstance(element_type, IntegerType) and element_type.width.data in (2, 4):
+    bits = BY_TYPE[old.element_type].bits
+    if isinstance(type_.element_type, IntegerType) and bits < 8:
         # xDSL holds narrow signed values sign-extended to a byte.
-        unused = 8 - element_type.width.data
+        unused = 8 - bits
         values = (np.frombuffer(data, np.uint8) << unused).view(np.int8) >> unused
         data = values.tobytes()
-    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))
+    return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
 
 
 def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
-    """The first element of a literal: an integer or float attribute, complex as a pair of floats."""
+    """The first element of a literal: a number attribute, for complex a pair of floats."""
     element_type = storage(literal.get_element_type())
     value = next(iter(literal.iter_values()))
     if isinstance(element_type, ComplexType):
@@ -44,5 +45,5 @@ def scalar_of(literal: DenseIntOrFPElementsAttr[Any]) -> Attribute:
         real, imaginary = cast("tuple[float, float]", value)
         return ArrayAttr([FloatAttr(real, part), FloatAttr(imaginary, part)])
     if isinstance(element_type, IntegerType):
-        return scalar_attribute(cast("int", value), element_type)
+        return scalar_attribute(cast("int", value), cast(Attribute, element_type))
     return FloatAttr(cast("float", value), cast("Any", element_type))

@@ -188,7 +188,11 @@ def comparison(direction: ComparisonDirection, order: ComparisonType) -> Element
 
     def integers(sign: str) -> ScalarFunction:
         predicate = word if direction in _EQUALITIES else sign + word
-        return lambda s, x, y: s.compare(predicate, x, y)
+
+        def function(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+            return s.compare(predicate, x, y)
+
+        return function
 
     def floats(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         return s.compare_floats(_FLOAT_PREDICATES[direction], x, y)

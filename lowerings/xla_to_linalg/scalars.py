@@ -38,11 +38,12 @@ _CMPF = {name: IntegerAttr(i, 64) for i, name in enumerate(arith.CMPF_COMPARISON
 
 def storage(element_type: Attribute) -> Attribute:
     """The signless type in which elements are stored: `ui8` becomes `i8`, others stay."""
-    if isinstance(element_type, IntegerType) and element_type.signedness.data != (
-        Signedness.SIGNLESS
-    ):
-        return IntegerType(element_type.width.data)
-    return element_type
+    if not isinstance(element_type, IntegerType):
+        return element_type
+    integer_type = cast(IntegerType, element_type)
+    if integer_type.signedness.data == Signedness.SIGNLESS:
+        return integer_type
+    return IntegerType(integer_type.width.data)
 
 
 def int_width(value: SSAValue) -> int:
@@ -87,7 +88,7 @@ class ScalarBuilder:
         result_type: Attribute | None = None,
         properties: dict[str, Attribute] | None = None,
     ) -> SSAValue:
-        """Appends an operation of one result, whose type is that of the first operand unless given."""
+        """Appends an operation of one result, of the type of the first operand unless given."""
         op = op_class.create(
             operands=operands,
             result_types=(operands[0].type if result_type is None else result_type,),
@@ -140,8 +141,7 @@ class ScalarBuilder:
 
     def compare_floats(self, predicate: str, lhs: SSAValue, rhs: SSAValue | float) -> SSAValue:
         """An i1; `predicate` as in MLIR, e.g. `olt`."""
-        if isinstance(rhs, float):
-            rhs = self.constant(rhs, lhs.type)
+        rhs = self._float(lhs, rhs)
         return self.emit(arith.CmpfOp, (lhs, rhs), i1, {"predicate": _CMPF[predicate]})
 
     def addf(self, lhs: SSAValue, rhs: SSAValue | float) -> SSAValue:
@@ -161,9 +161,10 @@ class ScalarBuilder:
         return self._floats(arith.DivfOp, lhs, rhs)
 
     def _floats(self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue | float) -> SSAValue:
-        if isinstance(rhs, float):
-            rhs = self.constant(rhs, lhs.type)
-        return self.emit(op_class, (lhs, rhs))
+        return self.emit(op_class, (lhs, self._float(lhs, rhs)))
+
+    def _float(self, like: SSAValue, value: SSAValue | float) -> SSAValue:
+        return value if isinstance(value, SSAValue) else self.constant(float(value), like.type)
 
     def negf(self, value: SSAValue) -> SSAValue:
         """`-value`."""
@@ -181,16 +182,15 @@ class ScalarBuilder:
 
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
         """An i1 from two integers; `predicate` as in MLIR, e.g. `ult`."""
-        return self.emit(
-            arith.CmpiOp, (lhs, self._integer(lhs, rhs)), i1, {"predicate": _CMPI[predicate]}
-        )
+        rhs = self._integer(lhs, rhs)
+        return self.emit(arith.CmpiOp, (lhs, rhs), i1, {"predicate": _CMPI[predicate]})
 
     def integers(self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue | int) -> SSAValue:
         """A binary operation of two integers of one type."""
         return self.emit(op_class, (lhs, self._integer(lhs, rhs)))
 
     def _integer(self, like: SSAValue, value: SSAValue | int) -> SSAValue:
-        return self.constant(value, like.type) if isinstance(value, int) else value
+        return value if isinstance(value, SSAValue) else self.constant(value, like.type)
 
     def both(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """Bitwise and."""
@@ -252,8 +252,8 @@ def scalar_attribute(value: float | int | bool, type_: Attribute) -> Attribute:
     if isinstance(type_, IndexType):
         return IntegerAttr(int(value), type_)
     if isinstance(type_, IntegerType):
-        width = type_.width.data
+        width = cast(IntegerType, type_).width.data
         wrapped = int(value) & ((1 << width) - 1)
         signed = wrapped - (1 << width) if width > 1 and wrapped >> (width - 1) else wrapped
-        return IntegerAttr(signed, type_)
+        return IntegerAttr(signed, IntegerType(width))
     return FloatAttr(float(value), cast(AnyFloat, type_))
