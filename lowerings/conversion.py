@@ -47,6 +47,7 @@ __all__ = [
     "ConversionPass",
     "Leftover",
     "describe_location",
+    "leftover",
 ]
 
 OperationT = TypeVar("OperationT", bound=Operation)
@@ -104,6 +105,11 @@ class Leftover:
     name: str
     place: str
     reason: str | None = None
+
+
+def leftover(op: Operation, reason: str | None = None) -> Leftover:
+    """Describes an operation that is left, and why."""
+    return Leftover(_operation_name(op), _place(op), reason)
 
 
 class ConversionFailed(PassFailedException):
@@ -174,7 +180,7 @@ class ConversionPass(ModulePass, ABC):
                 is_illegal[name] = illegal
             if illegal:
                 reason = None if reasons is None else reasons.get(op)
-                leftovers.append(Leftover(name, _place(op), reason))
+                leftovers.append(leftover(op, reason))
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
 

@@ -1,0 +1,162 @@
+"""
+Functions and calls: destination passing.
+
+Tensor arguments become memrefs that are never written; each tensor result becomes one more memref
+argument, after the others, into which the function writes the result. Memrefs of one call do not
+overlap where one of them is written. Scalar arguments and results stay.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from lowerings.bufferize.constant_pool import ConstantPool
+from lowerings.bufferize.destinations import plan_destinations
+from lowerings.bufferize.function_bufferizer import (
+    BufferizeTable,
+    FunctionBufferizer,
+    Move,
+)
+from lowerings.bufferize.liveness import NEVER, Liveness
+from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
+from lowerings.bufferize.strided import buffer_type, has_identity_layout, identity_type
+from lowerings.bufferize.tensor_operands import is_tensor
+
+__all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
+
+ENTRY_ATTRIBUTE = "xla.entry"
+"""Unit attribute of the functions that are called from outside."""
+
+
+def bufferize_function(
+    function: func.FuncOp, constants: ConstantPool, table: BufferizeTable
+) -> None:
+    """
+    ```mlir
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { ... func.return %r : tensor<4xf32> }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%a: memref<4xf32>, %r: memref<4xf32>) attributes {xla.entry} {
+      ... func.return }
+    ```
+    A private function does not get the attribute; a declaration gets the new type only.
+    """
+    if function.body.blocks:
+        _bufferize_body(function, constants, table)
+        if function.sym_visibility is None or function.sym_visibility == StringAttr("public"):
+            function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
+    _rewrite_signature(function)
+
+
+def _bufferize_body(function: func.FuncOp, constants: ConstantPool, table: BufferizeTable) -> None:
+    block = function.body.block
+    terminator = block.last_op
+    assert isinstance(terminator, func.ReturnOp)
+    state = FunctionBufferizer(function, Liveness.of(block), constants, table)
+    old_arguments = [argument for argument in block.args if is_tensor(argument)]
+    for argument in old_arguments:
+        new = block.insert_arg(buffer_type(argument), argument.index)
+        new.name_hint = argument.name_hint
+        state.bind(argument, Buffer(new, Storage(writable=False, live_until=NEVER)))
+    returned = tuple(terminator.arguments)
+    targets: list[Buffer | None] = []
+    for value in returned:
+        target = None
+        if is_tensor(value):
+            new = block.insert_arg(buffer_type(value), len(block.args))
+            target = Buffer(new, Storage(writable=True, live_until=NEVER))
+        targets.append(target)
+
+    def finish() -> None:
+        pairs = zip(returned, targets, strict=True)
+        state.move_all(
+            Move(state.buffers[value], target)
+            for value, target in pairs
+            if target is not None and value not in state.undefined
+        )
+        scalars = [value for value in returned if not is_tensor(value)]
+        state.insert(func.ReturnOp(*scalars))
+        state.replaced(terminator)
+
+    wanted = [
+        (value, WholeDestination(target))
+        for value, target in zip(returned, targets, strict=True)
+        if target is not None
+    ]
+    plan_destinations(state, block, wanted)
+    state.bufferize_block(block, finish)
+    for argument in reversed(old_arguments):
+        block.erase_arg(argument)
+
+
+def _rewrite_signature(function: func.FuncOp) -> None:
+    type = function.function_type
+    inputs: list[Attribute] = [_converted(input) for input in type.inputs]
+    results: list[Attribute] = []
+    result_attributes = function.res_attrs or ArrayAttr([DictionaryAttr({}) for _ in type.outputs])
+    argument_attributes = list(function.arg_attrs or [DictionaryAttr({}) for _ in type.inputs])
+    kept_attributes: list[DictionaryAttr] = []
+    for output, attributes in zip(type.outputs, result_attributes, strict=True):
+        buffer = _converted(output)
+        if buffer is not output:
+            inputs.append(buffer)
+            argument_attributes.append(attributes)
+        else:
+            results.append(output)
+            kept_attributes.append(attributes)
+    function.function_type = FunctionType.from_lists(inputs, results)
+    if function.arg_attrs is not None or any(a.data for a in argument_attributes):
+        function.arg_attrs = ArrayAttr(argument_attributes)
+    if function.res_attrs is not None:
+        function.res_attrs = ArrayAttr(kept_attributes) if kept_attributes else None
+
+
+def _converted(type: Attribute) -> Attribute:
+    if isinstance(type, TensorType):
+        return identity_type(cast(TensorType[Attribute], type))
+    return type
+
+
+def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
+    """`%r = func.call @f(%a)` -> `func.call @f(%a, %r)`, `%r` being memory for the result."""
+    arguments: list[SSAValue] = []
+    for argument in op.arguments:
+        if is_tensor(argument):
+            buffer = state.read(argument)
+            if not has_identity_layout(buffer.type):
+                buffer = state.copied(buffer)
+            argument = buffer.memref
+        arguments.append(argument)
+    scalars: list[SSAValue] = []
+    for result in op.res:
+        if is_tensor(result):
+            buffer = state.claim(result, whole=True)
+            state.bind(result, buffer)
+            arguments.append(buffer.memref)
+        else:
+            scalars.append(result)
+    call = func.CallOp.create(
+        operands=arguments,
+        result_types=[result.type for result in scalars],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+    )
+    state.insert(call)
+    for old, new in zip(scalars, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    state.replaced(op)
+
+
+TABLE = {func.CallOp: bufferize_call}

@@ -1,0 +1,194 @@
+"""
+Linalg operations: they write into the buffers of their `outs`.
+
+The result takes over the buffer of its `outs` operand where nothing else uses that any more;
+otherwise it gets a new one (or the one it has to end in), into which the content of the operand
+is copied unless the operation overwrites it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i32
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from lowerings.bufferize.function_bufferizer import FunctionBufferizer
+from lowerings.bufferize.storage import Buffer, MemRef, Storage
+from lowerings.bufferize.strided import buffer_type, is_same_memory
+from lowerings.bufferize.tensor_operands import (
+    LINALG_OPERATIONS,
+    captured_tensors,
+    is_permutation,
+    is_tensor,
+    linalg_inputs,
+    linalg_outputs,
+    overwrites_destination,
+)
+
+__all__ = ["TABLE"]
+
+
+@dataclass(eq=False)
+class _LinalgOperands:
+    """The buffers of one linalg operation."""
+
+    op: Operation
+    inputs: list[Buffer | None]
+    """None for scalars."""
+    captured: dict[tensor.ExtractOp, Buffer]
+    """Tensors that the body reads elements of."""
+    outputs: list[Buffer] = field(default_factory=list[Buffer])
+    merged: dict[int, int] = field(default_factory=dict[int, int])
+    """Inputs that are the same memory as an output, which the body then reads instead."""
+
+    def input_map(self, index: int) -> AffineMap | None:
+        """The indexing map of an operand; None unless the operation is a `linalg.generic`."""
+        op = self.op
+        return op.indexing_maps.data[index].data if isinstance(op, linalg.GenericOp) else None
+
+    def inputs_to_merge(self, storage: Storage, type: MemRef, output: int) -> list[int] | None:
+        """
+        The inputs that read `storage` while the output writes the view of this type of it; None
+        if that is not safe: an input may only read the very element that is written next.
+        """
+        if any(buffer.storage is storage for buffer in self.outputs):
+            return None
+        if any(buffer.storage is storage for buffer in self.captured.values()):
+            return None
+        reading = [i for i, b in enumerate(self.inputs) if b is not None and b.storage is storage]
+        if not reading:
+            return reading
+        written = self.input_map(len(self.inputs) + output)
+        if written is None or not is_permutation(written):
+            return None
+        for index in reading:
+            buffer = self.inputs[index]
+            assert buffer is not None
+            if self.input_map(index) != written or not is_same_memory(buffer.type, type):
+                return None
+        return reading
+
+
+def bufferize_linalg(op: Operation, state: FunctionBufferizer) -> None:
+    """
+    ```mlir
+    %e = tensor.empty() : tensor<4xf32>
+    %r = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %r = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%a : memref<4xf32>) outs(%r : memref<4xf32>)
+    ```
+    """
+    extracts = captured_tensors(op.regions[0])
+    inputs = linalg_inputs(op)
+    operands = _LinalgOperands(
+        op,
+        [state.read(value) if is_tensor(value) else None for value in inputs],
+        {extract: state.read(extract.tensor) for extract in extracts},
+    )
+    for index, (output, result) in enumerate(zip(linalg_outputs(op), op.results, strict=True)):
+        operands.outputs.append(_output_buffer(operands, index, output, result, state))
+    new_op = _make_operation(operands, inputs)
+    state.insert(new_op)
+    for extract, buffer in operands.captured.items():
+        _load_in_body(extract, buffer)
+    for result, buffer in zip(op.results, operands.outputs, strict=True):
+        state.bind(result, buffer)
+    state.replaced(op)
+
+
+def _output_buffer(
+    operands: _LinalgOperands,
+    index: int,
+    output: SSAValue,
+    result: SSAValue,
+    state: FunctionBufferizer,
+) -> Buffer:
+    content = None if output in state.undefined else state.buffers[output]
+    overwrites = content is None or overwrites_destination(operands.op, index)
+    if overwrites:
+        claimed = _claim_destination(operands, index, result, state)
+        if claimed is not None:
+            return claimed
+    if content is not None and state.is_dying(content.storage):
+        inputs = operands.inputs_to_merge(content.storage, content.type, index)
+        if inputs is not None:
+            operands.merged.update(dict.fromkeys(inputs, index))
+            return content
+    buffer = state.claim(result)
+    if not overwrites and content is not None:
+        state.copy(content, buffer)
+    return buffer
+
+
+def _claim_destination(
+    operands: _LinalgOperands, index: int, result: SSAValue, state: FunctionBufferizer
+) -> Buffer | None:
+    """
+    The destination of an overwritten result, if it is free, or if all that is left in it is the
+    input elements that the operation replaces.
+    """
+    destination = state.destinations.get(result)
+    if destination is None:
+        return None
+    storage = state.destination_storage(result)
+    if storage is None or state.is_free(storage):
+        return state.open_destination(destination)
+    inputs = operands.inputs_to_merge(storage, buffer_type(result), index)
+    if inputs is None:
+        return None
+    buffer = state.open_destination(destination, dying=True)
+    if buffer is not None:
+        operands.merged.update(dict.fromkeys(inputs, index))
+    return buffer
+
+
+def _make_operation(operands: _LinalgOperands, inputs: Sequence[SSAValue]) -> Operation:
+    op = operands.op
+    kept = [i for i in range(len(inputs)) if i not in operands.merged]
+    properties = dict(op.properties)
+    if operands.merged:
+        assert isinstance(op, linalg.GenericOp)
+        maps = op.indexing_maps.data
+        kept_maps = [maps[i] for i in kept] + list(maps[len(inputs) :])
+        properties["indexing_maps"] = ArrayAttr(kept_maps)
+        properties["operandSegmentSizes"] = DenseArrayBase.from_list(
+            i32, (len(kept), len(operands.outputs))
+        )
+        block = op.body.block
+        for index in sorted(operands.merged, reverse=True):
+            argument = block.args[index]
+            argument.replace_all_uses_with(block.args[len(inputs) + operands.merged[index]])
+        for index in sorted(operands.merged, reverse=True):
+            block.erase_arg(block.args[index])
+    new_inputs: list[SSAValue] = []
+    for index in kept:
+        buffer = operands.inputs[index]
+        new_inputs.append(inputs[index] if buffer is None else buffer.memref)
+    return type(op).create(
+        operands=(*new_inputs, *(buffer.memref for buffer in operands.outputs)),
+        properties=properties,
+        attributes=dict(op.attributes),
+        regions=[op.detach_region(region) for region in tuple(op.regions)],
+    )
+
+
+def _load_in_body(extract: tensor.ExtractOp, buffer: Buffer) -> None:
+    load = memref.LoadOp.create(
+        operands=(buffer.memref, *extract.indices), result_types=(extract.result.type,)
+    )
+    block = extract.parent
+    assert block is not None
+    block.insert_op_before(load, extract)
+    extract.result.replace_all_uses_with(load.res)
+    block.erase_op(extract)
+
+
+TABLE = dict.fromkeys(LINALG_OPERATIONS, bufferize_linalg)

@@ -1,0 +1,74 @@
+"""Constant tensors as globals of the module: one for all that are equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+
+from lowerings.bufferize.strided import identity_type
+
+__all__ = ["ConstantPool"]
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+@dataclass(eq=False)
+class ConstantPool:
+    """The `memref.global` operations that bufferization has made in a module."""
+
+    module: ModuleOp
+    _globals: dict[Attribute, memref.GlobalOp] = field(
+        default_factory=dict[Attribute, memref.GlobalOp]
+    )
+    _names: set[str] = field(default_factory=set[str])
+    _anchor: Operation | None = None
+    """The operation that globals go before."""
+
+    def __post_init__(self) -> None:
+        self._anchor = self.module.body.block.first_op
+        symbols = (op.properties.get("sym_name") for op in self.module.ops)
+        self._names = {symbol.data for symbol in symbols if isinstance(symbol, StringAttr)}
+
+    def get_global(self, value: Attribute, type: TensorType[Attribute]) -> Operation:
+        """`memref.get_global` of the constant with this value and type."""
+        known = self._globals.get(value)
+        if known is None:
+            known = self._globals[value] = self._add(value, type)
+        return memref.GetGlobalOp.create(
+            result_types=(known.type,),
+            properties={"name": SymbolRefAttr(known.sym_name)},
+        )
+
+    def _add(self, value: Attribute, type: TensorType[Attribute]) -> memref.GlobalOp:
+        new = memref.GlobalOp.create(
+            properties={
+                "sym_name": StringAttr(self._new_name()),
+                "sym_visibility": StringAttr("private"),
+                "type": identity_type(type),
+                "initial_value": value,
+                "constant": UnitAttr(),
+                "alignment": IntegerAttr(ALIGNMENT, i64),
+            }
+        )
+        assert self._anchor is not None
+        self.module.body.block.insert_op_before(new, self._anchor)
+        return new
+
+    def _new_name(self) -> str:
+        number = len(self._globals)
+        while (name := f"constant_{number}") in self._names:
+            number += 1
+        self._names.add(name)
+        return name

@@ -1,0 +1,192 @@
+"""
+Where values had best be computed, found by walking backwards from where they have to be.
+
+What a block yields has to be in the memory that its parent chose, so the operation that starts
+the chain of in-place updates and reshapes leading to it had best start there. Nothing depends on
+a destination for correctness: a value that ends up elsewhere is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TypeAlias, cast
+
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, TensorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from lowerings.bufferize.function_bufferizer import FunctionBufferizer
+from lowerings.bufferize.liveness import NEVER
+from lowerings.bufferize.storage import (
+    Assembly,
+    Destination,
+    Reshape,
+    ReshapedDestination,
+    SliceDestination,
+)
+from lowerings.bufferize.strided import Slice
+from lowerings.bufferize.tensor_operands import destination_of_result
+
+__all__ = ["carried_from", "plan_destinations", "slice_of", "tensor_shape"]
+
+Part: TypeAlias = tuple[SSAValue, Slice, Operation]
+"""A tensor, where in an assembly it goes, and the operation that puts it there."""
+
+
+def plan_destinations(
+    state: FunctionBufferizer, block: Block, wanted: Iterable[tuple[SSAValue, Destination]]
+) -> None:
+    """
+    Finds destinations for the values of a block that is about to be bufferized.
+
+    `wanted` says where operands of its terminator have to be.
+    """
+    for value, destination in wanted:
+        _prefer(state, block, value, destination)
+    seen: set[Operation] = set()
+    for op in reversed(block.ops):
+        if isinstance(op, tensor.InsertSliceOp) and op not in seen:
+            chain = _insertions(op)
+            seen.update(chain)
+            if isinstance(chain[-1].dest.owner, tensor.EmptyOp):
+                parts = [(link.source, slice_of(link), link) for link in chain]
+                _plan_assembly(state, block, op.result, parts)
+        elif isinstance(op, tensor.ConcatOp):
+            _plan_assembly(state, block, op.result, _concatenated_parts(op))
+
+
+def _prefer(
+    state: FunctionBufferizer, block: Block, value: SSAValue, destination: Destination
+) -> None:
+    """Asks for `value`, and what it is made from in place, to be computed in `destination`."""
+    while value not in state.destinations and value not in state.buffers:
+        if not isinstance(value, OpResult) or value.op.parent is not block:
+            return
+        state.destinations[value] = destination
+        op = value.op
+        source, destination = _made_from(op, value.index, destination)
+        if source is None:
+            return
+        # If the source lives on, it must not sit where the value belongs.
+        if state.liveness.last_use.get(source, NEVER) > state.liveness.position[op]:
+            return
+        value = source
+
+
+def _made_from(
+    op: Operation, index: int, destination: Destination
+) -> tuple[SSAValue | None, Destination]:
+    """The operand that becomes result `index` in place, and where it had best be."""
+    if isinstance(op, tensor.CollapseShapeOp | tensor.ExpandShapeOp):
+        undone = Reshape(
+            cast("ArrayAttr[Attribute]", op.reassociation),
+            tensor_shape(op.src),
+            expands=isinstance(op, tensor.CollapseShapeOp),
+        )
+        return op.src, ReshapedDestination(destination, undone)
+    if isinstance(op, tensor.CastOp):
+        return op.source, destination
+    if isinstance(op, scf.ForOp | scf.WhileOp):
+        return carried_from(op, index), destination
+    return destination_of_result(op, index), destination
+
+
+def carried_from(op: scf.ForOp | scf.WhileOp, index: int) -> SSAValue | None:
+    """
+    The initial value of what result `index` of a loop carries; None for a result of `scf.while`
+    that its `before` region computes.
+    """
+    if isinstance(op, scf.ForOp):
+        return op.iter_args[index]
+    before = op.before_region.block
+    condition = before.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    passed = condition.args[index]
+    if isinstance(passed, BlockArgument) and passed.block is before:
+        return op.arguments[passed.index]
+    return None
+
+
+def _plan_assembly(
+    state: FunctionBufferizer, block: Block, result: SSAValue, parts: Sequence[Part]
+) -> None:
+    """If the parts of `result` do not overlap, plans for them to be computed in place."""
+    if not _are_apart([slice for _, slice, _ in parts]):
+        return
+    assembly = Assembly(result)
+    last_use, position = state.liveness.last_use, state.liveness.position
+    for source, slice, insertion in parts:
+        state.assemblies[insertion.results[0]] = assembly
+        if last_use[source] <= position[insertion]:
+            destination = SliceDestination(assembly, slice, tensor_shape(source))
+            _prefer(state, block, source, destination)
+
+
+def _insertions(op: tensor.InsertSliceOp) -> list[tensor.InsertSliceOp]:
+    """The chain of insertions that ends at `op`, none of them used otherwise; last first."""
+    chain = [op]
+    while True:
+        before = op.dest.owner
+        if (
+            not isinstance(before, tensor.InsertSliceOp)
+            or before.parent is not op.parent
+            or not op.dest.has_one_use()
+        ):
+            return chain
+        op = before
+        chain.append(op)
+
+
+def _concatenated_parts(op: tensor.ConcatOp) -> list[Part]:
+    dimension = op.dim.value.data
+    start = 0
+    parts: list[Part] = []
+    for source in op.inputs:
+        sizes = tensor_shape(source)
+        offsets = tuple(start if d == dimension else 0 for d in range(len(sizes)))
+        parts.append((source, Slice(offsets, sizes, (1,) * len(sizes)), op))
+        start += sizes[dimension]
+    return parts
+
+
+def _are_apart(slices: list[Slice]) -> bool:
+    """
+    Whether slices at known offsets, which differ along one dimension at most, do not overlap.
+
+    Other slices might not overlap either; only these arise from concatenation.
+    """
+    first = slices[0]
+    if any(None in slice.offsets for slice in slices):
+        return False
+    differing = {
+        d
+        for slice in slices
+        for d in range(len(first.sizes))
+        if (slice.offsets[d], slice.sizes[d], slice.strides[d])
+        != (first.offsets[d], first.sizes[d], first.strides[d])
+    }
+    if len(differing) > 1:
+        return False
+    if not differing:
+        return len(slices) == 1
+    along = differing.pop()
+    slices = [slice for slice in slices if 0 not in slice.sizes]
+    ordered = sorted(slices, key=lambda slice: (slice.offsets[along] or 0, slice.sizes[along]))
+    return all(a.is_disjoint_from(b) for a, b in pairwise(ordered))
+
+
+def slice_of(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> Slice:
+    """The slice of an operation whose sizes and strides are static."""
+    return Slice(
+        tuple(
+            None if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.get_values()
+        ),
+        op.static_sizes.get_values(),
+        op.static_strides.get_values(),
+    )
+
+
+def tensor_shape(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a value that is known to be a ranked tensor."""
+    return cast(TensorType[Attribute], value.type).get_shape()

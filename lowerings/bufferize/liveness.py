@@ -1,0 +1,146 @@
+"""
+Where tensor values are used last, in the order in which a function's operations are numbered.
+
+Operations are numbered from first to last, with the operations of a region between the number of
+the operation that holds it and that operation's end. A use inside a loop of a value defined
+outside counts as a use at the loop's end, because the next iteration uses it again. Bodies of
+linalg operations are part of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.bufferize.tensor_operands import (
+    captured_tensors,
+    destination_of_result,
+    is_linalg_operation,
+    is_tensor,
+    view_source,
+)
+
+__all__ = ["NEVER", "Liveness"]
+
+NEVER = -1
+"""Before every position."""
+
+LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
+
+
+@dataclass(eq=False)
+class Liveness:
+    """The positions of a function's operations and the last uses of its tensor values."""
+
+    position: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    end: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """For operations with regions: a position after all that is inside."""
+    last_use: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Values without a use are missing."""
+    view_last_use: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """The last use of a view or of a view of it, for the results of view operations."""
+    _view_root: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    _overwrites: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])
+    _views: list[tuple[SSAValue, SSAValue]] = field(default_factory=list[tuple[SSAValue, SSAValue]])
+
+    @staticmethod
+    def of(block: Block) -> Liveness:
+        """Computes the liveness of a function from the block of its body."""
+        liveness = Liveness()
+        liveness._number(block, 0)
+        liveness._collect_uses(block, (), {})
+        for source, view in reversed(liveness._views):
+            last = liveness.view_last_use.get(view, NEVER)
+            last = max(last, liveness.last_use.get(view, NEVER))
+            liveness.view_last_use[view] = last
+            before = liveness.view_last_use.get(source, NEVER)
+            liveness.view_last_use[source] = max(last, before)
+        return liveness
+
+    def root(self, value: SSAValue) -> SSAValue:
+        """The value that this one is a view of, through any number of views."""
+        return self._view_root.get(value, value)
+
+    def next_overwrite(self, value: SSAValue, position: int) -> int | None:
+        """
+        The first position after `position` at which an operation would like to change, in place,
+        the buffer that `value` is a view of.
+        """
+        overwrites = self._overwrites.get(self.root(value))
+        if overwrites is None:
+            return None
+        index = bisect_right(overwrites, position)
+        return overwrites[index] if index < len(overwrites) else None
+
+    def _number(self, block: Block, position: int) -> int:
+        for op in block.ops:
+            self.position[op] = position
+            position += 1
+            if op.regions and not is_linalg_operation(op):
+                for region in op.regions:
+                    for nested in region.blocks:
+                        position = self._number(nested, position)
+                self.end[op] = position
+                position += 1
+        return position
+
+    def _collect_uses(
+        self, block: Block, loops: tuple[Operation, ...], depths: dict[Block, int]
+    ) -> None:
+        """`loops` are around `block`, outermost first; `depths` how many are around each block."""
+        depths[block] = len(loops)
+        for op in block.ops:
+            position = self.position[op]
+            for operand in op.operands:
+                if is_tensor(operand):
+                    self._use(operand, position, loops, depths)
+            if is_linalg_operation(op):
+                for extract in captured_tensors(op.regions[0]):
+                    self._use(extract.tensor, position, loops, depths)
+            else:
+                inner = (*loops, op) if isinstance(op, LOOPS) else loops
+                for region in op.regions:
+                    for nested in region.blocks:
+                        self._collect_uses(nested, inner, depths)
+            self._collect_results(op, position, depths)
+
+    def _use(
+        self,
+        value: SSAValue,
+        position: int,
+        loops: tuple[Operation, ...],
+        depths: dict[Block, int],
+    ) -> None:
+        depth = depths[_block_of(value)]
+        if depth < len(loops):
+            position = self.end[loops[depth]]
+        if position > self.last_use.get(value, NEVER):
+            self.last_use[value] = position
+
+    def _collect_results(self, op: Operation, position: int, depths: dict[Block, int]) -> None:
+        source = view_source(op)
+        if source is not None:
+            view = op.results[0]
+            self._view_root[view] = self.root(source)
+            self._views.append((source, view))
+            return
+        for index, result in enumerate(op.results):
+            if not is_tensor(result):
+                continue
+            destination = destination_of_result(op, index)
+            # What is defined outside of the loop around `op` is never changed in place by it.
+            if (
+                destination is not None
+                and depths[_block_of(destination)] == depths[_block_of(result)]
+            ):
+                self._overwrites.setdefault(self.root(destination), []).append(position)
+
+
+def _block_of(value: SSAValue) -> Block:
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    assert block is not None
+    return block

@@ -1,0 +1,265 @@
+"""
+Strided memref types: the layouts of views, as `mlir-opt` infers them.
+
+Strides and offsets count elements. An identity layout (row-major, dense, offset
+0) is written by leaving the layout out; `None` as an offset is a dynamic one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntAttr,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    ShapedType,
+    StridedLayoutAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+__all__ = [
+    "Slice",
+    "buffer_type",
+    "collapsed_type",
+    "expanded_type",
+    "has_identity_layout",
+    "identity_type",
+    "is_same_memory",
+    "kept_dimensions",
+    "reassociation_groups",
+    "strides_and_offset",
+    "subview_type",
+    "with_dynamic_offset",
+]
+
+_NONE = NoneAttr()
+
+
+def identity_type(tensor: TensorType[Attribute]) -> MemRefType[Attribute]:
+    """The memref with an identity layout that holds a tensor of this type."""
+    return MemRefType[Attribute].new((tensor.shape, tensor.element_type, _NONE, _NONE))
+
+
+def buffer_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The memref with an identity layout that holds this tensor value."""
+    return identity_type(cast(TensorType[Attribute], value.type))
+
+
+def strides_and_offset(
+    memref: MemRefType[Attribute],
+) -> tuple[tuple[int, ...], int | None]:
+    """
+    The strides of each dimension, and the offset, None if it is dynamic.
+
+    Raises ValueError where strides are dynamic or the layout is not strided:
+    bufferization makes no such type.
+    """
+    strides = memref.get_strides()
+    if strides is None or None in strides:
+        raise ValueError(f"{memref} does not have static strides")
+    return cast(tuple[int, ...], tuple(strides)), memref.get_offset()
+
+
+def _strided_type(
+    source: MemRefType[Attribute],
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: int | None,
+) -> MemRefType[Attribute]:
+    return MemRefType[Attribute].new(
+        (
+            ArrayAttr(IntAttr(size) for size in shape),
+            source.element_type,
+            StridedLayoutAttr(strides, offset),
+            source.memory_space,
+        )
+    )
+
+
+def has_identity_layout(memref: MemRefType[Attribute]) -> bool:
+    return isinstance(memref.layout, NoneAttr)
+
+
+def is_same_memory(a: MemRefType[Attribute], b: MemRefType[Attribute]) -> bool:
+    """
+    Whether two views of one allocation certainly are the same elements in the
+    same order. The strides of dimensions of size 1 do not matter.
+    """
+    if a.shape != b.shape:
+        return False
+    if a.layout == b.layout:
+        return a.get_offset() is not None
+    strides_a, offset_a = strides_and_offset(a)
+    strides_b, offset_b = strides_and_offset(b)
+    if offset_a is None or offset_a != offset_b:
+        return False
+    return all(
+        size == 1 or stride_a == stride_b
+        for size, stride_a, stride_b in zip(a.get_shape(), strides_a, strides_b, strict=True)
+    )
+
+
+def with_dynamic_offset(memref: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """The same strided type with the offset left open (`offset: ?`)."""
+    strides, _ = strides_and_offset(memref)
+    return _strided_type(memref, memref.get_shape(), strides, None)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Offsets, sizes and strides of a slice; None for an offset known at run time."""
+
+    offsets: tuple[int | None, ...]
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def covers(self, shape: Sequence[int]) -> bool:
+        """Whether the slice certainly is the whole of an array of this shape."""
+        return (
+            self.sizes == tuple(shape)
+            and all(offset == 0 for offset in self.offsets)
+            and all(stride == 1 for stride in self.strides)
+        )
+
+    def is_disjoint_from(self, other: Slice) -> bool:
+        """
+        Whether the two slices of one array certainly share no element: along
+        some dimension, the ranges they span do not meet.
+        """
+        for a, b, size_a, size_b, stride_a, stride_b in zip(
+            self.offsets,
+            other.offsets,
+            self.sizes,
+            other.sizes,
+            self.strides,
+            other.strides,
+            strict=True,
+        ):
+            if size_a == 0 or size_b == 0:
+                return True
+            if a is None or b is None:
+                continue
+            if a + (size_a - 1) * stride_a < b or b + (size_b - 1) * stride_b < a:
+                return True
+        return False
+
+
+def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """
+    The dimensions of a slice of these sizes that make up a rank-reduced `shape`;
+    the others have size 1. Where several dimensions of size 1 could be the one
+    that is dropped, the last is.
+
+    Raises ValueError if `shape` is not a rank reduction of `sizes`.
+    """
+    kept: list[int] = []
+    for dimension, size in enumerate(sizes):
+        if len(kept) < len(shape) and size == shape[len(kept)]:
+            kept.append(dimension)
+        elif size != 1:
+            break
+    if len(kept) != len(shape):
+        raise ValueError(f"{tuple(shape)} is not a rank reduction of {tuple(sizes)}")
+    return tuple(kept)
+
+
+def subview_type(
+    source: MemRefType[Attribute], slice: Slice, shape: Sequence[int]
+) -> MemRefType[Attribute]:
+    """
+    The type of `memref.subview` of `source` with this slice, rank-reduced to
+    `shape`. An identity layout results where strides and offset are the identity's.
+    """
+    source_strides, offset = strides_and_offset(source)
+    for start, stride in zip(slice.offsets, source_strides, strict=True):
+        # A stride of 0 (beside a dimension of size 0) hides an unknown start.
+        if offset is not None and stride != 0:
+            offset = None if start is None else offset + start * stride
+    kept = kept_dimensions(slice.sizes, shape)
+    strides = tuple(source_strides[k] * slice.strides[k] for k in kept)
+    if offset == 0 and strides == ShapedType.strides_for_shape(tuple(shape)):
+        return MemRefType[Attribute].new(
+            (
+                ArrayAttr(IntAttr(size) for size in shape),
+                source.element_type,
+                _NONE,
+                source.memory_space,
+            )
+        )
+    return _strided_type(source, shape, strides, offset)
+
+
+def reassociation_groups(
+    reassociation: ArrayAttr[Attribute],
+) -> tuple[tuple[int, ...], ...]:
+    """The groups of a `reassociation` attribute as tuples of dimensions."""
+    groups = cast(ArrayAttr[ArrayAttr[IntegerAttr]], reassociation)
+    return tuple(tuple(index.value.data for index in group) for group in groups)
+
+
+def expanded_type(
+    source: MemRefType[Attribute],
+    groups: Sequence[Sequence[int]],
+    shape: Sequence[int],
+) -> MemRefType[Attribute]:
+    """The type of `memref.expand_shape` of `source` to `shape`; always a view."""
+    if has_identity_layout(source):
+        return MemRefType[Attribute].new(
+            (
+                ArrayAttr(IntAttr(size) for size in shape),
+                source.element_type,
+                _NONE,
+                source.memory_space,
+            )
+        )
+    source_strides, offset = strides_and_offset(source)
+    strides = [1] * len(shape)
+    for group, stride in zip(groups, source_strides, strict=True):
+        for dimension in reversed(group):
+            strides[dimension] = stride
+            stride *= shape[dimension]
+    return _strided_type(source, shape, strides, offset)
+
+
+def collapsed_type(
+    source: MemRefType[Attribute],
+    groups: Sequence[Sequence[int]],
+) -> MemRefType[Attribute] | None:
+    """
+    The type of `memref.collapse_shape` of `source`, each group of dimensions
+    becoming one; None if the elements of a group are not evenly spaced, so that
+    no view of them exists.
+    """
+    source_shape = source.get_shape()
+    shape = [prod(source_shape[k] for k in group) for group in groups]
+    if has_identity_layout(source):
+        return MemRefType[Attribute].new(
+            (
+                ArrayAttr(IntAttr(size) for size in shape),
+                source.element_type,
+                _NONE,
+                source.memory_space,
+            )
+        )
+    source_strides, offset = strides_and_offset(source)
+    strides: list[int] = []
+    for group in groups:
+        # Dimensions of size 1 at the end have strides that mean nothing.
+        last = len(group) - 1
+        while last > 0 and source_shape[group[last]] == 1:
+            last -= 1
+        strides.append(source_strides[group[last]])
+        expected = strides[-1]
+        for inner, outer in pairwise(reversed(group)):
+            expected *= source_shape[inner]
+            if source_shape[outer] != 1 and expected != source_strides[outer]:
+                return None
+    return _strided_type(source, shape, strides, offset)

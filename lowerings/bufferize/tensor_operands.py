@@ -1,0 +1,131 @@
+"""
+What operations of the tensors level do with their tensor operands: read, view, overwrite.
+
+A *destination* is an operand whose buffer the result may take over: `outs` of linalg operations,
+`dest` of `tensor.insert_slice` and `tensor.insert`. A *view* is a result that can be the same
+memory as its operand, seen with other strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+__all__ = [
+    "LINALG_OPERATIONS",
+    "captured_tensors",
+    "destination_of_result",
+    "is_linalg_operation",
+    "is_permutation",
+    "is_tensor",
+    "linalg_inputs",
+    "linalg_outputs",
+    "overwrites_destination",
+    "view_source",
+]
+
+LINALG_OPERATIONS: tuple[type[Operation], ...] = (
+    linalg.GenericOp,
+    linalg.FillOp,
+    linalg.CopyOp,
+    linalg.TransposeOp,
+    linalg.BroadcastOp,
+    linalg.ReduceOp,
+    linalg.MatmulOp,
+    linalg.AddOp,
+    linalg.SubOp,
+    linalg.MulOp,
+    linalg.MaxOp,
+    linalg.MinOp,
+    linalg.ExpOp,
+    linalg.LogOp,
+    linalg.SqrtOp,
+    linalg.SelectOp,
+)
+"""The linalg operations that are bufferized; all but `linalg.generic` are met in tests mostly."""
+
+_ACCUMULATING = (linalg.ReduceOp, linalg.MatmulOp)
+_VIEWS = (
+    tensor.ExtractSliceOp,
+    tensor.CollapseShapeOp,
+    tensor.ExpandShapeOp,
+    tensor.ReshapeOp,
+    tensor.CastOp,
+)
+
+
+def is_tensor(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType)
+
+
+def is_linalg_operation(op: Operation) -> bool:
+    return isinstance(op, LINALG_OPERATIONS)
+
+
+def linalg_inputs(op: Operation) -> Sequence[SSAValue]:
+    """The `ins` of a linalg operation."""
+    if isinstance(op, linalg.BroadcastOp | linalg.ReduceOp):
+        return (op.input,)
+    assert isinstance(op, LinalgStructuredOperation)
+    return op.inputs
+
+
+def linalg_outputs(op: Operation) -> Sequence[SSAValue]:
+    """The `outs` of a linalg operation."""
+    if isinstance(op, linalg.BroadcastOp | linalg.ReduceOp):
+        return (op.init,)
+    assert isinstance(op, LinalgStructuredOperation)
+    return op.outputs
+
+
+def is_permutation(affine_map: AffineMap) -> bool:
+    """Whether every loop of the map walks exactly one dimension of the operand."""
+    seen = {expr.position for expr in affine_map.results if isinstance(expr, AffineDimExpr)}
+    return len(seen) == len(affine_map.results) == affine_map.num_dims
+
+
+def overwrites_destination(op: Operation, output: int) -> bool:
+    """Whether a linalg operation writes all of this `outs` operand without reading it."""
+    if isinstance(op, linalg.GenericOp):
+        block = op.body.block
+        argument = block.args[len(op.inputs) + output]
+        if argument.first_use is not None:
+            return False
+        return is_permutation(op.indexing_maps.data[len(op.inputs) + output].data)
+    return not isinstance(op, _ACCUMULATING)
+
+
+def captured_tensors(region: Region) -> list[tensor.ExtractOp]:
+    """The `tensor.extract` operations in the body of a linalg operation."""
+    found: list[tensor.ExtractOp] = []
+    blocks: list[Block] = list(region.blocks)
+    while blocks:
+        for op in blocks.pop().ops:
+            if isinstance(op, tensor.ExtractOp):
+                found.append(op)
+            for nested in op.regions:
+                blocks.extend(nested.blocks)
+    return found
+
+
+def destination_of_result(op: Operation, index: int) -> SSAValue | None:
+    """
+    The operand whose content result `index` starts from, and whose buffer it would like to take
+    over; None for operations without one, or that write all of the result anyway.
+    """
+    if isinstance(op, tensor.InsertSliceOp | tensor.InsertOp):
+        return op.dest
+    if is_linalg_operation(op) and not overwrites_destination(op, index):
+        return linalg_outputs(op)[index]
+    return None
+
+
+def view_source(op: Operation) -> SSAValue | None:
+    """The operand that the result of `op` is a view of; None if it is not a view."""
+    return op.operands[0] if isinstance(op, _VIEWS) else None
