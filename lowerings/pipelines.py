@@ -25,7 +25,7 @@ NATIVE: tuple[Stage, ...] = (
         ("convert-xla-to-scf", "convert-xla-to-linalg", "linalg-fuse-elementwise-ops"),
     ),
     Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
-    Stage("loops", ("convert-linalg-to-loops", "expand-math")),
+    Stage("loops", ("convert-linalg-to-vector-loops", "expand-math")),
 )
 """From a program in the xla dialect to the loops that the LLVM target prints."""
 
