@@ -1,0 +1,88 @@
+"""What calls, branches and loops compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+    register_impls,
+)
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import control_flow as ops
+from xla_dialect.reference.tuples import as_results
+from xla_dialect.types import PRED, is_scalar
+
+
+@register_impls
+@dataclass
+class ControlFlowFunctions(InterpreterFunctions):
+    """Running computations."""
+
+    iteration_limit: int | None = None
+    """How often the body of one loop may run; None for no limit."""
+
+    @impl_terminator(ops.ReturnOp)
+    def run_return(
+        self, interpreter: Interpreter, op: ops.ReturnOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """The operands are the results of the computation."""
+        return ReturnedValues(args), ()
+
+    @impl(ops.CallOp)
+    def run_call(
+        self, interpreter: Interpreter, op: ops.CallOp, args: PythonValues
+    ) -> PythonValues:
+        """The results of the function."""
+        return as_results(op, interpreter.call_op(op.to_apply, args))
+
+    @impl(ops.FusionOp)
+    def run_fusion(
+        self, interpreter: Interpreter, op: ops.FusionOp, args: PythonValues
+    ) -> PythonValues:
+        """The results of the fused computation."""
+        return as_results(op, interpreter.run_ssacfg_region(op.calls, args, "calls"))
+
+    @impl(ops.WhileOp)
+    def run_while(
+        self, interpreter: Interpreter, op: ops.WhileOp, args: PythonValues
+    ) -> PythonValues:
+        """`x = init; while condition(x): x = body(x)`."""
+        iterations = 0
+        while interpreter.run_ssacfg_region(op.condition, args, "condition")[0]:
+            if iterations == self.iteration_limit:
+                raise XlaError(f"the loop has not ended after {iterations} iterations, the limit")
+            args = interpreter.run_ssacfg_region(op.body, args, "body")
+            iterations += 1
+        return as_results(op, args)
+
+    @impl(ops.ConditionalOp)
+    def run_conditional(
+        self, interpreter: Interpreter, op: ops.ConditionalOp, args: PythonValues
+    ) -> PythonValues:
+        """One branch on its operands: the last one for an index out of range."""
+        index = int(args[0])
+        last = len(op.branch) - 1
+        if is_scalar(op.branch_index.type, PRED):
+            taken = 0 if index else 1
+        else:
+            taken = index if 0 <= index <= last else last
+        counts = [len(region.block.args) for region in op.branch]
+        first = 1 + sum(counts[:taken])
+        operands = args[first : first + counts[taken]]
+        returned = interpreter.run_ssacfg_region(op.branch[taken], operands, f"branch {taken}")
+        return as_results(op, returned)
+
+    @impl(ops.OptBarrierOp)
+    def run_opt_barrier(
+        self, interpreter: Interpreter, op: ops.OptBarrierOp, args: PythonValues
+    ) -> PythonValues:
+        """The operand."""
+        return args

@@ -1,0 +1,45 @@
+"""What the operations that make arrays from nothing compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+
+from xla_dialect import types
+from xla_dialect.ops import creation as ops
+from xla_dialect.reference.conversion import convert
+from xla_dialect.reference.literal import MEMORY_LIMIT, Value, numpy_dtype, to_numpy
+
+
+@register_impls
+@dataclass
+class CreationFunctions(InterpreterFunctions):
+    """Constants and iota."""
+
+    memory_limit: int = MEMORY_LIMIT
+    """Bytes of the largest array of a constant."""
+    constants: dict[ops.ConstantOp, Value] = field(default_factory=dict[ops.ConstantOp, Value])
+    """What was read before: a loop evaluates its constants again and again."""
+
+    @impl(ops.ConstantOp)
+    def run_constant(
+        self, interpreter: Interpreter, op: ops.ConstantOp, args: PythonValues
+    ) -> PythonValues:
+        """The literal."""
+        if op not in self.constants:
+            self.constants[op] = to_numpy(op.value, self.memory_limit)
+        return (self.constants[op],)
+
+    @impl(ops.IotaOp)
+    def run_iota(
+        self, interpreter: Interpreter, op: ops.IotaOp, args: PythonValues
+    ) -> PythonValues:
+        """`result[i0, ..] = i_{iota_dimension}`."""
+        type_ = cast("types.Array", op.result.type)
+        sizes, dimension = type_.get_shape(), op.iota_dimension.value.data
+        along = convert(np.arange(sizes[dimension]), numpy_dtype(type_.element_type))
+        column = along.reshape((-1, *(1 for _ in sizes[dimension + 1 :])))
+        return (np.broadcast_to(column, sizes),)

@@ -1,0 +1,173 @@
+"""What the operations that move elements compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import SSAValue
+
+from xla_dialect import types
+from xla_dialect.ops import data_movement as ops
+from xla_dialect.reference.literal import Array
+from xla_dialect.reference.physical_order import reinterpreted
+
+
+def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    """The numbers of a list property."""
+    return tuple(attribute.get_values())
+
+
+def array_type(value: SSAValue) -> types.Array:
+    """The type of a value that is an array."""
+    return cast("types.Array", value.type)
+
+
+def clamped_starts(
+    starts: Sequence[Array], sizes: Sequence[int], slice_sizes: Sequence[int]
+) -> tuple[int, ...]:
+    """Every start in `[0, size - slice size]`, read as signed or unsigned by its type."""
+    return tuple(
+        min(max(int(start), 0), size - slice_size)
+        for start, size, slice_size in zip(starts, sizes, slice_sizes, strict=True)
+    )
+
+
+def box(starts: Sequence[int], sizes: Sequence[int]) -> tuple[slice, ...]:
+    """The slices of a box of these sizes that begins at `starts`."""
+    return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+
+
+def broadcast(operand: Array, dimensions: Sequence[int], sizes: Sequence[int]) -> Array:
+    """`result[o] = operand[(o[dimensions[k]])_k]`, without copying."""
+    order = sorted(range(operand.ndim), key=dimensions.__getitem__)
+    mapped = set(dimensions)
+    spread = [size if d in mapped else 1 for d, size in enumerate(sizes)]
+    return np.broadcast_to(operand.transpose(order).reshape(spread), sizes)
+
+
+def pad(
+    operand: Array,
+    value: Array,
+    low: Sequence[int],
+    interior: Sequence[int],
+    sizes: Sequence[int],
+) -> Array:
+    """`result[low + i * (interior + 1)] = operand[i]` where that is inside, all else `value`."""
+    result = np.full(sizes, value, operand.dtype)
+    into: list[slice] = []
+    taken: list[slice] = []
+    for count, size, first, gap in zip(operand.shape, sizes, low, interior, strict=True):
+        step = gap + 1
+        begin = max(0, -(first // step))
+        end = max(begin, min(count, -((first - size) // step)))
+        taken.append(slice(begin, end))
+        into.append(slice(first + begin * step, max(first + (end - 1) * step + 1, 0), step))
+        if begin == end:
+            return result
+    result[tuple(into)] = operand[tuple(taken)]
+    return result
+
+
+@register_impls
+class DataMovementFunctions(InterpreterFunctions):
+    """The operations that move elements; most results are views."""
+
+    @impl(ops.BroadcastOp)
+    def run_broadcast(
+        self, interpreter: Interpreter, op: ops.BroadcastOp, args: PythonValues
+    ) -> PythonValues:
+        """Operand dimension k becomes `dimensions[k]`."""
+        sizes = array_type(op.result).get_shape()
+        return (broadcast(args[0], integers(op.dimensions), sizes),)
+
+    @impl(ops.ReshapeOp)
+    def run_reshape(
+        self, interpreter: Interpreter, op: ops.ReshapeOp, args: PythonValues
+    ) -> PythonValues:
+        """Row-major order, refilled."""
+        return (args[0].reshape(array_type(op.result).get_shape()),)
+
+    @impl(ops.TransposeOp)
+    def run_transpose(
+        self, interpreter: Interpreter, op: ops.TransposeOp, args: PythonValues
+    ) -> PythonValues:
+        """`result[o] = operand[x]` with `x[dimensions[i]] = o[i]`."""
+        return (args[0].transpose(integers(op.dimensions)),)
+
+    @impl(ops.SliceOp)
+    def run_slice(
+        self, interpreter: Interpreter, op: ops.SliceOp, args: PythonValues
+    ) -> PythonValues:
+        """`result[i] = operand[start + i * stride]`."""
+        bounds = zip(
+            integers(op.start_indices),
+            integers(op.limit_indices),
+            integers(op.strides),
+            strict=True,
+        )
+        return (args[0][tuple(slice(*bound) for bound in bounds)],)
+
+    @impl(ops.ConcatenateOp)
+    def run_concatenate(
+        self, interpreter: Interpreter, op: ops.ConcatenateOp, args: PythonValues
+    ) -> PythonValues:
+        """One after the other."""
+        return (np.concatenate(args, axis=op.dimension.value.data),)
+
+    @impl(ops.PadOp)
+    def run_pad(self, interpreter: Interpreter, op: ops.PadOp, args: PythonValues) -> PythonValues:
+        """Interior padding first, then the edges."""
+        operand, value = args
+        return (
+            pad(
+                operand,
+                value,
+                integers(op.edge_padding_low),
+                integers(op.interior_padding),
+                array_type(op.result).get_shape(),
+            ),
+        )
+
+    @impl(ops.ReverseOp)
+    def run_reverse(
+        self, interpreter: Interpreter, op: ops.ReverseOp, args: PythonValues
+    ) -> PythonValues:
+        """The named dimensions backwards."""
+        return (np.flip(args[0], integers(op.dimensions)),)
+
+    @impl(ops.DynamicSliceOp)
+    def run_dynamic_slice(
+        self, interpreter: Interpreter, op: ops.DynamicSliceOp, args: PythonValues
+    ) -> PythonValues:
+        """`result[k] = operand[start + k]`."""
+        operand, *starts = args
+        sizes = integers(op.dynamic_slice_sizes)
+        return (operand[box(clamped_starts(starts, operand.shape, sizes), sizes)],)
+
+    @impl(ops.DynamicUpdateSliceOp)
+    def run_dynamic_update_slice(
+        self, interpreter: Interpreter, op: ops.DynamicUpdateSliceOp, args: PythonValues
+    ) -> PythonValues:
+        """The operand with a box overwritten."""
+        operand, update, *starts = args
+        result = np.array(operand)
+        result[box(clamped_starts(starts, operand.shape, update.shape), update.shape)] = update
+        return (result,)
+
+    @impl(ops.CopyOp)
+    def run_copy(
+        self, interpreter: Interpreter, op: ops.CopyOp, args: PythonValues
+    ) -> PythonValues:
+        """The same values."""
+        return args
+
+    @impl(ops.BitcastOp)
+    def run_bitcast(
+        self, interpreter: Interpreter, op: ops.BitcastOp, args: PythonValues
+    ) -> PythonValues:
+        """The bytes in memory, read by another type and layout."""
+        return (reinterpreted(args[0], array_type(op.operand), array_type(op.result)),)

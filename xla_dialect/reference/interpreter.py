@@ -1,0 +1,199 @@
+"""Running modules of the `xla` dialect with numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter, OpImplResult, PythonValues
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from xla_dialect import types
+from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.reference.contraction import ContractionFunctions
+from xla_dialect.reference.control_flow import ControlFlowFunctions
+from xla_dialect.reference.conversion import ConversionFunctions
+from xla_dialect.reference.creation import CreationFunctions
+from xla_dialect.reference.data_movement import DataMovementFunctions
+from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
+from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
+from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
+from xla_dialect.reference.gather_scatter import GatherScatterFunctions
+from xla_dialect.reference.literal import (
+    MEMORY_LIMIT,
+    Array,
+    Value,
+    as_argument,
+    check_size,
+    flatten,
+)
+from xla_dialect.reference.reduction import ReductionFunctions
+from xla_dialect.reference.tuples import TupleFunctions
+
+
+class OperationError(XlaError):
+    """What went wrong in an operation, by its name: its place in a text is not known."""
+
+
+@dataclass
+class ReferenceInterpreter(Interpreter):
+    """
+    xDSL's interpreter with errors that are meant for the user.
+
+    xDSL 0.74.0 prints the whole module into every error, once per enclosing operation; here an
+    error names the operation and its place. Array sizes are checked before anything is allocated.
+    """
+
+    memory_limit: int = MEMORY_LIMIT
+    """Bytes of the largest array."""
+    _checked: set[Operation] = field(default_factory=set[Operation])
+
+    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
+        try:
+            if op not in self._checked:
+                for result in op.results:
+                    check_size(result.type, self.memory_limit)
+                self._checked.add(op)
+            known = self._impls._impl_dict  # pyright: ignore[reportPrivateUsage]
+            if type(op) not in known:
+                raise XlaError("the reference does not evaluate this operation")
+            functions, implementation = known[type(op)]
+            for listener in self.listeners:
+                listener.will_interpret_op(op, inputs)
+            result = implementation(functions, self, op, inputs)
+        except (LocatedError, OperationError):
+            raise
+        except (XlaError, InterpretationError) as error:
+            raise _located(op, str(error)) from error
+        except MemoryError as error:
+            raise _located(op, "there is not enough memory") from error
+        for listener in self.listeners:
+            listener.did_interpret_op(op, result.values)
+        return result
+
+
+def _located(op: Operation, message: str) -> XlaError:
+    place = place_of(op.location)
+    message = f"{op.name}: {message}"
+    return OperationError(message) if place is None else LocatedError(message, *place)
+
+
+def register_reference(
+    interpreter: Interpreter,
+    *,
+    iteration_limit: int | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+) -> None:
+    """
+    Registers the functions of all operations of the dialect, and of func, with an interpreter.
+
+    Values are arrays, numpy scalars and Python tuples of them. `iteration_limit`: how often the
+    body of one loop may run; `memory_limit`: bytes of the largest constant.
+    """
+    for functions in (
+        CreationFunctions(memory_limit),
+        ElementwiseUnaryFunctions(),
+        ElementwiseBinaryFunctions(),
+        CompareFunctions(),
+        ElementwiseTernaryFunctions(),
+        ConversionFunctions(),
+        DataMovementFunctions(),
+        ReductionFunctions(),
+        ContractionFunctions(),
+        GatherScatterFunctions(),
+        ControlFlowFunctions(iteration_limit),
+        TupleFunctions(),
+        FuncFunctions(),
+    ):
+        interpreter.register_implementations(functions)
+
+
+def entry_function(module: ModuleOp, name: str) -> FuncOp:
+    """The function of a module with this name; raises XlaError that lists what there is."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    if name not in functions:
+        known = ", ".join(f"@{other}" for other in functions) or "none"
+        raise XlaError(f"there is no function @{name}; the module has {known}")
+    return functions[name]
+
+
+def checked_arguments(function: FuncOp, arguments: Sequence[object]) -> tuple[Value, ...]:
+    """
+    The arguments as the values of the function's parameters.
+
+    Raises XlaError, naming the parameter, where number, element type or sizes differ.
+    """
+    parameters = function.function_type.inputs.data
+    name = function.sym_name.data
+    if len(arguments) != len(parameters):
+        raise XlaError(
+            f"@{name} takes {len(parameters)} arguments {types.spell_all(parameters)}, "
+            f"found {len(arguments)}"
+        )
+    names = [_parameter_name(argument) for argument in function.body.block.args]
+    return tuple(
+        as_argument(argument, type_, f"parameter {i}{hint} of @{name}")
+        for i, (argument, type_, hint) in enumerate(zip(arguments, parameters, names, strict=True))
+    )
+
+
+def _parameter_name(value: SSAValue) -> str:
+    return f" (%{value.name_hint})" if value.name_hint else ""
+
+
+def run(
+    module: ModuleOp,
+    arguments: Sequence[object] = (),
+    entry: str = "main",
+    *,
+    iteration_limit: int | None = None,
+    memory_limit: int = MEMORY_LIMIT,
+) -> tuple[Value, ...]:
+    """
+    The results of a function of the module on the arguments, one value per result.
+
+    Arguments: anything that is an array to numpy, of exactly the parameter's element type and
+    sizes; a tuple for a parameter that is a tuple. Results are new C-contiguous arrays; a tuple is
+    a Python tuple (`flatten` takes it apart). `iteration_limit`: how often the body of one loop may
+    run. `memory_limit`: bytes of the largest array.
+
+    Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
+    that the reference does not evaluate.
+    """
+    function = entry_function(module, entry)
+    if not function.body.blocks:
+        raise XlaError(f"@{entry} is only declared")
+    values = checked_arguments(function, arguments)
+    interpreter = ReferenceInterpreter(module, memory_limit=memory_limit)
+    register_reference(interpreter, iteration_limit=iteration_limit, memory_limit=memory_limit)
+    with np.errstate(all="ignore"):
+        try:
+            results = interpreter.call_op(function, values)
+        except RecursionError:
+            raise XlaError(
+                f"the calls and computations of @{entry} nest too deeply; is there a cycle?"
+            ) from None
+    return _owned(results, {id(array) for array in flatten(values)})
+
+
+def _owned(values: Sequence[Value], foreign: set[int]) -> tuple[Value, ...]:
+    """The values in arrays that share no memory; `foreign`: ids of the arrays of others."""
+    return tuple(_owned_value(value, foreign) for value in values)
+
+
+def _owned_value(value: Value, foreign: set[int]) -> Value:
+    if isinstance(value, tuple):
+        return _owned(value, foreign)
+    if value is None:
+        return value
+    array: Array = np.asarray(value)
+    flags = array.flags
+    if id(array) in foreign or not (flags.owndata and flags.writeable and flags.c_contiguous):
+        array = np.array(array, order="C")
+    foreign.add(id(array))
+    return array

@@ -1,0 +1,120 @@
+"""In which type a function is evaluated, and how its value is rounded to the element type.
+
+Integers below 8 bits are evaluated in 8 bits and wrap. Floats below f32 are evaluated in f32 and
+round once: for `+ - * / √` of normal numbers that is the correctly rounded result, because f32 has
+more than twice their precision. Transcendental functions of f32 and below are evaluated in f64,
+those of c64 in c128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
+from xla_dialect.types import ElementClass
+
+_WIDE_DTYPES = {
+    ElementClass.SIGNED: np.dtype(np.int8),
+    ElementClass.UNSIGNED: np.dtype(np.uint8),
+    ElementClass.FLOAT: np.dtype(np.float32),
+}
+
+COMPUTE_DTYPES: dict[DType, DType] = {
+    dtype: _WIDE_DTYPES[row.element_class]
+    for dtype, row in ELEMENT_OF_DTYPE.items()
+    if row.bits < (32 if row.element_class == ElementClass.FLOAT else 8)
+}
+"""From the dtype of a narrow type to the one that its arithmetic is done in."""
+
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+DOUBLE_DTYPES: dict[DType, DType] = {
+    **{d: _DOUBLE for d, r in ELEMENT_OF_DTYPE.items() if r.element_class == ElementClass.FLOAT},
+    **{np.dtype(c): np.dtype(np.complex128) for c in (np.complex64, np.complex128)},
+}
+"""From the dtype of a float or complex type to the one of double precision."""
+
+Function = Callable[..., Array]
+
+
+def widened(array: Array) -> Array:
+    """The same numbers in the type that their arithmetic is done in."""
+    wide = COMPUTE_DTYPES.get(array.dtype)
+    return array if wide is None else array.astype(wide)
+
+
+def in_compute_type(function: Function) -> Function:
+    """`function` on narrow operands: evaluated wide, rounded (or wrapped) to their type."""
+
+    def evaluate(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        wide = COMPUTE_DTYPES.get(dtype)
+        if wide is None:
+            return function(*operands)
+        return rounded(function(*(operand.astype(wide) for operand in operands)), dtype)
+
+    return evaluate
+
+
+_BLOCK = 1 << 15
+"""Elements that are evaluated at once in double precision, so that they stay in the cache."""
+
+
+def in_double(function: Function) -> Function:
+    """`function` of floats or complex numbers, evaluated in double precision and rounded once."""
+
+    def evaluate(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        wide = DOUBLE_DTYPES[dtype]
+        if wide == dtype:
+            return function(*operands)
+        if operands[0].size <= _BLOCK or len({operand.shape for operand in operands}) > 1:
+            return rounded(function(*(operand.astype(wide) for operand in operands)), dtype)
+        result = np.empty(operands[0].shape, dtype)
+        flat = [operand.reshape(-1) for operand in operands]
+        into = result.reshape(-1)
+        for start in range(0, into.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            into[block] = rounded(function(*(x[block].astype(wide) for x in flat)), dtype)
+        return result
+
+    return evaluate
+
+
+def rounded(array: Array, dtype: DType) -> Array:
+    """
+    Floats rounded once to another float type, integers wrapped to a narrower one.
+
+    Ties go to even. Overflow is what the type has for it: infinity, NaN (f8e4m3fn and the fnuz
+    formats) or the largest value (f4e2m1fn). Complex numbers round by component.
+    """
+    source = array.dtype
+    if source == dtype:
+        return array
+    if source == _DOUBLE and dtype not in (_SINGLE, np.dtype(np.float16)):
+        # ml_dtypes would round to f32 on the way, i.e. twice.
+        return _rounded_to_odd(array).astype(dtype)
+    return array.astype(dtype)
+
+
+def _rounded_to_odd(array: Array) -> Array:
+    """
+    f64 to f32 so that another rounding to fewer bits gives what one rounding would.
+
+    An inexact result is the neighbour with odd last bit (S. Boldo, G. Melquiond: "Emulation of FMA
+    and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+    """
+    nearest = array.astype(_SINGLE)
+    back = nearest.astype(_DOUBLE)
+    even = (nearest.view(np.uint32) & 1) == 0
+    towards = np.where(array > back, np.float32(np.inf), np.float32(-np.inf))
+    inexact = (back != array) & ~np.isnan(array)
+    return np.where(even & inexact, np.nextafter(nearest, towards), nearest)
+
+
+def as_complex(real: Array, imaginary: Array) -> Array:
+    """The complex array of two f32 or two f64 arrays; no arithmetic touches the parts."""
+    parts = np.stack(np.broadcast_arrays(real, imaginary), axis=-1)
+    return parts.view(f"c{2 * parts.dtype.itemsize}")[..., 0]
