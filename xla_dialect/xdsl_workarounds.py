@@ -1,4 +1,4 @@
-"""Repairs of xDSL 0.74.0 for dense elements, put in place by `install`.
+"""Repairs of xDSL 0.74.0's reading and printing of MLIR text, put in place by `install`.
 
 What xDSL 0.74.0 does (`xdsl/parser/attribute_parser.py`, `xdsl/dialects/builtin.py`) and what holds
 afterwards:
@@ -14,6 +14,7 @@ afterwards:
   MLIR.
 - Lists nest by recursion, and a splat of any declared shape is expanded in memory. Lists are now
   read in a loop, and a splat beyond `MAX_SPLAT_BYTES` is an error.
+- A string without its closing quote takes time exponential in its length to be refused.
 
 A newer xDSL may need less of this: `test/xdsl/test_xdsl_workarounds.py` has a test for each point.
 """
@@ -27,18 +28,23 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     BytesAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerType,
+    MemRefType,
     RankedStructure,
     Signedness,
+    TensorType,
+    VectorType,
 )
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 ScalarType: TypeAlias = AnyFloat | IntegerType | IndexType
 """What one number of a dense literal can be."""
@@ -109,7 +115,7 @@ class _DenseLiteralParser(AttrParser):
         self.parse_punctuation(">", " in dense attribute")
         if type is None:
             self.parse_punctuation(":", " in dense attribute")
-            shaped = cast(ShapedElements, self._parse_dense_literal_type())
+            shaped = _parse_elements_type(self)
         else:
             shaped = cast(ShapedElements, type)
         try:
@@ -122,6 +128,20 @@ class _DenseLiteralParser(AttrParser):
             message = str(error) if isinstance(error, _DenseError) else _unsupported(shaped)
             self.raise_error(message, opening.end, end)
         return DenseLiteral(shaped, data, is_splat)
+
+
+def _parse_elements_type(parser: AttrParser) -> ShapedElements:
+    """As xDSL's method, whose constraint takes a millisecond to build at every call."""
+    position = parser.pos
+    type = parser.expect(parser.parse_optional_type, "Dense attribute must be typed!")
+    if not isinstance(type, TensorType | VectorType | MemRefType):
+        parser.raise_error("Expected memref, vector or tensor type", position)
+    shaped = cast(ShapedElements, type)
+    if not isinstance(shaped.element_type, IntegerType | IndexType | AnyFloat | ComplexType):
+        parser.raise_error("Expected elements of integer, index, float, or complex type", position)
+    if DYNAMIC_INDEX in shaped.get_shape():
+        parser.raise_error("Dense literal attribute should have a static shape.", position)
+    return shaped
 
 
 class _DenseError(Exception):
@@ -461,15 +481,19 @@ def _parse_dense_elements(parser: AttrParser, type: Attribute | None) -> Attribu
     return literal.expanded()
 
 
-_REPAIRS: tuple[tuple[type, str, Callable[..., Any]], ...] = (
+_STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+"""As xDSL's pattern, but it does not try other ways to match."""
+
+_REPAIRS: tuple[tuple[type, str, object], ...] = (
     (AttrParser, "parse_dense_int_or_fp_elements_attr", _parse_dense_elements),
     (DenseIntOrFPElementsAttr, "is_splat", _is_splat),
     (DenseIntOrFPElementsAttr, "print_without_type", _print_without_type),
+    (MLIRLexer, "_unescaped_characters_regex", _STRING),
 )
 
 
 def install() -> None:
-    """Puts the repairs in the place of xDSL's methods, for the whole process."""
+    """Puts the repairs in the place of what xDSL has, for the whole process."""
     for owner, name, repair in _REPAIRS:
         assert hasattr(owner, name), f"xDSL has no {owner.__name__}.{name} any more"
         setattr(owner, name, repair)

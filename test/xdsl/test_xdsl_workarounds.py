@@ -1,4 +1,4 @@
-"""The repairs of xDSL's dense elements, against IEEE bit patterns and mlir-opt's output."""
+"""The repairs of xDSL's reading and printing, against IEEE bit patterns and mlir-opt's output."""
 
 import re
 import struct
@@ -185,6 +185,12 @@ def test_printing_keeps_every_bit(patterns: tuple[int, ...], text: str):
 
 def test_no_elements_are_no_splat():
     assert not read("dense<> : tensor<0xf32>").is_splat()
+
+
+def test_open_string_is_refused_at_once():
+    """XDSL's own pattern doubles its time with every character here."""
+    with pytest.raises(ParseError, match="before closing string literal"):
+        parser_of('"' + "a" * 10_000 + "\\")
 
 
 SHAPES = st.lists(st.integers(0, 4), max_size=3) | st.just([7, 19])

@@ -33,6 +33,9 @@ from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import MAX_ELEMENTS, Array, TokenType, element_class, element_count
 
+MESH = "sdy.mesh"
+"""The one operation beside functions: it names devices."""
+
 NO_DIMENSIONS = DenseArrayBase.from_list(i64, ())
 """The empty list of dimensions."""
 
@@ -125,14 +128,22 @@ class Conversion:
 
     def module(self, module: ModuleOp) -> ModuleOp:
         """The module of `func.func` with operations of the `xla` dialect inside."""
-        functions = [self._convert_function(op) for op in module.ops]
-        names: set[str] = set()
-        for op, function in zip(module.ops, functions, strict=True):
+        attributes = portable_entries(module.attributes)
+        functions: dict[str, func.FuncOp] = {}
+        meshes: dict[str, Attribute] = {}
+        for op in module.ops:
+            if isinstance(op, SourceOp) and op.name == MESH:
+                name, mesh = op.text("sym_name"), op.take("mesh")
+                meshes[name] = StringAttr("") if mesh is None else _portable(mesh)
+                continue
+            function = self._convert_function(op)
             name = function.sym_name.data
-            if name in names:
+            if name in functions:
                 raise SourceError(op, f"there is a function @{name} already")
-            names.add(name)
-        return ModuleOp(functions, portable_entries(module.attributes), module.sym_name)
+            functions[name] = function
+        if meshes:
+            attributes["sdy.meshes"] = DictionaryAttr(meshes)
+        return ModuleOp(functions.values(), attributes, module.sym_name)
 
     def _convert_function(self, op: Operation) -> func.FuncOp:
         if not isinstance(op, func.FuncOp):

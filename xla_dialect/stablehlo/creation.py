@@ -33,10 +33,16 @@ def parse_constant(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     attributes = parser.parse_optional_attr_dict()
     position = parser.pos
     value = parser.parse_attribute()
-    if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+    type_ = _type_of_literal(value)
+    if type_ is None:
         parser.raise_error("expected dense<...> or dense_resource<...>", position)
-    type_ = cast(Attribute, cast(Any, value).type)
     return op_class.create(result_types=[type_], properties={"value": value}, attributes=attributes)
+
+
+def _type_of_literal(value: Attribute) -> Attribute | None:
+    if isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+        return cast(Attribute, cast(Any, value).type)
+    return None
 
 
 def convert_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

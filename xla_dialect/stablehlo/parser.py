@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     UnregisteredOp,
 )
-from xdsl.ir import AttributeInvT, Operation, Region, SSAValue
+from xdsl.ir import AttributeInvT, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -48,6 +48,7 @@ class StableHloParser(Parser):
         """Where the name of each operation starts in the text."""
         self._names: list[int] = []
         self._depth = 0
+        self._tensor_types: dict[str, TypeAttribute] = {}
         self._location_definitions: dict[str, int] | None = None
 
     def parse_operation(self) -> Operation:
@@ -83,11 +84,32 @@ class StableHloParser(Parser):
         self._depth -= 1
         return region
 
+    def parse_optional_type(self) -> TypeAttribute | None:
+        """Parses a type, if present; the same plain tensor type is parsed only once."""
+        start = self.pos
+        plain = _PLAIN_TENSOR.match(self.lexer.input.content, start)
+        if plain is None:
+            return super().parse_optional_type()
+        found = self._tensor_types.get(plain.group())
+        if found is not None:
+            self._resume_from(plain.end())
+            return found
+        found = super().parse_optional_type()
+        if found is not None:
+            self._tensor_types[plain.group()] = found
+        return found
+
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
     ) -> DenseIntOrFPElementsAttr[Any]:
         """Parses a dense literal; a splat keeps its one element, however large its type."""
         return parse_dense_literal(self, type).compact()
+
+    def parse_balanced_text(self) -> str:
+        """Parses `<...>` of a foreign dialect, brackets balanced, as text."""
+        if self._current_token.text != "<":
+            self.raise_error("expected '<'")
+        return f"<{self._parse_dialect_symbol_body()}>"
 
     def _parse_location(self) -> LocationAttr:
         """Parses what stands inside `loc(...)`; xDSL knows neither ranges nor later aliases."""
@@ -163,5 +185,8 @@ class StableHloParser(Parser):
         self._resume_from(definition.end())
         self._define_location(definition.group(1))
 
+
+_PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*+[a-z][a-zA-Z0-9]*+>")
+"""A tensor type that is the same wherever it stands: no encoding, no alias."""
 
 _LOCATION_DEFINITION = re.compile(r"^(#[\w$.-]+) = (?=loc\()", re.MULTILINE)

@@ -20,6 +20,7 @@ from xla_dialect.stablehlo import (
     data_movement,
     elementwise,
     reduction,
+    sharding,
     tuples,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES
@@ -36,14 +37,16 @@ ROWS: Mapping[str, Row] = {
     **contraction.ROWS,
     **control_flow.ROWS,
     **tuples.ROWS,
+    **sharding.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read."""
 
-_CLASSES = classes_of(ROWS)
-STABLEHLO = Dialect(
-    "stablehlo", [c for c in _CLASSES if c.name.startswith("stablehlo.")], list(ATTRIBUTES)
+DIALECTS: tuple[Dialect, ...] = (
+    Dialect("stablehlo", classes_of(ROWS, "stablehlo"), list(ATTRIBUTES)),
+    Dialect("chlo", classes_of(ROWS, "chlo")),
+    Dialect("sdy", classes_of(ROWS, "sdy")),
 )
-CHLO = Dialect("chlo", [c for c in _CLASSES if c.name.startswith("chlo.")])
+"""The dialects of the text; their operations only parse."""
 
 
 def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
@@ -56,13 +59,12 @@ def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
     allocated.
     """
     resources = OpAsmDialectInterface()
-    parser = StableHloParser(_context(resources), text, file_name)
-    module = _parse(parser, text, file_name)
-    conversion = Conversion(text, file_name, parser.positions, resources.lookup)
+    module, positions = _parse(text, file_name, _context(resources))
+    conversion = Conversion(text, file_name, positions, resources.lookup)
     try:
         result = conversion.module(module)
     except SourceError as error:
-        offset = _offset_of(error.op, parser.positions)
+        offset = _offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
     verify(result, {file_name: text})
     for op, location in conversion.explicit_locations:
@@ -76,21 +78,29 @@ def _context(resources: OpAsmDialectInterface) -> Context:
     context.load_dialect(
         Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
     )
-    for dialect in (Func, XLA, STABLEHLO, CHLO):
+    for dialect in (Func, XLA, *DIALECTS):
         context.load_dialect(dialect)
     return context
 
 
-def _parse(parser: StableHloParser, text: str, file_name: str) -> ModuleOp:
-    """Parses the text; whatever xDSL raises on the way is an error at the current place."""
+def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, Mapping[Operation, int]]:
+    """
+    Parses the text; returns the module and where its operations stand.
+
+    Whatever xDSL raises on the way is an error at the current place.
+    """
+    parser = None
     try:
-        return parser.parse_module()
+        parser = StableHloParser(context, text, file_name)
+        return parser.parse_module(), parser.positions
     except ParseError as error:
         offset, message = error.span.start, error.msg
     except RecursionError:
-        offset, message = parser.pos, "types, attributes or locations are nested too deeply"
+        offset = 0 if parser is None else parser.pos
+        message = "types, attributes or locations are nested too deeply"
     except Exception as error:  # xDSL 0.74 checks malformed text with assertions and ValueErrors
-        offset, message = parser.pos, f"malformed text: {error}"
+        offset = 0 if parser is None else parser.pos
+        message = f"malformed text: {error}"
     raise LocatedError.at_offset(message, file_name, text, offset)
 
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
-    SymbolRefAttr,
+    StringAttr,
 )
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
@@ -141,12 +141,12 @@ class SourceOp(Operation):
             words.append(element.data)
         return tuple(words)
 
-    def symbol(self, name: str) -> str:
-        """Takes the name of a function; an error if absent."""
+    def text(self, name: str) -> str:
+        """Takes a string; an error if absent."""
         value = self.take(name)
-        if not isinstance(value, SymbolRefAttr) or value.nested_references.data:
-            self.fail(f"{name} is {value}, not the name of a function")
-        return value.root_reference.data
+        if not isinstance(value, StringAttr):
+            self.fail(f"{name} is {value}, not a string")
+        return value.data
 
 
 def _integers(value: Attribute) -> tuple[int, ...] | None:
@@ -169,12 +169,14 @@ def _integers(value: Attribute) -> tuple[int, ...] | None:
     return None
 
 
-def class_of(name: str, row: Row) -> type[SourceOp]:
-    """The class that parses an operation."""
-    words = name.partition(".")[2].title().replace("_", "")
-    return type(f"{words}Op", (SourceOp,), {"name": name, "row": row})
-
-
-def classes_of(rows: Mapping[str, Row]) -> list[type[SourceOp]]:
-    """The classes of all rows."""
-    return [class_of(name, row) for name, row in rows.items()]
+def classes_of(rows: Mapping[str, Row], dialect: str) -> list[type[Operation]]:
+    """The classes that parse the operations of one dialect."""
+    return [
+        type(
+            f"{name.title().replace('_', '').replace('.', '')}Op",
+            (SourceOp,),
+            {"name": name, "row": row},
+        )
+        for name, row in rows.items()
+        if name.startswith(f"{dialect}.")
+    ]
