@@ -113,7 +113,7 @@ def same(actual: Any, expected: Any) -> None:
 def _parts(array: np.ndarray) -> np.ndarray:
     """Complex numbers as pairs of floats."""
     array = np.asarray(array, order="C")
-    return array[..., None].view(array.real.dtype) if array.dtype.kind == "c" else array
+    return array[..., None].view(np.real(array).dtype) if array.dtype.kind == "c" else array
 
 
 def _is_nan(array: np.ndarray) -> np.ndarray:

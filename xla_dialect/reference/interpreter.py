@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter, OpImplResult, PythonValues
 from xdsl.interpreters.func import FuncFunctions
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from xla_dialect import types
@@ -29,8 +29,8 @@ from xla_dialect.reference.literal import (
     Array,
     Value,
     as_argument,
-    check_size,
-    flatten,
+    check_memory,
+    flatten_results,
 )
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.tuples import TupleFunctions
@@ -57,7 +57,7 @@ class ReferenceInterpreter(Interpreter):
         try:
             if op not in self._checked:
                 for result in op.results:
-                    check_size(result.type, self.memory_limit)
+                    check_memory(result.type, self.memory_limit)
                 self._checked.add(op)
             known = self._impls._impl_dict  # pyright: ignore[reportPrivateUsage]
             if type(op) not in known:
@@ -142,6 +142,32 @@ def checked_arguments(function: FuncOp, arguments: Sequence[object]) -> tuple[Va
     )
 
 
+def nest_arguments(
+    module: ModuleOp, arguments: Sequence[object], entry: str = "main"
+) -> tuple[object, ...]:
+    """
+    Arguments for `run` from one array per leaf: those of a tuple parameter become a tuple.
+
+    Raises XlaError if there are not as many as the parameters have leaves, or no such function.
+    """
+    parameters = entry_function(module, entry).function_type.inputs.data
+    expected = len(types.flatten(parameters))
+    if len(arguments) != expected:
+        raise XlaError(
+            f"@{entry} takes {expected} arguments {types.spell_all(parameters)}, "
+            f"found {len(arguments)}"
+        )
+    rest = iter(arguments)
+    return tuple(_nested(type_, rest) for type_ in parameters)
+
+
+def _nested(type_: Attribute, leaves: Iterator[object]) -> object:
+    elements = types.tuple_elements(type_)
+    if elements is None:
+        return next(leaves)
+    return tuple(_nested(element, leaves) for element in elements)
+
+
 def _parameter_name(value: SSAValue) -> str:
     return f" (%{value.name_hint})" if value.name_hint else ""
 
@@ -159,7 +185,7 @@ def run(
 
     Arguments: anything that is an array to numpy, of exactly the parameter's element type and
     sizes; a tuple for a parameter that is a tuple. Results are new C-contiguous arrays; a tuple is
-    a Python tuple (`flatten` takes it apart). `iteration_limit`: how often the body of one loop may
+    a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of one loop may
     run. `memory_limit`: bytes of the largest array.
 
     Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
@@ -178,7 +204,7 @@ def run(
             raise XlaError(
                 f"the calls and computations of @{entry} nest too deeply; is there a cycle?"
             ) from None
-    return _owned(results, {id(array) for array in flatten(values)})
+    return _owned(results, {id(array) for array in flatten_results(values)})
 
 
 def _owned(values: Sequence[Value], foreign: set[int]) -> tuple[Value, ...]:

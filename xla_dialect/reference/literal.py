@@ -102,7 +102,7 @@ def spell_array(array: Array) -> str:
     return f"{name}[{','.join(map(str, array.shape))}]"
 
 
-def check_size(type_: Attribute, limit: int = MEMORY_LIMIT) -> None:
+def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> None:
     """
     Raises MemoryLimitError if an array of the type has more than `limit` bytes.
 
@@ -141,7 +141,7 @@ def dense_to_numpy(literal: DenseIntOrFPElementsAttr[Any], limit: int = MEMORY_L
     """The array of dense elements; see `to_numpy`."""
     type_ = cast("types.Array", literal.type)
     dtype = numpy_dtype(type_.element_type)
-    check_size(type_, limit)
+    check_memory(type_, limit)
     data = literal.data.data
     if len(data) % dtype.itemsize:
         raise XlaError(f"{len(data)} bytes are no elements of {types.spell(type_)}")
@@ -196,12 +196,12 @@ def literal_of(value: Value) -> Attribute:
     return from_numpy(value)
 
 
-def flatten(values: Sequence[Value]) -> tuple[Array, ...]:
+def flatten_results(values: Sequence[Value]) -> tuple[Array, ...]:
     """All arrays in values, tuples taken apart at every depth, in order; tokens are left out."""
     leaves: list[Array] = []
     for value in values:
         if isinstance(value, tuple):
-            leaves.extend(flatten(value))
+            leaves.extend(flatten_results(value))
         elif value is not None:
             leaves.append(value)
     return tuple(leaves)
