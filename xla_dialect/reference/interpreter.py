@@ -185,8 +185,8 @@ def run(
 
     Arguments: anything that is an array to numpy, of exactly the parameter's element type and
     sizes; a tuple for a parameter that is a tuple. Results are new C-contiguous arrays; a tuple is
-    a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of one loop may
-    run. `memory_limit`: bytes of the largest array.
+    a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of
+    one loop may run. `memory_limit`: bytes of the largest array.
 
     Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
     that the reference does not evaluate.
