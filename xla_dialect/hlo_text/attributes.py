@@ -109,9 +109,9 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
     return read
 
 
-def verbatim(property_name: str) -> Spelling:
-    """Anything, kept as it is"""
-    return lambda text: {property_name: StringAttr(text)}
+def uninterpreted(attribute: str) -> Spelling:
+    """Anything, see `kept_value`"""
+    return lambda text: {kept_name(attribute): kept_value(attribute, text)}
 
 
 def integers(property_name: str) -> Spelling:
@@ -180,7 +180,7 @@ MODULE_ATTRIBUTES: dict[str, Spelling] = {
     "num_partitions": integer("xla.num_partitions"),
     "replica_count": integer("xla.replica_count"),
 } | {
-    name: verbatim(f"xla.{name}")
+    name: uninterpreted(name)
     for name in (
         "allow_spmd_sharding_propagation_to_output",
         "allow_spmd_sharding_propagation_to_parameters",

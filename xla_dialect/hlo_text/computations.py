@@ -11,8 +11,10 @@ from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
 from xla_dialect.hlo_text.parser import MAX_NESTING
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 
-MAX_INSTRUCTIONS = 1 << 22
-"""How many instructions a computation may have, those of the computations inside it included."""
+MAX_COPIED_INSTRUCTIONS = 1 << 18
+"""How many instructions a module may have once every computation is copied to where it is used;
+a large text may have more, up to `MAX_COPIES` times its own."""
+MAX_COPIES = 8
 
 
 @dataclass
@@ -25,41 +27,45 @@ class _Extent:
 
 def resolve_computations(module: Module) -> None:
     """
-    Fills in `callees` of all instructions and `is_called`, `is_inlined` of all computations.
+    Fills in `callees` of all instructions and `becomes_function` of all computations.
 
     A computation is defined before it is used, as XLA has it; so none can call itself. Raises
     HloImportError where that does not hold, and where copying exceeds the bounds.
     """
     defined: dict[str, _Extent] = {}
+    called = {module.entry.name}
+    inlined: set[str] = set()
     for computation in module.computations.values():
         extent = _Extent(len(computation.instructions), 1)
         for instruction in computation.instructions:
             opcode = OPCODES.get(instruction.opcode)
             if opcode is None or not opcode.computations:
                 continue
-            instruction.callees = _callees(module, computation, instruction, opcode, defined)
-            is_call = instruction.opcode == "call"
-            for callee in instruction.callees:
-                callee.is_called |= is_call
-                callee.is_inlined |= not is_call
-                if not is_call:
-                    inner = defined[callee.name]
-                    extent.instructions += inner.instructions
-                    extent.depth = max(extent.depth, inner.depth + 1)
+            callees = _callees(module, computation, instruction, opcode, defined)
+            instruction.callees = callees
+            if instruction.opcode == "call":
+                called.update(callee.name for callee in callees)
+                continue
+            inlined.update(callee.name for callee in callees)
+            for callee in callees:
+                extent.instructions += defined[callee.name].instructions
+                extent.depth = max(extent.depth, defined[callee.name].depth + 1)
         if extent.depth > MAX_NESTING:
-            _fail(
-                module,
-                f"computations are nested deeper than {MAX_NESTING} in '{computation.name}'",
-                computation.start,
-            )
-        if extent.instructions > MAX_INSTRUCTIONS:
-            _fail(
-                module,
-                f"'{computation.name}' has more than {MAX_INSTRUCTIONS} instructions when every "
-                "computation it uses is copied to where it is used",
-                computation.start,
-            )
+            message = f"computations are nested deeper than {MAX_NESTING} in '{computation.name}'"
+            _fail(module, message, computation.start)
         defined[computation.name] = extent
+    own = sum(len(computation.instructions) for computation in module.computations.values())
+    limit = max(MAX_COPIED_INSTRUCTIONS, MAX_COPIES * own)
+    total = 0
+    for name, computation in module.computations.items():
+        computation.becomes_function = name in called or name not in inlined
+        total += defined[name].instructions if computation.becomes_function else 0
+        if total > limit:
+            message = (
+                f"module has more than {limit} instructions up to here, when every computation "
+                "is copied to where it is used"
+            )
+            _fail(module, message, computation.start)
 
 
 def _fail(module: Module, message: str, offset: int) -> NoReturn:

@@ -78,7 +78,7 @@ class _ModuleImporter:
         module = self.module
         for computation in module.computations.values():
             self.check_attributes(computation)
-            if computation is module.entry or computation.is_called or not computation.is_inlined:
+            if computation.becomes_function:
                 self.functions[computation.name] = self.function(computation)
         attributes = self.module_attributes()
         self.check_entry_layout()

@@ -104,7 +104,8 @@ def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
         if depth == 0 or (depth == 1 and character == ","):
             part = text[part_start : match.start()]
             if part.strip() or parts or character == ",":
-                parts.append((part, start + part_start))
+                blanks = len(part) - len(part.lstrip())
+                parts.append((part.strip(), start + part_start + blanks))
             part_start = match.end()
         if depth == 0:
             break
@@ -118,6 +119,7 @@ class _ArrayLiteral:
 
     def __init__(self, text: str, type_: Array):
         if "nan(" in text:
+            # Parentheses belong to the structure; `nan:0x7 ` is as long as `nan(0x7)`.
             text = _PAYLOAD.sub(r"\1:\2 ", text)
         self.text = text
         self.type = type_
@@ -216,6 +218,7 @@ class _ArrayLiteral:
 
 
 def _short(token: str) -> str:
+    token = _PAYLOAD_MARK.sub(r"nan(\1)", token)
     return token if len(token) <= 40 else f"{token[:40]}..."
 
 
@@ -316,6 +319,7 @@ def _blank(match: re.Match[str]) -> str:
 
 _COMMENT = re.compile(COMMENT)
 _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
+_PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
 _NO_STRUCTURE = re.compile(r"[^(){},]++")
 _BRACKETS_TO_BLANKS = str.maketrans("(){}", "    ")
 _BRACKET_OR_COMMA = re.compile(r"[(){},]")

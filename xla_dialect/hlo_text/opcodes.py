@@ -45,7 +45,6 @@ PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 RESULT_ACCURACY = Difference(kept=frozenset({"result_accuracy"}))
 
 DIFFERENCES: dict[str, Difference] = {
-    "broadcast": Difference(defaults={"dimensions": EMPTY}),
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
     "compare": Difference(renamed={"type": "comparison_type"}),
     "concatenate": Difference(

@@ -20,11 +20,17 @@ from xla_dialect.hlo_text.syntax import (
     Span,
 )
 
-MAX_NESTING = 64
+MAX_NESTING = 32
 """How deep tuples, and computations inside instructions, may be nested."""
 
-STACK_FRAME_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-"""The tables between the head of a module and its computations, in the order XLA prints them."""
+STACK_FRAME_TABLES = {
+    "FileNames": "string",
+    "FunctionNames": "string",
+    "FileLocations": "punctuation",
+    "StackFrames": "punctuation",
+}
+"""The tables between the head of a module and its computations, in the order XLA prints them, and
+the kind of token that their lines start with after the number."""
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -94,7 +100,7 @@ class _Parser:
         while lexer.token == ",":
             lexer.advance()
             if lexer.kind != "attribute":
-                lexer.fail_expected("an attribute 'name=value', without a blank before '=',")
+                lexer.fail_expected("an attribute, 'name=' without a blank")
             name = lexer.token[:-1]
             start = lexer.start
             if name in found:
@@ -122,10 +128,11 @@ class _Parser:
                 lexer.fail_expected(f"'{len(lines) + 1}', the number of the next line")
             lexer.advance()
             start, end = lexer.start, lexer.end
-            if lexer.token == "{":
-                end = lexer.skip_group(start)
-            elif lexer.kind != "string":
+            if lexer.kind != STACK_FRAME_TABLES[table]:
                 lexer.fail_expected(f"a line of '{table}'")
+            if lexer.kind == "punctuation":
+                lexer.expect("{")
+                end = lexer.skip_group(start)
             lines.append(lexer.text[start + 1 : end - 1])
             lexer.advance_to(end)
         return lines
@@ -212,8 +219,8 @@ class _Parser:
         for number in range(len(numbered)):
             if number not in numbered:
                 lexer.fail(
-                    f"computation '{computation.name}' has {len(numbered)} parameters, "
-                    f"but none has the number {number}",
+                    f"parameter {number} is missing in computation '{computation.name}', "
+                    f"which has parameter {max(numbered)}",
                     computation.start,
                 )
             computation.parameters.append(numbered[number])
@@ -230,6 +237,8 @@ class _Parser:
         if lexer.kind != "name":
             lexer.fail_expected("an opcode" if type_ is not None else "a shape or an opcode")
         lexer.advance()
+        if lexer.token == "[":
+            lexer.fail(f"the shape '{opcode}[' is never closed")
         argument_start = lexer.end
         operands: list[Operand] = []
         number = -1
@@ -335,9 +344,10 @@ class _Parser:
         lexer = self.lexer
         open_tuples: list[list[Attribute]] = []
         while True:
+            start = lexer.start
             if lexer.accept("("):
                 if len(open_tuples) == MAX_NESTING:
-                    lexer.fail(f"tuples are nested deeper than {MAX_NESTING}")
+                    lexer.fail(f"tuples are nested deeper than {MAX_NESTING}", start)
                 open_tuples.append([])
                 if lexer.token != ")":
                     continue

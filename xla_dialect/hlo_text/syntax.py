@@ -84,10 +84,8 @@ class Computation:
     parameters: list[Instruction] = field(default_factory=list[Instruction])
     """The `parameter` instructions by number."""
     attributes: dict[str, AttributeText] = field(default_factory=dict[str, AttributeText])
-    is_called: bool = False
-    """Whether a `call` names it; filled in by `resolve_computations`."""
-    is_inlined: bool = False
-    """Whether any other instruction names it; filled in by `resolve_computations`."""
+    becomes_function: bool = False
+    """Whether it is more than regions of operations; filled in by `resolve_computations`."""
 
 
 @dataclass(slots=True)

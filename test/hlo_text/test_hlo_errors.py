@@ -1,0 +1,325 @@
+"""Bad HLO text: one located error, at the right place, with the operation and the rule.
+
+The place is marked by `@@` in each text.
+"""
+
+import pytest
+
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.hlo_text import HloImportError, HloSyntaxError, read_hlo
+
+MARK = "@@"
+
+
+def error_of(marked: str) -> LocatedError:
+    """The error for a text; asserts that it is at the mark."""
+    before, _, after = marked.partition(MARK)
+    text = before + after
+    with pytest.raises(LocatedError) as caught:
+        read_hlo(text, "bad.hlo")
+    error = caught.value
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
+    assert (error.file, error.line, error.column) == ("bad.hlo", line, column), str(error)
+    lines = str(error).split("\n")
+    assert lines[0] == f"bad.hlo:{line}:{column}: error: {error.message}"
+    return error
+
+
+def in_entry(*lines: str, before: str = "") -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"HloModule m\n{before}ENTRY e {{\n  x = f32[2] parameter(0)\n{body}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@@", "expected 'HloModule', found the end of the text"),
+        ("@@func.func @main()", "expected 'HloModule', found 'func.func'"),
+        ("HloModule@@", "expected the name of the module, found the end of the text"),
+        ("HloModule m@@", "module has no ENTRY computation"),
+        ("HloModule m,@@", "expected an attribute, 'name=' without a blank, found the end"),
+        ("HloModule m\nENTRY@@", "expected a computation, found the end of the text"),
+        ("HloModule m\nENTRY e@@", "expected '{', found the end of the text"),
+        ("HloModule m\nENTRY e (a@@", "expected ':', found the end of the text"),
+        ("HloModule m\nENTRY e (a: f32[])@@", "expected '->', found the end of the text"),
+        ("HloModule m\nENTRY e (a: f32[]) ->@@", "expected a shape, found the end of the text"),
+        ("HloModule m\nENTRY e {@@", "expected an instruction, found the end of the text"),
+        ("HloModule m\nENTRY e { @@}", "computation 'e' has no instructions"),
+        ("HloModule m\nENTRY e { x@@", "expected '=', found the end of the text"),
+        ("HloModule m\nENTRY e { x =@@", "expected a shape or an opcode, found the end"),
+        ("HloModule m\nENTRY e { x = f32[2]@@", "expected an opcode, found the end of the text"),
+        ("HloModule m\nENTRY e { x = f32@@[2", "the shape 'f32[' is never closed"),
+        ("HloModule m\nENTRY e { x = f32[2] add@@", "expected '(' after the opcode 'add', found"),
+        ("HloModule m\nENTRY e { x = f32[2] add(@@", "expected an operand, found the end"),
+        ("HloModule m\nENTRY e { x = f32[2] add(a@@", "expected ')', found the end of the text"),
+        ("HloModule m\nENTRY e { x = f32[2] add(a,@@", "expected an operand, found the end"),
+        ("HloModule m\nENTRY e { x = f32[2] constant@@", "expected '(' after the opcode"),
+        ("HloModule m\nENTRY e { x = f32[2] constant(@@{1, 2", "'{' is never closed"),
+        ("HloModule m\nENTRY e { x = (f32[2], f32@@[2", "'[' is never closed"),
+        ("HloModule m\nENTRY e { x = f32[] parameter(0)@@", "expected an instruction, found the"),
+        ("HloModule m\nENTRY e { x = f32[] parameter(0), a=@@", "attribute 'a' has no value"),
+        ("HloModule m\nENTRY e { x = f32[] parameter(0), a=@@{", "'{' is never closed"),
+        ("HloModule m\nFileNames\n1 @@", "expected a line of 'FileNames', found the end"),
+        ("HloModule m\nFileNames\n1 @@{}", "expected a line of 'FileNames', found '{'"),
+        ('HloModule m\nFileNames\n@@2 "a"', "expected '1', the number of the next line"),
+        ('HloModule m\nFileNames\n1 "a"\n@@FileNames\n', "second table 'FileNames'"),
+    ],
+)
+def test_truncated_text(text: str, message: str):
+    error = error_of(text)
+    assert isinstance(error, HloSyntaxError)
+    assert error.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("@@y=f32[2] add(x, x)", "expected an instruction, found 'y='"),
+        ("y = f32[2] add(x, @@,x)", "expected an operand, found ','"),
+        ("y = f32[2] add(x @@x)", "expected ')', found 'x'"),
+        ("y = f32[2] add(x, x) @@metadata={}", "expected an instruction, found 'metadata='"),
+        ("y = f32[2] add(x, x), @@metadata ={}", "expected an attribute, 'name=' without a blank"),
+        ("y = f32[2] add(x, x), a={}, @@a={}", "attribute 'a' is given twice"),
+        ("y = f32[2] add(x, x), a={(@@]", "expected ')', found ']'"),
+        ("y = f32[2] add(x, x), a=@@}", "attribute 'a' has no value"),
+        ("y = f32[2] add(x, x), a={(@@}", "expected ')', found '}'"),
+        ("y = f32[2] @@é(x, x)", "unexpected character 'é'"),
+        ("y = f32[2] @@/* add(x, x)", "comment is never closed"),
+        ("@@x = f32[2] add(x, x)", "'x' is defined twice in 'e'"),
+        ("ROOT y = f32[2] copy(x)\n  @@ROOT z = f32[2] copy(x)", "second ROOT instruction"),
+        ("y = f32[2] @@parameter(0)", "second parameter 0"),
+        ("y = f32[2] parameter(@@a)", "expected the number of the parameter, found 'a'"),
+        ("y = f32[2] parameter(@@)", "expected the number of the parameter, found ')'"),
+        ("y = f32[2] parameter(1@@, 2)", "expected ')', found ','"),
+        ("y = @@f33[2] copy(x)", "unknown element type 'f33'; did you mean"),
+        ("y = f32[2]@@{1} copy(x)", "(C1) minor_to_major {1} is no permutation"),
+        ("y = (f32[2], @@f33[2]) tuple(x, x)", "unknown element type 'f33'"),
+        ("y = (f32[2] @@f32[2]) tuple(x, x)", "expected ',', found 'f32[2]'"),
+        ("y = f32[2] copy(@@g32[2] x)", "unknown element type 'g32'"),
+        (f"y = f32[@@{'9' * 200}] copy(x)", "dimension size 99999999999999999999... (200 digits)"),
+        ("y = @@f32[4294967296,4294967296] copy(x)", "array has more than 2^63 - 1 elements"),
+        ("y = f32[1] slice(x), slice={[0:@@99999999999999999999]}", "slice: 99999999999999999999"),
+        (
+            "y = f32[1] slice(x), slice={@@[0:1:1:1]}",
+            "slice: expected a range [start:limit:stride]",
+        ),
+        ("y = f32[1] slice(x), slice=@@[0:1]", "slice: expected '{', found '[0:1]'"),
+        (
+            "y = f32[2] transpose(x), dimensions={@@a}",
+            "dimensions: expected an integer, found 'a}'",
+        ),
+        ("y = f32[2] transpose(x), dimensions={0@@.5}", "dimensions: expected '}', found '.5}'"),
+        ("y = pred[2] compare(x, x), direction=@@LX", "direction: expected one of EQ, NE, GE, GT"),
+        (
+            "y = f32[4] pad(x, x), padding=1_1x@@1",
+            "padding: expected padding low_high or low_high_",
+        ),
+        ("y = f32[2] iota(), iota_dimension=@@x", "iota_dimension: expected an integer, found 'x'"),
+        ("y = f32[4] concatenate(x, x), dimensions=@@{}", "dimensions: expected one dimension"),
+        ("y = f32[2] call(x), to_apply={f @@g}", "to_apply: expected '}', found 'g}'"),
+        ('y = f32[2] call(x), to_apply=@@"f"', "to_apply: expected a name, found"),
+        ("y = f32[2] copy(x), control-predecessors={x @@x}", "control-predecessors: expected '}'"),
+    ],
+)
+def test_syntax(line: str, message: str):
+    error = error_of(in_entry(line))
+    assert isinstance(error, HloSyntaxError)
+    assert error.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("y = f32[2] @@addd(x, x)", "unknown opcode 'addd'; did you mean 'add'?"),
+        ("y = f32[2] @@dynamic_slice(x, x)", "unknown opcode 'dynamic_slice'; did you mean "),
+        ("y = f32[2] @@frobnicate(x)", "unknown opcode 'frobnicate'"),
+        ("y = f32[2] add(x, @@z)", "'z' is not defined before its use"),
+        ("y = f32[2] add(x, @@y)", "'y' is not defined before its use"),
+        ("y = f32[2] copy(@@z)\n  z = f32[2] copy(x)", "'z' is not defined before its use"),
+        (
+            "y = f32[2] add(x, @@f32[3] x)",
+            "operand 'x' is written as f32[3], but defined as f32[2]",
+        ),
+        ("y = f32[2] @@add(x)", "add takes 2 operands, found 1"),
+        ("y = f32[2] @@copy(x, x)", "copy takes 1 operand, found 2"),
+        ("y = f32[2] @@copy()", "copy takes 1 operand, found 0"),
+        ("y = f32[2] @@dynamic-slice()", "dynamic-slice takes at least 1 operand, found 0"),
+        ("y = @@f32[3] add(x, x)", "xla.add: (Result) declared (f32[3]), inferred (f32[2])"),
+        ("y = @@s32[2] add(x, x)", "xla.add: (Result) declared (s32[2]), inferred (f32[2])"),
+        ("c = f32[] constant(1)\n  y = f32[2] @@add(x, c)", "xla.add: (C2)"),
+        ("y = f32[1] @@slice(x), slice={[0:3]}", "xla.slice: (C2) [0:3] of dimension 0"),
+        ("y = f32[2] @@transpose(x), dimensions={1}", "xla.transpose: (C"),
+        ("y = f32[2] @@transpose(x)", "transpose needs the attribute 'dimensions'"),
+        ("y = f32[2] @@not(x)", "xla.not: (C1) operand has element type f32"),
+        ("y = f32[2] add(x, x), @@foo=3", "add has no attribute 'foo' (it has none of its own)"),
+        ("y = f32[2] transpose(x), @@dims={0}", "transpose has no attribute 'dims' (it has dimens"),
+        ("y = f32[2] copy(x), @@to_apply=f", "copy has no attribute 'to_apply'"),
+        ("y = f32[2] copy(x), control-predecessors={x, @@q}", "'q' is not defined before its use"),
+        ("c = f32[2] constant({1, @@x})", "'x' is no value of f32"),
+        ("c = f32[2] constant({1@@})", "dimension 0 of f32[2] has 2 elements, the literal has 1"),
+        ("c = f32[2] constant({@@...})", "the elements of the literal were left out"),
+        ("c = s8[] constant(@@300)", "'300' is out of range for s8"),
+        ("c = @@constant(1)", "a constant needs its shape written"),
+        ("y = @@parameter(1)", "a parameter needs its shape written"),
+        ("y = f32[2] parameter(1), @@dimensions={0}", "parameter has no attribute 'dimensions'"),
+        ("y = @@iota(), iota_dimension=0", "the shape of iota does not follow from its operands"),
+        ("y = f32[2] @@iota(), iota_dimension=1", "xla.iota: (C2) iota_dimension = 1 of rank 1"),
+        ("y = f32[2] @@get-tuple-element(x), index=0", "xla.get_tuple_element: (C1) operand is"),
+        ("y = f32[2] call(x), to_apply=@@f", "computation 'f' is not defined"),
+        ("y = f32[2] @@call(x)", "call needs the attribute 'to_apply'"),
+        ("y = f32[2] call(x), to_apply=@@{}", "to_apply takes one computation, not a list"),
+        ("y = f32[2] @@while(x), body=f", "while needs the attribute 'condition'"),
+    ],
+)
+def test_meaning(line: str, message: str):
+    error = error_of(in_entry(line))
+    assert isinstance(error, HloImportError)
+    assert error.message.startswith(message)
+
+
+F = "f {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] negate(a)\n}\n"
+SCALAR = "s {\n  i = f32[] parameter(0)\n  j = f32[] parameter(1)\n  k = f32[] add(i, j)\n}\n"
+X = "ENTRY e {\n  x = f32[2] parameter(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"HloModule m\n{F}@@{F}", "computation 'f' is defined twice"),
+        (f"HloModule m\n{F}{SCALAR}@@", "module has no ENTRY computation"),
+        (f"HloModule m\nENTRY {F}ENTRY @@{SCALAR}", "second ENTRY computation"),
+        (
+            "HloModule m\n@@e {\n  x = f32[] parameter(1)\n}\n",
+            "parameter 0 is missing in computation 'e', which has parameter 1",
+        ),
+        (
+            "HloModule m\nf {\n  a = f32[] parameter(0)\n  b = f32[] call(a), to_apply=@@f\n}\n",
+            "computation 'f' calls itself",
+        ),
+        (
+            "HloModule m\nf {\n  a = f32[] parameter(0)\n  b = f32[] call(a), to_apply=@@g\n}\n"
+            "ENTRY g {\n  c = f32[] parameter(0)\n  d = f32[] call(c), to_apply=f\n}\n",
+            "computation 'g' is called before its definition",
+        ),
+        (
+            f"HloModule m\n{F}{X}  y = f32[2] @@call(x, x), to_apply=f\n}}\n",
+            "xla.call: (C2) operands (f32[2], f32[2]) for parameters (f32[2]) of 'f'",
+        ),
+        (
+            f"HloModule m\n{F}{X}  y = @@f32[3] call(x), to_apply=f\n}}\n",
+            "xla.call: (C2) declared f32[3], but 'f' returns f32[2]",
+        ),
+        (
+            f"HloModule m\n{F}{X}  y = f32[2] @@fusion(), kind=kLoop, calls=f\n}}\n",
+            "xla.fusion: (C1) 0 operands for 1 parameters",
+        ),
+        (
+            f"HloModule m\n{F}{X}  y = f32[2] fusion(x), kind=@@kloop, calls=f\n}}\n",
+            "kind: expected one of kLoop, kInput, kOutput, kCustom; found 'kloop'",
+        ),
+        (
+            f"HloModule m\n{SCALAR}{X}  y = f32[] @@reduce(x), dimensions={{0}}, to_apply=s\n}}\n",
+            "reduce takes groups of 2 operands, found 1",
+        ),
+        (
+            f"HloModule m\n{F}{X}  c = f32[] constant(0)\n"
+            "  y = f32[] @@reduce(x, c), dimensions={0}, to_apply=f\n}\n",
+            "xla.reduce: (RC1)",
+        ),
+        (
+            f"HloModule m\n{F}{X}  p = pred[] constant(1)\n"
+            "  y = f32[2] @@conditional(p, x, x), branch_computations={f, f}\n}\n",
+            "conditional on pred[] needs the attribute 'true_computation'",
+        ),
+        (
+            f"HloModule m\n{F}{X}  p = s32[] constant(1)\n"
+            "  y = f32[2] @@conditional(p, x, x), true_computation=f, false_computation=f\n}\n",
+            "conditional on s32[] needs the attribute 'branch_computations'",
+        ),
+        (
+            f"HloModule m\n{F}{X}  p = s32[] constant(1)\n"
+            "  y = f32[2] @@conditional(p, x), branch_computations={f, f}\n}\n",
+            "xla.conditional: (C2)",
+        ),
+        (
+            f"HloModule m\n{F[:-2]}}}, @@foo=1\n{X}}}\n",
+            "a computation has no attribute 'foo'",
+        ),
+        (
+            "HloModule m\nENTRY e @@(x: f32[3]) -> f32[2] {\n  x = f32[2] parameter(0)\n}\n",
+            "'e' is declared with parameters (f32[3]), but has (f32[2])",
+        ),
+        (
+            "HloModule m\nENTRY e (x: f32[2]) -> @@f32[3] {\n  x = f32[2] parameter(0)\n}\n",
+            "'e' is declared to return f32[3], but its root is f32[2]",
+        ),
+        (
+            f"HloModule m, @@foo=1\n{X}}}\n",
+            "HloModule has no attribute 'foo' (it has alias_passthrough_params, ",
+        ),
+        (
+            f"HloModule m, is_scheduled=@@maybe\n{X}}}\n",
+            "is_scheduled: expected true or false, found 'maybe'",
+        ),
+        (
+            f"HloModule m, replica_count=@@{'1' * 30}\n{X}}}\n",
+            f"replica_count: {'1' * 30} does not fit 64 bits",
+        ),
+        (
+            f"HloModule m, entry_computation_layout=@@{{(f32[3])->f32[2]}}\n{X}}}\n",
+            "entry_computation_layout is (f32[3]) -> f32[2], but 'e' is (f32[2]) -> (f32[2])",
+        ),
+        (
+            f"HloModule m, entry_computation_layout={{(f32[2])->@@}}\n{X}}}\n",
+            "expected a shape, found '}'",
+        ),
+    ],
+)
+def test_computations(text: str, message: str):
+    assert error_of(text).message.startswith(message)
+
+
+def test_deep_nesting():
+    deep = 100_000
+    for line, message in (
+        (f"c = f32[] constant(@@{'{' * deep}{'}' * deep})", "braces are nested deeper than the 0"),
+        (f"c = f32[] constant({'{' * deep}@@)", "expected '}', found ')'"),
+        (f"y = {'(' * 32}@@{'(' * deep}{')' * deep}{')' * 32} x", "tuples are nested deeper than"),
+        (f"y = f32[2] copy(x), sharding={'{' * deep}@@]", "expected '}', found ']'"),
+    ):
+        assert error_of(in_entry(line)).message.startswith(message)
+    read_hlo(in_entry(f"y = f32[2] copy(x), sharding={'{' * deep}{'}' * deep}"))
+
+
+def chain(length: int, uses: int) -> str:
+    """Computations each of which uses the one before `uses` times."""
+    text = "HloModule m\nf0 {\n  x = f32[] parameter(0)\n}\n"
+    for i in range(1, length):
+        entry = "ENTRY " if i == length - 1 else ""
+        lines = [f"a{j + 1} = f32[] fusion(a{j}), kind=kLoop, calls=f{i - 1}" for j in range(uses)]
+        body = "\n  ".join(["a0 = f32[] parameter(0)", *lines])
+        text += f"{entry}f{i} {{\n  {body}\n}}\n"
+    return text
+
+
+def test_depth_of_computations_is_bounded():
+    module = read_hlo(chain(32, 1))
+    module.verify()
+    assert str(module).count("xla.fusion") == 31
+    with pytest.raises(HloImportError, match="computations are nested deeper than 32 in 'f32'"):
+        read_hlo(chain(33, 1))
+
+
+def test_copies_of_computations_are_bounded():
+    with pytest.raises(HloImportError, match="module has more than 262144 instructions"):
+        read_hlo(chain(30, 2))
+
+
+def test_long_chain_of_calls():
+    length = 1200
+    text = "HloModule m\nf0 {\n  x = f32[] parameter(0)\n}\n"
+    for i in range(1, length):
+        entry = "ENTRY " if i == length - 1 else ""
+        text += f"{entry}f{i} {{\n  a = f32[] parameter(0)\n  b = f32[] call(a), to_apply=f{i - 1}\n}}\n"
+    assert len(list(read_hlo(text).ops)) == length
