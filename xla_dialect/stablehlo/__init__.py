@@ -1,5 +1,5 @@
 """StableHLO and CHLO, as JAX prints them,, read into the `xla` dialect."""
 
-from xla_dialect.stablehlo.reader import read_stablehlo
+from xla_dialect.stablehlo.reader import CHLO, STABLEHLO, read_stablehlo
 
-__all__ = ["read_stablehlo"]
+__all__ = ["CHLO", "STABLEHLO", "read_stablehlo"]

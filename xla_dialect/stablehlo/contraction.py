@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.contraction import DotOp
+from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import fields_clause, form, pair_clause, words_clause
@@ -21,6 +22,23 @@ _DIMENSIONS = {
 """From the properties of `xla.dot` to the fields of `#stablehlo.dot`."""
 
 
+_ALGORITHM_TYPES = ("lhs_precision", "rhs_precision", "accumulation")
+
+
+def algorithm_name(op: SourceOp, algorithm: Attribute) -> str:
+    """The name that HLO has for a dot algorithm: `dot_bf16_bf16_f32_x3`."""
+    if not isinstance(algorithm, Fields):
+        op.fail(f"algorithm is {algorithm}, not #stablehlo.dot_algorithm<...>")
+    fields = dict(algorithm.data)
+    types = [str(fields.get(f"{name}_type")) for name in _ALGORITHM_TYPES]
+    if all(type_.startswith("f8") for type_ in types[:2]):
+        fast = fields.get("allow_imprecise_accumulation") == BoolAttr.from_bool(True)
+        return f"dot_any_f8_any_f8_{types[2]}{'_fast_accum' if fast else ''}"
+    products = fields.get("num_primitive_operations")
+    count = products.value.data if isinstance(products, IntegerAttr) else 1
+    return f"dot_{'_'.join(types)}{f'_x{count}' if count > 1 else ''}"
+
+
 def emit_dot(
     op: SourceOp, conversion: Conversion, dimensions: Mapping[str, Sequence[int]]
 ) -> Sequence[SSAValue]:
@@ -32,7 +50,7 @@ def emit_dot(
         )
     algorithm = op.take("algorithm")
     if algorithm is not None:
-        op.attributes["stablehlo.algorithm"] = algorithm
+        op.attributes["xla.algorithm"] = StringAttr(algorithm_name(op, algorithm))
     properties = {name: dimension_list(values) for name, values in dimensions.items()}
     return conversion.emit(DotOp, conversion.operands(op), conversion.result_types(op), properties)
 

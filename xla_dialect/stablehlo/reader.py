@@ -9,7 +9,7 @@ from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect, Operation
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.dialect import XLA
@@ -41,12 +41,14 @@ ROWS: Mapping[str, Row] = {
 }
 """Every operation of StableHLO and CHLO that is read."""
 
-DIALECTS: tuple[Dialect, ...] = (
-    Dialect("stablehlo", classes_of(ROWS, "stablehlo"), list(ATTRIBUTES)),
-    Dialect("chlo", classes_of(ROWS, "chlo")),
-    Dialect("sdy", classes_of(ROWS, "sdy")),
-)
-"""The dialects of the text; their operations only parse."""
+STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), list(ATTRIBUTES))
+"""StableHLO as a dialect whose operations only parse."""
+
+CHLO = Dialect("chlo", classes_of(ROWS, "chlo"))
+"""CHLO as a dialect whose operations only parse."""
+
+SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"))
+"""Shardy as a dialect whose operations only parse."""
 
 
 def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
@@ -78,7 +80,7 @@ def _context(resources: OpAsmDialectInterface) -> Context:
     context.load_dialect(
         Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
     )
-    for dialect in (Func, XLA, *DIALECTS):
+    for dialect in (Func, XLA, STABLEHLO, CHLO, SHARDY):
         context.load_dialect(dialect)
     return context
 
@@ -98,6 +100,8 @@ def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, Mappi
     except RecursionError:
         offset = 0 if parser is None else parser.pos
         message = "types, attributes or locations are nested too deeply"
+    except VerifyException as error:
+        offset, message = 0 if parser is None else parser.pos, str(error)
     except Exception as error:  # xDSL 0.74 checks malformed text with assertions and ValueErrors
         offset = 0 if parser is None else parser.pos
         message = f"malformed text: {error}"
