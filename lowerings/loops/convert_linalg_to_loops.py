@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.conversion import describe_location
 from lowerings.loops.body import Body
 from lowerings.loops.builder import FunctionConstants, LoopBuilder
+from lowerings.loops.contraction import plan_contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import Nest, nest_of
@@ -109,6 +110,8 @@ class ConvertLinalgToLoops(ModulePass):
     def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
         nest = collapse_dimensions(nest, Body(nest).indexed)
         body = Body(nest)
-        schedule = plan_schedule(nest, body, self.vector_bits)
+        schedule = plan_contraction(nest, body, self.vector_bits)
+        if schedule is None:
+            schedule = plan_schedule(nest, body, self.vector_bits)
         nest, dead = fold_initial_values(nest, body, schedule, constants)
         return PlannedNest(nest, body, schedule, dead)

@@ -61,12 +61,16 @@ class NestEmitter:
         self.lanes = schedule.lanes
         self.vector = schedule.vector
         forms = None if schedule.vector is None else Forms(body, schedule.vector)
+        # The vectors of one row follow each other, so that what is broadcast along it is used up
+        # at once and does not occupy registers.
         tiled = [
             loop.dimension
             for loop in self.loops
-            if loop.tile > 1 or loop.dimension == schedule.vector
+            if loop.tile > 1 and loop.dimension != schedule.vector
         ]
-        self.evaluator = BodyEvaluator(body, forms, tiled, builder)
+        if schedule.vector is not None:
+            tiled.append(schedule.vector)
+        self.evaluator = BodyEvaluator(body, forms, tiled, builder, schedule.transposed)
         for dimension, position in (bound or {}).items():
             self.evaluator.points[dimension] = (Point(position),)
         self._level_of = {loop.dimension: i + 1 for i, loop in enumerate(self.loops)}
@@ -120,7 +124,12 @@ class NestEmitter:
         self.wanted_as_vectors = wanted_as_vectors
         at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
         values = [argument for argument in body.inputs if argument.first_use is not None]
-        values += [result for op in body.ops if op not in self.fused for result in op.results]
+        values += [
+            result
+            for op in body.ops
+            if op not in self.fused and not isinstance(op, arith.ConstantOp)
+            for result in op.results
+        ]
         for value in values:
             if value not in body.folded:
                 at_level[self.level(body.mask.get(value, 0))].append(value)
@@ -154,8 +163,6 @@ class NestEmitter:
         """Writes what the loops bound so far determine."""
         evaluator, body = self.evaluator, self.body
         for value in self.values_at_level[level]:
-            if isinstance(value.owner, arith.ConstantOp):
-                continue
             form = evaluator.form(value)
             for combination in evaluator.combinations(body.mask.get(value, 0)):
                 self._write_value(value, form, combination)
@@ -309,9 +316,12 @@ class NestEmitter:
     def _innermost(self) -> None:
         """Writes the body at every point of the tile."""
         evaluator = self.evaluator
-        self._write_values(len(self.loops))
+        values = self.values_at_level[len(self.loops)]
         everything = -1
         for combination in evaluator.combinations(everything):
+            for value in values:
+                own = evaluator.restrict(combination, self.body.mask.get(value, 0))
+                self._write_value(value, evaluator.form(value), own)
             evaluator.open_scope()
             held = [self._held(output, combination) for output in range(len(self.combiners))]
             for op in self.folded_ops:

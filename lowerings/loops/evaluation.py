@@ -21,8 +21,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
 from lowerings.loops.body import Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
-from lowerings.loops.memory import MemoryAccess
+from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
 from lowerings.loops.nest import Access
+from lowerings.loops.transposition import transpose_block
 from lowerings.vector_extension import GatherOp
 
 Combination: TypeAlias = tuple[int, ...]
@@ -49,6 +50,7 @@ class BodyEvaluator:
         forms: Forms | None,
         tiled: Sequence[int],
         builder: LoopBuilder,
+        transposed: int | None = None,
     ):
         self.body = body
         self.forms = forms
@@ -62,6 +64,14 @@ class BodyEvaluator:
             if access not in views:
                 views[access] = MemoryAccess(access, extents, self.vector, builder)
         self.inputs = {argument: views[access] for argument, access in body.inputs.items()}
+        self.transposed = transposed
+        self.turned = {
+            argument: MemoryAccess(access, extents, transposed, builder)
+            for argument, access in body.inputs.items()
+            if transposed is not None
+            and views[access].stride is LaneStride.STRIDED
+            and lane_stride(access, transposed) is LaneStride.UNIT
+        }
         self.outputs = [views[access] for access in body.nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
 
@@ -173,6 +183,9 @@ class BodyEvaluator:
         known = self._known(key)
         if known is not None:
             return known
+        if is_vector and value in self.turned and self._is_square(combination):
+            self._read_turned(value, combination)
+            return self._scopes[-1][key]
         access = self.inputs.get(value)
         if access is not None:
             position = self.position(combination)
@@ -190,6 +203,29 @@ class BodyEvaluator:
             return self._scopes[-1][key]
         self._scopes[-1][key] = result
         return result
+
+    def _is_square(self, combination: Combination) -> bool:
+        """Whether the tile at a combination is a block that registers can turn."""
+        assert self.transposed is not None
+        rows, lanes = len(self.points[self.transposed]), self.lanes(combination)
+        return rows == lanes and lanes & (lanes - 1) == 0
+
+    def _read_turned(self, value: SSAValue, combination: Combination) -> None:
+        """Reads a block of an input along the transposed dimension, for all its points."""
+        assert self.transposed is not None
+        assert self.vector is not None
+        access, lanes = self.turned[value], self.lanes(combination)
+        place = self.tiled.index(self.transposed)
+        first = (*combination[:place], 0, *combination[place + 1 :])
+        position = self.position(first)
+        start = position[self.vector]
+        rows: list[SSAValue] = []
+        for lane in range(lanes):
+            position[self.vector] = Index(start.value, start.constant + lane)
+            rows.append(access.load_vector(position, lanes))
+        for number, column in enumerate(transpose_block(rows, self.builder)):
+            own = (*combination[:place], number, *combination[place + 1 :])
+            self._scopes[-1][value, True, own] = column
 
     def _write(
         self, op: Operation, combination: Combination, *, is_vector: bool

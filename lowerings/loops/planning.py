@@ -17,6 +17,7 @@ from lowerings.loops.body import Body, Form, Forms, element_bits
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
+from lowerings.loops.transposition import LARGEST_BLOCK
 
 ACCESS_COST = {
     LaneStride.INVARIANT: 0.25,
@@ -25,6 +26,8 @@ ACCESS_COST = {
 }
 """Of one vector. A strided one costs `STRIDED_LANE_COST` for each lane."""
 STRIDED_LANE_COST = 1.5
+TURNED_COST = 6.0
+"""Of one vector of a block that is read the other way and turned in registers."""
 
 MATH_COST = 20
 """Of a call of the math dialect, when it is expanded."""
@@ -46,6 +49,8 @@ class Lanes:
     dimension: int
     lanes: int
     cost: float
+    transposed: int | None = None
+    """A dimension along which inputs are read in blocks and turned in registers."""
 
 
 def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
@@ -70,8 +75,11 @@ def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
         single = Loop(vector, chosen.lanes)
         loops = [*kept_loops, *(Loop(d) for d in outer), rows, single]
     else:
+        if chosen.transposed is not None:
+            kept_loops = [loop for loop in kept_loops if loop.dimension != chosen.transposed]
+            kept_loops.append(Loop(chosen.transposed, chosen.lanes))
         loops = [*kept_loops, lanes_loop, *reduced_loops]
-    return Schedule(tuple(loops), vector, chosen.lanes)
+    return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
 
 
 def output_stride(nest: Nest, dimension: int) -> int:
@@ -93,8 +101,12 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
         if lanes < 2:
             continue
         cost = cost_in_lanes(nest, body, forms, lanes)
-        if cost is not None and (best is None or cost < best.cost):
-            best = Lanes(dimension, lanes, cost)
+        choices = turned_lanes(nest, body, forms, min(lanes, LARGEST_BLOCK))
+        if cost is not None:
+            choices.append(Lanes(dimension, lanes, cost))
+        for choice in choices:
+            if best is None or choice.cost < best.cost:
+                best = choice
     if best is not None and best.cost >= body_cost(body) + len(nest.accesses):
         return None
     return best
@@ -119,12 +131,34 @@ def lanes_for(body: Body, forms: Forms, vector_bits: int) -> int:
     return vector_bits // max(8, *bits) if bits else vector_bits // 32
 
 
+def reduces(nest: Nest) -> bool:
+    """Whether some output element takes several points."""
+    return any(nest.is_reduction[d] and n != 1 for d, n in enumerate(nest.extents))
+
+
 def body_cost(body: Body) -> float:
     """The cost of the operations of a body."""
     return sum(MATH_COST if op.name.startswith("math.") else 1 for op in body.ops)
 
 
-def cost_in_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> float | None:
+def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes]:
+    """The choices to read blocks along another dimension and turn them in registers."""
+    extents, dimension = nest.extents, forms.dimension
+    if reduces(nest):
+        return []
+    result: list[Lanes] = []
+    for other, extent in enumerate(extents):
+        if other == dimension or min(extent, extents[dimension]) < lanes:
+            continue
+        cost = cost_in_lanes(nest, body, forms, lanes, other)
+        if cost is not None:
+            result.append(Lanes(dimension, lanes, cost, other))
+    return result
+
+
+def cost_in_lanes(
+    nest: Nest, body: Body, forms: Forms, lanes: int, transposed: int | None = None
+) -> float | None:
     """The cost per point with vectors along a dimension; None where that is impossible."""
     dimension = forms.dimension
     extent = nest.extents[dimension]
@@ -134,6 +168,8 @@ def cost_in_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> float | N
         if stride is None:
             return None
         strided = STRIDED_LANE_COST * min(lanes, extent)
+        if transposed is not None and lane_stride(access, transposed) is LaneStride.UNIT:
+            strided = TURNED_COST
         cost += ACCESS_COST.get(stride, strided)
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:
@@ -146,7 +182,7 @@ def cost_in_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> float | N
 
 def vectors_in_flight(nest: Nest, body: Body, chosen: Lanes) -> int:
     """How many vectors one iteration of the vector loop works on."""
-    if not any(nest.is_reduction[d] and n != 1 for d, n in enumerate(nest.extents)):
+    if not reduces(nest):
         return 1
     if body_cost(body) > LIGHT_BODY:
         return 1

@@ -27,3 +27,8 @@ class Schedule:
     vector: int | None = None
     """The dimension that runs in the lanes of vectors."""
     lanes: int = 1
+    transposed: int | None = None
+    """
+    A dimension in tiles of `lanes`. Inputs that have unit stride along it, and not along the
+    vector dimension, are read in square blocks along it and turned in registers.
+    """

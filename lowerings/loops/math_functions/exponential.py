@@ -1,0 +1,119 @@
+"""
+`exp`, `exp2`, `expm1` and what is made of them.
+
+`x = n * ln 2 + r` with an integer `n` and `|r| <= ln 2 / 2`, so `exp(x) = 2**n * exp(r)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, log2
+
+from lowerings.loops.math_functions.numbers import Number
+
+EXP_Q: dict[int, tuple[float, ...]] = {
+    32: (0.49999994, 0.16666515, 0.041668084, 0.008369348, 0.0013840366),
+    64: (
+        0.5,
+        0.16666666666666677,
+        0.0416666666666667,
+        0.00833333333332183,
+        0.0013888888888871475,
+        0.00019841269887644516,
+        2.48015873237979e-05,
+        2.7557240748080982e-06,
+        2.7557323263301683e-07,
+        2.511074112152868e-08,
+        2.087891044029011e-09,
+    ),
+}
+"""By bits: `exp(r) = 1 + r + r**2 * Q(r)` for `|r| <= 0.3473`, to 3.3e-9 and 1.3e-18."""
+
+EXPM1_Q: dict[int, tuple[float, ...]] = {
+    32: (0.5, 0.16666636, 0.04166651, 0.00834151, 0.0013930545, 0.00015046209),
+    64: EXP_Q[64],
+}
+"""`exp(r) - 1 = r + r**2 * Q(r)` for `|r| <= 0.3473`, to 3.4e-9 and 1.3e-18."""
+
+LN2_HIGH: dict[int, float] = {32: 0.693145751953125, 64: 0.6931471805598903}
+"""The head of ln 2, with so few bits that its product with any exponent is exact."""
+LN2_LOW: dict[int, float] = {32: 1.4286068e-06, 64: 5.497923018708371e-14}
+
+EXP_RANGE: dict[int, tuple[float, float]] = {32: (-104.0, 89.0), 64: (-746.0, 710.0)}
+"""Arguments whose exponential rounds to zero, and to infinity."""
+
+EXPM1_SATURATED: dict[int, float] = {32: -18.0, 64: -38.0}
+"""At and below this the result is -1."""
+
+
+@dataclass(frozen=True)
+class PowerOfTwo:
+    """`2**n` as a product of two factors of about its root, so that neither over- or underflows."""
+
+    first: Number
+    second: Number
+
+
+def power_of_two(shifted: Number) -> PowerOfTwo:
+    """`2**n` for the integer `n` in the low bits of `n + rounding_shift`."""
+    layout = shifted.format
+    exponent = shifted.as_integer() - shifted.constant(layout.rounding_shift).as_integer()
+    half = exponent >> 1
+    first = (half << layout.mantissa_bits) + layout.one_bits
+    second = ((exponent - half) << layout.mantissa_bits) + layout.one_bits
+    return PowerOfTwo(first.as_float(), second.as_float())
+
+
+def reduce_by_ln2(x: Number) -> tuple[Number, Number]:
+    """`n + rounding_shift` and `x - n * ln 2`, where `n` is the integer next to `x / ln 2`."""
+    bits = x.format.bits
+    shifted = x.times_plus(1 / log(2), x.format.rounding_shift)
+    n = shifted - x.format.rounding_shift
+    rest = n.times_plus(-LN2_HIGH[bits], x)
+    return shifted, n.times_plus(-LN2_LOW[bits], rest)
+
+
+def near_exp(r: Number) -> Number:
+    """`exp(r)` for `|r| <= ln 2 / 2`."""
+    quadratic = r.polynomial(EXP_Q[r.format.bits])
+    return (r * r).times_plus(quadratic, r) + 1.0
+
+
+def exp_of_moderate(x: Number) -> Number:
+    """`exp(x)` where it is a normal number."""
+    shifted, r = reduce_by_ln2(x)
+    exponent = shifted.as_integer() << x.format.mantissa_bits
+    return (near_exp(r).as_integer() + exponent).as_float()
+
+
+def exp(x: Number) -> Number:
+    """E to the power of x; at most 1.1 ULP (f32) and 1.0 ULP (f64), denormal results as well."""
+    least, greatest = EXP_RANGE[x.format.bits]
+    shifted, r = reduce_by_ln2(x.above(least).below(greatest))
+    scale = power_of_two(shifted)
+    return near_exp(r) * scale.first * scale.second
+
+
+def exp2(x: Number) -> Number:
+    """2 to the power of x; at most 1.1 ULP."""
+    least, greatest = EXP_RANGE[x.format.bits]
+    limited = x.above(least * log2(2.7182818284590455)).below(greatest / log(2))
+    shifted = limited + x.format.rounding_shift
+    fraction = limited - (shifted - x.format.rounding_shift)
+    scale = power_of_two(shifted)
+    return near_exp(fraction * log(2)) * scale.first * scale.second
+
+
+def expm1(x: Number) -> Number:
+    """
+    E to the power of x, less 1; at most 1.6 ULP.
+
+    With `2**n = a * b` it is `(a * (exp(r) - 1) + (a - 1 / b)) * b`.
+    """
+    bits = x.format.bits
+    limited = x.above(EXPM1_SATURATED[bits]).below(EXP_RANGE[bits][1])
+    shifted, r = reduce_by_ln2(limited)
+    scale = power_of_two(shifted)
+    near = (r * r).times_plus(r.polynomial(EXPM1_Q[bits]), r)
+    result = scale.first.times_plus(near, scale.first - 1.0 / scale.second) * scale.second
+    return x.is_equal(0.0).choose(x, result)

@@ -1,0 +1,300 @@
+"""
+Arithmetic on SSA values written as formulas: `x * y + z` appends operations.
+
+A `Number` is a scalar or a vector of any float or integer type. Formulas name no type: constants
+take that of the other operand, and what fits scalars fits vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    f32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.arith_extension import (
+    NO_FAST_MATH,
+    CmpfOp,
+    CmpiOp,
+    FPToSIOp,
+    SelectOp,
+    SIToFPOp,
+    with_element_type,
+)
+from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder, ScalarAttr
+
+Operand: TypeAlias = "Number | float | int"
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A binary floating-point format that functions are computed in."""
+
+    bits: int
+    mantissa_bits: int
+    """Without the leading one."""
+
+    @property
+    def bias(self) -> int:
+        """The exponent that stands for 2**0."""
+        return (1 << (self.bits - self.mantissa_bits - 2)) - 1
+
+    @property
+    def smallest_normal(self) -> float:
+        return 2.0 ** (1 - self.bias)
+
+    @property
+    def one_bits(self) -> int:
+        """The bit pattern of 1."""
+        return self.bias << self.mantissa_bits
+
+    @property
+    def rounding_shift(self) -> float:
+        """
+        Added to a number of moderate size, rounds it to an integer, whose two's complement the
+        low bits then hold.
+        """
+        return 1.5 * 2.0**self.mantissa_bits
+
+
+FORMATS: dict[type[Attribute], FloatFormat] = {
+    Float32Type: FloatFormat(32, 23),
+    Float64Type: FloatFormat(64, 52),
+}
+
+NARROW_TYPES = (Float16Type, BFloat16Type)
+"""Types whose functions are computed in f32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A value with the builder that its formulas go to."""
+
+    builder: LoopBuilder
+    value: SSAValue
+
+    @property
+    def type(self) -> Attribute:
+        return self.value.type
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type itself, or that of the elements of a vector."""
+        own = self.type
+        return (
+            cast("VectorType[Attribute]", own).element_type if isinstance(own, VectorType) else own
+        )
+
+    @property
+    def is_integer(self) -> bool:
+        return isinstance(self.element_type, IntegerType)
+
+    @property
+    def format(self) -> FloatFormat:
+        """The format of a float; that of the float of the same width for an integer."""
+        element = self.element_type
+        if isinstance(element, IntegerType):
+            return next(f for f in FORMATS.values() if f.bits == element.bitwidth)
+        return FORMATS[type(element)]
+
+    def constant(self, number: float) -> Number:
+        """A constant of this number's type."""
+        element = self.element_type
+        attribute: ScalarAttr
+        if isinstance(element, IntegerType):
+            integer_type = cast("IntegerType", element)
+            attribute = IntegerAttr(int(number), integer_type, truncate_bits=True)
+        else:
+            attribute = FloatAttr(float(number), cast(AnyFloat, element))
+        constants, own = self.builder.constants, self.type
+        if isinstance(own, VectorType):
+            (lanes,) = own.get_shape()
+            return Number(self.builder, constants.splat(attribute, lanes))
+        return Number(self.builder, constants.scalar(attribute))
+
+    def _lift(self, operand: Operand) -> Number:
+        return operand if isinstance(operand, Number) else self.constant(operand)
+
+    def _emit(
+        self,
+        op_class: type[Operation],
+        operands: Sequence[Operand],
+        result_type: Attribute | None = None,
+        **properties: Attribute,
+    ) -> Number:
+        op = op_class.create(
+            operands=[self._lift(operand).value for operand in operands],
+            result_types=[result_type or self.type],
+            properties=properties,
+        )
+        return Number(self.builder, self.builder.add(op).results[0])
+
+    def _float(self, op_class: type[Operation], *operands: Operand) -> Number:
+        return self._emit(op_class, operands, fastmath=NO_FAST_MATH)
+
+    def _either(
+        self, of_floats: type[Operation], of_integers: type[Operation], *operands: Operand
+    ) -> Number:
+        if self.is_integer:
+            return self._emit(of_integers, operands, overflowFlags=NO_OVERFLOW_FLAGS)
+        return self._float(of_floats, *operands)
+
+    def __add__(self, other: Operand) -> Number:
+        return self._either(arith.AddfOp, arith.AddiOp, self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Number:
+        return self._either(arith.SubfOp, arith.SubiOp, self, other)
+
+    def __rsub__(self, other: Operand) -> Number:
+        return self._either(arith.SubfOp, arith.SubiOp, other, self)
+
+    def __mul__(self, other: Operand) -> Number:
+        return self._either(arith.MulfOp, arith.MuliOp, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Number:
+        return self._float(arith.DivfOp, self, other)
+
+    def __rtruediv__(self, other: Operand) -> Number:
+        return self._float(arith.DivfOp, other, self)
+
+    def __neg__(self) -> Number:
+        return self._float(arith.NegfOp, self)
+
+    def __abs__(self) -> Number:
+        return self._float(math.AbsFOp, self)
+
+    def __and__(self, other: Operand) -> Number:
+        return self._emit(arith.AndIOp, [self, other])
+
+    def __or__(self, other: Operand) -> Number:
+        return self._emit(arith.OrIOp, [self, other])
+
+    def __xor__(self, other: Operand) -> Number:
+        return self._emit(arith.XOrIOp, [self, other])
+
+    def __lshift__(self, other: Operand) -> Number:
+        return self._emit(arith.ShLIOp, [self, other], overflowFlags=NO_OVERFLOW_FLAGS)
+
+    def __rshift__(self, other: Operand) -> Number:
+        """Arithmetic: copies of the sign move in."""
+        return self._emit(arith.ShRSIOp, [self, other])
+
+    def shift_right_unsigned(self, other: Operand) -> Number:
+        """Zeros move in."""
+        return self._emit(arith.ShRUIOp, [self, other])
+
+    def times_plus(self, factor: Operand, addend: Operand) -> Number:
+        """`self * factor + addend`, rounded once."""
+        return self._float(math.FmaOp, self, factor, addend)
+
+    def sqrt(self) -> Number:
+        """The square root, correctly rounded."""
+        return self._float(math.SqrtOp, self)
+
+    def floor(self) -> Number:
+        return self._float(math.FloorOp, self)
+
+    def trunc(self) -> Number:
+        return self._float(math.TruncOp, self)
+
+    def with_sign_of(self, other: Operand) -> Number:
+        """The magnitude of this number with the sign of another."""
+        return self._float(math.CopySignOp, self, other)
+
+    def _compare(self, predicate: str, other: Operand) -> Number:
+        other = self._lift(other)
+        op_class = CmpiOp if self.is_integer else CmpfOp
+        op = self.builder.add(op_class(self.value, other.value, predicate))
+        return Number(self.builder, op.result)
+
+    def is_less(self, other: Operand) -> Number:
+        """Integers as signed; false where a float is no number."""
+        return self._compare("slt" if self.is_integer else "olt", other)
+
+    def is_greater(self, other: Operand) -> Number:
+        """Integers as signed; false where a float is no number."""
+        return self._compare("sgt" if self.is_integer else "ogt", other)
+
+    def is_at_most(self, other: Operand) -> Number:
+        """Integers as signed; false where a float is no number."""
+        return self._compare("sle" if self.is_integer else "ole", other)
+
+    def is_equal(self, other: Operand) -> Number:
+        """False where a float is no number."""
+        return self._compare("eq" if self.is_integer else "oeq", other)
+
+    def is_nan(self) -> Number:
+        return self._compare("uno", self)
+
+    def choose(self, if_true: Operand, if_false: Operand) -> Number:
+        """One of two numbers, by this condition; at least one of them is a `Number`."""
+        if not isinstance(if_true, Number):
+            assert isinstance(if_false, Number)
+            if_true = if_false.constant(if_true)
+        if_false = if_true._lift(if_false)
+        op = SelectOp(self.value, if_true.value, if_false.value)
+        return Number(self.builder, self.builder.add(op).result)
+
+    def above(self, bound: Operand) -> Number:
+        """This number, or `bound` where it is less; NaN stays."""
+        return self.is_less(bound).choose(bound, self)
+
+    def below(self, bound: Operand) -> Number:
+        """This number, or `bound` where it is greater; NaN stays."""
+        return self.is_greater(bound).choose(bound, self)
+
+    def as_integer(self) -> Number:
+        """The bits of a float as a signless integer."""
+        return self._bitcast(IntegerType(self.format.bits))
+
+    def as_float(self) -> Number:
+        """The float with the bits of an integer."""
+        bits = self.format.bits
+        return self._bitcast(next(t() for t, f in FORMATS.items() if f.bits == bits))
+
+    def _bitcast(self, element_type: Attribute) -> Number:
+        result_type = with_element_type(self.type, element_type)
+        return self._emit(arith.BitcastOp, [self], result_type)
+
+    def to_float(self, element_type: Attribute) -> Number:
+        """An integer as a float of `element_type`."""
+        return self._emit(SIToFPOp, [self], with_element_type(self.type, element_type))
+
+    def to_integer(self, element_type: Attribute) -> Number:
+        """A float, rounded towards zero, as an integer of `element_type`."""
+        return self._emit(FPToSIOp, [self], with_element_type(self.type, element_type))
+
+    def extended(self, element_type: Attribute = f32) -> Number:
+        """A float in a wider type."""
+        result_type = with_element_type(self.type, element_type)
+        return self._emit(arith.ExtFOp, [self], result_type)
+
+    def truncated(self, element_type: Attribute) -> Number:
+        """A float rounded to a narrower type."""
+        result_type = with_element_type(self.type, element_type)
+        return self._emit(arith.TruncFOp, [self], result_type)
+
+    def polynomial(self, coefficients: Sequence[float]) -> Number:
+        """The polynomial of this number, coefficients from the constant term up, by Horner."""
+        result = self.constant(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            result = result.times_plus(self, coefficient)
+        return result

@@ -1,0 +1,48 @@
+"""Square blocks that are read along one dimension and used along another: turned in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import SSAValue
+
+from lowerings.loops.builder import LoopBuilder
+
+LARGEST_BLOCK = 16
+"""Rows and lanes of the largest block: its vectors, read and turned, fit the register file."""
+
+
+def transpose_block(rows: Sequence[SSAValue], builder: LoopBuilder) -> list[SSAValue]:
+    """
+    The columns of a square block given by its rows, each a vector; a power of two of them.
+
+    One exchange for each bit of the row number: what rows with the bit set hold in lanes without
+    it changes places with what the row without the bit holds in lanes with it.
+    """
+    result = list(rows)
+    count = len(rows)
+    bit = 1
+    while bit < count:
+        first = [lane if not lane & bit else count + lane - bit for lane in range(count)]
+        second = [lane + bit if not lane & bit else count + lane for lane in range(count)]
+        for row in range(count):
+            if not row & bit:
+                pair = result[row], result[row | bit]
+                result[row] = _shuffle(pair, first, builder)
+                result[row | bit] = _shuffle(pair, second, builder)
+        bit *= 2
+    return result
+
+
+def _shuffle(
+    pair: tuple[SSAValue, SSAValue], lanes: Sequence[int], builder: LoopBuilder
+) -> SSAValue:
+    """The vector of `lanes` of two vectors, those of the second counted on from the first's."""
+    op = vector.ShuffleOp.create(
+        operands=pair,
+        result_types=[pair[0].type],
+        properties={"mask": DenseArrayBase.from_list(i64, lanes)},
+    )
+    return builder.add(op).result
