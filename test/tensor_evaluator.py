@@ -1,0 +1,611 @@
+"""
+Runs modules of the tensors level in numpy, one array operation per scalar operation.
+
+It is strict where the machine would be free: an index outside of a tensor, a division by zero, a
+shift by the width or a conversion out of range is an AssertionError.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects import builtin
+from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
+from xdsl.dialects.builtin import ComplexType, IndexType, IntegerType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+Array = np.ndarray
+Environment = dict[SSAValue, Any]
+
+FLOATS: dict[type, Any] = {
+    builtin.Float64Type: np.float64,
+    builtin.Float32Type: np.float32,
+    builtin.Float16Type: np.float16,
+    builtin.BFloat16Type: ml_dtypes.bfloat16,
+    builtin.Float8E4M3FNType: ml_dtypes.float8_e4m3fn,
+    builtin.Float8E5M2Type: ml_dtypes.float8_e5m2,
+    builtin.Float8E4M3Type: ml_dtypes.float8_e4m3,
+    builtin.Float8E3M4Type: ml_dtypes.float8_e3m4,
+    builtin.Float8E4M3B11FNUZType: ml_dtypes.float8_e4m3b11fnuz,
+    builtin.Float8E4M3FNUZType: ml_dtypes.float8_e4m3fnuz,
+    builtin.Float8E5M2FNUZType: ml_dtypes.float8_e5m2fnuz,
+    builtin.Float8E8M0FNUType: ml_dtypes.float8_e8m0fnu,
+    builtin.Float4E2M1FNType: ml_dtypes.float4_e2m1fn,
+}
+INTEGERS = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+
+
+def dtype_of(type_: Attribute) -> np.dtype:
+    """The dtype that holds scalars of a type; integers of unusual widths are Python integers."""
+    if isinstance(type_, IndexType):
+        return np.dtype(np.int64)
+    if isinstance(type_, IntegerType):
+        return np.dtype(INTEGERS.get(type_.width.data, object))
+    if isinstance(type_, ComplexType):
+        is_double = isinstance(type_.element_type, builtin.Float64Type)
+        return np.dtype(np.complex128 if is_double else np.complex64)
+    return np.dtype(FLOATS[type(type_)])
+
+
+def width_of(type_: Attribute) -> int:
+    return 64 if isinstance(type_, IndexType) else type_.width.data  # type: ignore[attr-defined]
+
+
+def wrap(values: Any, type_: Attribute) -> Array:
+    """Integers of any size as signed integers of a width."""
+    width = width_of(type_)
+    values = np.asarray(values)
+    if width == 1:
+        return (values.astype(object) & 1).astype(np.bool_)
+    half = 1 << (width - 1)
+    values = ((objects(values) + half) & ((1 << width) - 1)) - half
+    return objects(values).astype(dtype_of(type_))
+
+
+def objects(values: Any) -> Array:
+    """An array of Python integers, which do not wrap."""
+    return np.asarray(np.asarray(values).astype(object), dtype=object)
+
+
+def unsigned(values: Any, type_: Attribute) -> Array:
+    """Signless integers as Python integers from 0."""
+    return objects(objects(values) & ((1 << width_of(type_)) - 1))
+
+
+def signed(values: Any) -> Array:
+    """Signless integers as signed Python integers; i1 is 0 or -1."""
+    values = np.asarray(values)
+    return objects(-values.astype(int) if values.dtype == bool else values)
+
+
+class Evaluator:
+    """Runs the functions of one module."""
+
+    def __init__(self, module: ModuleOp):
+        self.functions = {
+            op.sym_name.data: op for op in module.body.block.ops if op.name == "func.func"
+        }
+
+    def run(self, name: str, arguments: Sequence[Any]) -> list[Array]:
+        """The results of a function; arguments have the dtypes of the signless types."""
+        block = self.functions[name].body.block
+        environment: Environment = dict(zip(block.args, arguments, strict=True))
+        with np.errstate(all="ignore"):
+            return [np.asarray(v) for v in self.run_block(block, environment)]
+
+    def run_block(self, block: Block, environment: Environment) -> list[Any]:
+        """The operands of the terminator."""
+        for op in block.ops:
+            if op is block.last_op:
+                return [environment[o] for o in op.operands]
+            self.run_operation(op, environment)
+        raise AssertionError("a block without terminator")
+
+    def run_operation(self, op: Operation, environment: Environment) -> None:
+        operands = [environment[o] for o in op.operands]
+        structured = STRUCTURED.get(op.name)
+        if structured is not None:
+            results = structured(self, op, operands, environment)
+        else:
+            results = [SCALARS[op.name](op, *operands)]
+        for result, value in zip(op.results, results, strict=True):
+            environment[result] = value
+
+
+# Scalar operations, on arrays of any shape
+
+
+def float_binary(function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(op: Operation, x: Array, y: Array) -> Array:
+        assert dtype_of(op.results[0].type) in (np.float32, np.float64)
+        return np.asarray(function(x, y)).astype(dtype_of(op.results[0].type))
+
+    return run
+
+
+def float_unary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Computed in f64 and rounded to f32."""
+
+    def run(op: Operation, x: Array) -> Array:
+        assert dtype_of(op.results[0].type) in (np.float32, np.float64)
+        return np.asarray(function(np.asarray(x, np.float64))).astype(
+            dtype_of(op.results[0].type)
+        )
+
+    return run
+
+
+def integer(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda op, *xs: wrap(function(*map(signed, xs)), op.results[0].type)
+
+
+def of_unsigned(function: Callable[..., Any]) -> Callable[..., Any]:
+    def run(op: Operation, *xs: Array) -> Array:
+        types = [o.type for o in op.operands]
+        return wrap(
+            function(*(unsigned(x, t) for x, t in zip(xs, types, strict=True))),
+            op.results[0].type,
+        )
+
+    return run
+
+
+def shift(function: Callable[..., Any], is_signed: bool) -> Callable[..., Any]:
+    def run(op: Operation, x: Array, amount: Array) -> Array:
+        type_ = op.results[0].type
+        amounts = unsigned(amount, type_)
+        assert np.all(amounts < width_of(type_))
+        return wrap(function(signed(x) if is_signed else unsigned(x, type_), amounts), type_)
+
+    return run
+
+
+def quotient(x: Array, y: Array) -> Array:
+    assert np.all(y != 0), "division by zero"
+    magnitude = abs(x) // abs(y)
+    return np.where((x < 0) != (y < 0), -magnitude, magnitude)
+
+
+def divide_signed(op: Operation, x: Array, y: Array) -> Array:
+    type_ = op.results[0].type
+    least = -(1 << (width_of(type_) - 1))
+    assert not np.any((signed(x) == least) & (signed(y) == -1)), "quotient overflows"
+    return wrap(quotient(signed(x), signed(y)), type_)
+
+
+def remainder_signed(op: Operation, x: Array, y: Array) -> Array:
+    divide_signed(op, x, y)
+    return wrap(signed(x) - quotient(signed(x), signed(y)) * signed(y), op.results[0].type)
+
+
+def compare_integers(op: Operation, x: Array, y: Array) -> Array:
+    word = CMPI_COMPARISON_OPERATIONS[op.properties["predicate"].value.data]
+    type_ = op.operands[0].type
+    if word.startswith("u"):
+        x, y = unsigned(x, type_), unsigned(y, type_)
+    elif word not in ("eq", "ne"):
+        x, y = signed(x), signed(y)
+    return np.asarray(RELATIONS[word[-2:]](x, y), dtype=bool)
+
+
+RELATIONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def compare_floats(op: Operation, x: Array, y: Array) -> Array:
+    word = CMPF_COMPARISON_OPERATIONS[op.properties["predicate"].value.data]
+    either_nan = np.isnan(x) | np.isnan(y)
+    if word in ("ord", "uno"):
+        return either_nan == (word == "uno")
+    relation = RELATIONS[word[1:]](x, y)
+    return (relation | either_nan) if word[0] == "u" else (relation & ~either_nan)
+
+
+def maximum(x: Array, y: Array) -> Array:
+    larger = np.maximum(x, y)
+    return np.where((x == 0) & (y == 0), np.where(np.signbit(x), y, x), larger)
+
+
+def minimum(x: Array, y: Array) -> Array:
+    smaller = np.minimum(x, y)
+    return np.where((x == 0) & (y == 0), np.where(np.signbit(x), x, y), smaller)
+
+
+def to_integer(is_signed: bool) -> Callable[..., Any]:
+    def run(op: Operation, x: Array) -> Array:
+        type_ = op.results[0].type
+        width = width_of(type_)
+        low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
+        truncated = np.trunc(np.asarray(x, np.float64))
+        assert np.all((truncated >= low) & (truncated < high)), "float out of range"
+        return wrap(np.asarray(np.vectorize(int, otypes=[object])(truncated)), type_)
+
+    return run
+
+
+def from_integer(is_signed: bool) -> Callable[..., Any]:
+    def run(op: Operation, x: Array) -> Array:
+        values = signed(x) if is_signed else unsigned(x, op.operands[0].type)
+        target = dtype_of(op.results[0].type)
+        assert target in (np.float32, np.float64)
+        # numpy rounds 64-bit integers to f32 once.
+        container = np.int64 if is_signed else np.uint64
+        return np.asarray(values, dtype=object).astype(container).astype(target)
+
+    return run
+
+
+def bits_of(values: Array) -> Array:
+    """The bits of floats as signed integers of their width."""
+    return np.asarray(values).view(f"i{np.asarray(values).dtype.itemsize}")
+
+
+def bitcast(op: Operation, x: Array) -> Array:
+    source, target = op.operands[0].type, op.results[0].type
+    x = np.asarray(x)
+    if isinstance(target, IntegerType):
+        if isinstance(source, IntegerType):
+            return x
+        return wrap(bits_of(x), target)
+    carrier = np.dtype(f"i{dtype_of(target).itemsize}")
+    if isinstance(source, IntegerType):
+        x = (x.astype(object) & ((1 << source.width.data) - 1)).astype(
+            np.dtype(f"u{carrier.itemsize}")
+        )
+    return x.view(dtype_of(target))
+
+
+def constant(op: Operation) -> Array:
+    value = op.properties["value"]
+    type_ = op.results[0].type
+    if isinstance(value, builtin.DenseIntOrFPElementsAttr):
+        element_type = type_.element_type
+        dtype = dtype_of(element_type)
+        if dtype == object:
+            values = np.array([int(v) for v in value.get_values()], dtype=object)
+            return wrap(values, element_type).reshape(type_.get_shape())
+        stored = np.uint8 if dtype == bool else dtype
+        flat = np.frombuffer(value.data.data, dtype=stored)
+        return flat.astype(dtype).reshape(type_.get_shape())
+    if isinstance(value, builtin.ArrayAttr):
+        real, imaginary = (part.value.data for part in value.data)
+        return np.asarray(complex(real, imaginary), dtype=dtype_of(type_))
+    if isinstance(value, builtin.FloatAttr):
+        return np.asarray(value.value.data, dtype=dtype_of(type_))
+    return wrap(np.asarray(value.value.data, dtype=object), type_)
+
+
+def create_complex(op: Operation, real: Array, imaginary: Array) -> Array:
+    real, imaginary = np.broadcast_arrays(real, imaginary)
+    result = np.empty(real.shape, dtype_of(op.results[0].type))
+    result.real, result.imag = real, imaginary
+    return result
+
+
+def convert(op: Operation, x: Array) -> Array:
+    return np.asarray(x).astype(dtype_of(op.results[0].type))
+
+
+def round_afz(x: Array) -> Array:
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
+
+
+def leading_zeros(op: Operation, x: Array) -> Array:
+    type_ = op.results[0].type
+    lengths = np.vectorize(lambda v: v.bit_length(), otypes=[object])(unsigned(x, type_))
+    return wrap(width_of(type_) - lengths, type_)
+
+
+def population(op: Operation, x: Array) -> Array:
+    type_ = op.results[0].type
+    return wrap(
+        np.vectorize(lambda v: v.bit_count(), otypes=[object])(unsigned(x, type_)), type_
+    )
+
+
+def extract(op: Operation, source: Array, *indices: Array) -> Array:
+    for index, size in zip(indices, source.shape, strict=True):
+        assert np.all((np.asarray(index) >= 0) & (np.asarray(index) < size)), "out of bounds"
+    return np.asarray(source[tuple(np.asarray(i, np.int64) for i in indices)])
+
+
+def same_sign_bit(op: Operation, x: Array) -> Array:
+    return np.negative(x)
+
+
+SCALARS: dict[str, Callable[..., Any]] = {
+    "arith.constant": constant,
+    "arith.addf": float_binary(np.add),
+    "arith.subf": float_binary(np.subtract),
+    "arith.mulf": float_binary(np.multiply),
+    "arith.divf": float_binary(np.divide),
+    "arith.remf": float_binary(np.fmod),
+    "arith.maximumf": float_binary(maximum),
+    "arith.minimumf": float_binary(minimum),
+    "arith.negf": same_sign_bit,
+    "arith.addi": integer(lambda x, y: x + y),
+    "arith.subi": integer(lambda x, y: x - y),
+    "arith.muli": integer(lambda x, y: x * y),
+    "arith.andi": integer(lambda x, y: x & y),
+    "arith.ori": integer(lambda x, y: x | y),
+    "arith.xori": integer(lambda x, y: x ^ y),
+    "arith.maxsi": integer(np.maximum),
+    "arith.minsi": integer(np.minimum),
+    "arith.maxui": of_unsigned(np.maximum),
+    "arith.minui": of_unsigned(np.minimum),
+    "arith.divsi": divide_signed,
+    "arith.remsi": remainder_signed,
+    "arith.divui": of_unsigned(quotient),
+    "arith.remui": of_unsigned(lambda x, y: x - quotient(x, y) * y),
+    "arith.shli": shift(lambda x, y: x << y, False),
+    "arith.shrui": shift(lambda x, y: x >> y, False),
+    "arith.shrsi": shift(lambda x, y: x >> y, True),
+    "arith.cmpi": compare_integers,
+    "arith.cmpf": compare_floats,
+    "arith.select": lambda _op, c, x, y: np.where(c, x, y),
+    "arith.bitcast": bitcast,
+    "arith.extf": convert,
+    "arith.truncf": convert,
+    "arith.extsi": integer(lambda x: x),
+    "arith.extui": of_unsigned(lambda x: x),
+    "arith.trunci": integer(lambda x: x),
+    "arith.index_cast": integer(lambda x: x),
+    "arith.index_castui": of_unsigned(lambda x: x),
+    "arith.fptosi": to_integer(True),
+    "arith.fptoui": to_integer(False),
+    "arith.sitofp": from_integer(True),
+    "arith.uitofp": from_integer(False),
+    "math.absf": lambda _op, x: np.abs(x),
+    "math.atan2": float_binary(lambda x, y: np.arctan2(np.float64(x), np.float64(y))),
+    "math.powf": float_binary(lambda x, y: np.power(np.float64(x), np.float64(y))),
+    "math.copysign": float_binary(np.copysign),
+    "math.cbrt": float_unary(np.cbrt),
+    "math.ceil": float_unary(np.ceil),
+    "math.cos": float_unary(np.cos),
+    "math.erf": float_unary(np.vectorize(math.erf, otypes=[float])),
+    "math.exp": float_unary(np.exp),
+    "math.expm1": float_unary(np.expm1),
+    "math.floor": float_unary(np.floor),
+    "math.log": float_unary(np.log),
+    "math.log1p": float_unary(np.log1p),
+    "math.round": float_unary(round_afz),
+    "math.roundeven": float_unary(np.rint),
+    "math.rsqrt": float_unary(lambda x: 1 / np.sqrt(x)),
+    "math.sin": float_unary(np.sin),
+    "math.sqrt": float_unary(np.sqrt),
+    "math.tan": float_unary(np.tan),
+    "math.tanh": float_unary(np.tanh),
+    "math.ctlz": leading_zeros,
+    "math.ctpop": population,
+    "complex.constant": constant,
+    "complex.create": create_complex,
+    "complex.re": lambda _op, z: np.asarray(z).real,
+    "complex.im": lambda _op, z: np.asarray(z).imag,
+    "tensor.extract": extract,
+}
+
+
+# Operations on whole tensors
+
+
+def evaluate(expression: AffineExpr, dimensions: Sequence[Any]) -> Any:
+    """An affine expression on arrays of positions."""
+    match expression:
+        case AffineDimExpr():
+            return dimensions[expression.position]
+        case AffineConstantExpr():
+            return expression.value
+        case AffineBinaryOpExpr():
+            lhs, rhs = evaluate(expression.lhs, dimensions), evaluate(expression.rhs, dimensions)
+            match expression.kind:
+                case AffineBinaryOpKind.Add:
+                    return lhs + rhs
+                case AffineBinaryOpKind.Mul:
+                    return lhs * rhs
+                case AffineBinaryOpKind.FloorDiv:
+                    return lhs // rhs
+                case AffineBinaryOpKind.Mod:
+                    return lhs % rhs
+                case AffineBinaryOpKind.CeilDiv:
+                    return -(-lhs // rhs)
+    raise AssertionError(f"{expression} is not affine in the dimensions")
+
+
+def loop_sizes(op: Operation, operands: Sequence[Array]) -> list[int]:
+    """The sizes of the iteration space: of the dimensions that a loop indexes alone."""
+    maps = [m.data for m in op.properties["indexing_maps"].data]
+    sizes: dict[int, int] = {}
+    for map_, operand in zip(maps, operands, strict=True):
+        for expression, size in zip(map_.results, np.shape(operand), strict=True):
+            if isinstance(expression, AffineDimExpr):
+                assert sizes.setdefault(expression.position, size) == size
+    return [sizes[d] for d in range(maps[0].num_dims if maps else 0)]
+
+
+def generic(
+    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+) -> list[Array]:
+    """Parallel loops as array operations; reduction loops one after the other, row-major."""
+    maps = [m.data for m in op.properties["indexing_maps"].data]
+    kinds = [str(i.data) for i in op.properties["iterator_types"].data]
+    sizes = loop_sizes(op, operands)
+    parallel = [d for d, kind in enumerate(kinds) if kind == "parallel"]
+    reduction = [d for d, kind in enumerate(kinds) if kind == "reduction"]
+    shape = tuple(sizes[d] for d in parallel)
+    positions: list[Any] = [None] * len(kinds)
+    for axis, d in enumerate(parallel):
+        positions[d] = np.arange(sizes[d]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    results = [np.array(o) for o in operands[len(operands) - len(op.results) :]]
+    current = [*operands[: len(operands) - len(results)], *results]
+    body = op.regions[0].block
+    if 0 in shape:
+        return results
+    for step in product(*(range(sizes[d]) for d in reduction)):
+        for d, position in zip(reduction, step, strict=True):
+            positions[d] = position
+        indices = [[evaluate(e, positions) for e in m.results] for m in maps]
+        inner: Environment = dict(environment)
+        for argument, operand, index in zip(body.args, current, indices, strict=True):
+            inner[argument] = extract(op, np.asarray(operand), *index)
+        yielded = run_body(evaluator, body, inner, positions)
+        for result, index, value in zip(results, indices[-len(results) :], yielded, strict=True):
+            result[tuple(index)] = np.broadcast_to(value, shape) if shape else value
+    return results
+
+
+def run_body(
+    evaluator: Evaluator, body: Block, inner: Environment, positions: Sequence[Any]
+) -> list[Any]:
+    for scalar in body.ops:
+        if scalar.name == "linalg.index":
+            inner[scalar.results[0]] = positions[scalar.properties["dim"].value.data]
+        elif scalar is body.last_op:
+            return [inner[o] for o in scalar.operands]
+        else:
+            evaluator.run_operation(scalar, inner)
+    raise AssertionError("a body without terminator")
+
+
+def fill(
+    _evaluator: Evaluator, _op: Operation, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    scalar, destination = operands
+    return [np.full(np.shape(destination), scalar, dtype=np.asarray(destination).dtype)]
+
+
+def empty(
+    _evaluator: Evaluator, op: Operation, _operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    """Noise, so that a result that depends on it shows."""
+    type_ = op.results[0].type
+    assert isinstance(type_, TensorType)
+    dtype = dtype_of(type_.element_type)
+    count = math.prod(type_.get_shape())
+    if dtype == object:
+        return [wrap(np.full(type_.get_shape(), 5), type_.element_type)]
+    noise = np.full(count * dtype.itemsize, 0x5A if dtype != bool else 1, np.uint8)
+    return [noise.view(dtype).reshape(type_.get_shape()).copy()]
+
+
+def slices(op: Operation, dynamic: Sequence[Any], shape: Sequence[int]) -> tuple[slice, ...]:
+    """The slices of extract_slice and insert_slice, which have to be inside of `shape`."""
+    starts = iter(dynamic)
+    found: list[slice] = []
+    for offset, size, stride, bound in zip(
+        op.properties["static_offsets"].get_values(),
+        op.properties["static_sizes"].get_values(),
+        op.properties["static_strides"].get_values(),
+        shape,
+        strict=True,
+    ):
+        start = int(next(starts)) if offset == -(2**63) else offset
+        last = start + (size - 1) * stride
+        assert 0 <= start and last < bound, "slice out of bounds"
+        found.append(slice(start, last + 1, stride))
+    return tuple(found)
+
+
+def extract_slice(
+    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    source = operands[0]
+    part = source[slices(op, operands[1:], source.shape)]
+    return [part.reshape(op.results[0].type.get_shape())]
+
+
+def insert_slice(
+    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    source, destination = operands[:2]
+    result = np.array(destination)
+    place = slices(op, operands[2:], result.shape)
+    result[place] = source.reshape(result[place].shape)
+    return [result]
+
+
+def reshape(
+    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    return [operands[0].reshape(op.results[0].type.get_shape())]
+
+
+def while_loop(
+    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+) -> list[Array]:
+    before, after = (region.block for region in op.regions)
+    carried = list(operands)
+    while True:
+        condition, *passed = evaluator.run_block(
+            before, {**environment, **dict(zip(before.args, carried, strict=True))}
+        )
+        if not condition:
+            return passed
+        carried = evaluator.run_block(
+            after, {**environment, **dict(zip(after.args, passed, strict=True))}
+        )
+
+
+def branch(
+    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+) -> list[Array]:
+    if op.name == "scf.if":
+        taken = op.regions[0 if operands[0] else 1]
+    else:
+        cases = list(op.properties["cases"].get_values())
+        index = int(operands[0])
+        taken = op.regions[1 + cases.index(index) if index in cases else 0]
+    return evaluator.run_block(taken.block, dict(environment))
+
+
+def call(
+    evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    return evaluator.run(op.properties["callee"].string_value(), operands)
+
+
+STRUCTURED: dict[str, Callable[..., list[Array]]] = {
+    "linalg.generic": generic,
+    "linalg.fill": fill,
+    "tensor.empty": empty,
+    "tensor.extract_slice": extract_slice,
+    "tensor.insert_slice": insert_slice,
+    "tensor.expand_shape": reshape,
+    "tensor.collapse_shape": reshape,
+    "scf.while": while_loop,
+    "scf.if": branch,
+    "scf.index_switch": branch,
+    "func.call": call,
+}
+
+
+def signless_array(array: Any) -> Array:
+    """An argument as the tensors level holds it: unsigned integers with their bits as signed."""
+    array = np.asarray(array)
+    if array.dtype.kind == "u":
+        return array.view(f"i{array.dtype.itemsize}")
+    if array.dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2):
+        width = 2 if array.dtype in (ml_dtypes.int2, ml_dtypes.uint2) else 4
+        return wrap(array.astype(np.int64).astype(object), IntegerType(width))
+    return array
+
+
+def run_module(module: ModuleOp, arguments: Sequence[Any], name: str = "main") -> list[Array]:
+    """The results of a function of a module of the tensors level."""
+    return Evaluator(module).run(name, [signless_array(a) for a in arguments])
