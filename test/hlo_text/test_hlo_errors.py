@@ -3,6 +3,8 @@
 The place is marked by `@@` in each text.
 """
 
+from contextlib import suppress
+
 import pytest
 
 from xla_dialect.diagnostics import LocatedError
@@ -99,7 +101,10 @@ def test_truncated_text(text: str, message: str):
         ("y = f32[2] copy(@@g32[2] x)", "unknown element type 'g32'"),
         (f"y = f32[@@{'9' * 200}] copy(x)", "dimension size 99999999999999999999... (200 digits)"),
         ("y = @@f32[4294967296,4294967296] copy(x)", "array has more than 2^63 - 1 elements"),
-        ("y = f32[1] slice(x), slice={[0:@@99999999999999999999]}", "slice: 99999999999999999999"),
+        (
+            "y = f32[1] slice(x), slice={[0:@@99999999999999999999]}",
+            "slice: '99999999999999999999' does not",
+        ),
         (
             "y = f32[1] slice(x), slice={@@[0:1:1:1]}",
             "slice: expected a range [start:limit:stride]",
@@ -264,7 +269,7 @@ X = "ENTRY e {\n  x = f32[2] parameter(0)\n"
         ),
         (
             f"HloModule m, replica_count=@@{'1' * 30}\n{X}}}\n",
-            f"replica_count: {'1' * 30} does not fit 64 bits",
+            f"replica_count: '{'1' * 30}' does not fit 64 bits",
         ),
         (
             f"HloModule m, entry_computation_layout=@@{{(f32[3])->f32[2]}}\n{X}}}\n",
@@ -323,3 +328,26 @@ def test_long_chain_of_calls():
         entry = "ENTRY " if i == length - 1 else ""
         text += f"{entry}f{i} {{\n  a = f32[] parameter(0)\n  b = f32[] call(a), to_apply=f{i - 1}\n}}\n"
     assert len(list(read_hlo(text).ops)) == length
+
+
+# Each would take minutes or more if its time were quadratic.
+@pytest.mark.parametrize(
+    "line",
+    [
+        " ".join(f"a{i} = f32[2] copy(x)" for i in range(4000)),
+        "y = f32[2] " + "a" * 1_000_000 + "(x)",
+        "y = f32[2] copy(" + "a" * 1_000_000 + ")",
+        "y = " + "f" * 1_000_000 + "[2] copy(x)",
+        "y = f32[2] copy(x), metadata={" + "a" * 1_000_000 + "}",
+        "y = f32[2] copy(x), metadata={" + " ".join(f"a{i}=1" for i in range(100_000)) + "}",
+        "y = f32[2] copy(x), " + "a" * 1_000_000 + "=1",
+        "y = f32[2] slice(x), slice={" + "[0:1]," * 200_000 + "}",
+        "y = f32[2] constant({" + "1," * 300_000 + "})",
+        "y = f32[2] constant(" + "nan(0x1" * 100_000 + ")" * 100_000 + ")",
+        "y = (" + "f32[2]," * 200_000 + "f32[2]) copy(x)",
+    ],
+    ids=lambda line: line[:40],
+)
+def test_long_lines_in_linear_time(line: str):
+    with suppress(LocatedError):
+        read_hlo(in_entry(line))

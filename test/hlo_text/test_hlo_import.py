@@ -442,6 +442,16 @@ def test_kept_of_instructions():
     )
 
 
+def test_kept_of_computations_that_become_regions():
+    op = last_of(
+        X,
+        "y = fusion(x), calls=f",
+        before='f { a = f32[4,6] parameter(0) }, execution_thread="t"\n',
+    )
+    thread = DictionaryAttr({"xla.execution_thread": StringAttr('"t"')})
+    assert op.attributes["xla.computation_attributes"] == ArrayAttr([thread])
+
+
 @pytest.mark.parametrize(
     "metadata",
     [

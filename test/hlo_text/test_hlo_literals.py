@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TupleType
 
-from xla_dialect.hlo_text.literals import LiteralError, parse_literal
+from xla_dialect.hlo_text.errors import PartError
+from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.shapes import parse_shape
 
 INF, NAN = float("inf"), float("nan")
@@ -158,7 +159,7 @@ def tuple_of_tuples():
     ],
 )
 def test_errors(shape: str, text: str, position: int, message: str):
-    with pytest.raises(LiteralError) as caught:
+    with pytest.raises(PartError) as caught:
         parse_literal(text, parse_shape(shape))
     assert caught.value.position == position
     assert str(caught.value).startswith(message)
@@ -175,7 +176,7 @@ def test_errors(shape: str, text: str, position: int, message: str):
     ],
 )
 def test_errors_in_tuples(text: str, position: int, message: str):
-    with pytest.raises(LiteralError) as caught:
+    with pytest.raises(PartError) as caught:
         parse_literal(text, tuple_of_tuples())
     assert caught.value.position == position
     assert str(caught.value).startswith(message)

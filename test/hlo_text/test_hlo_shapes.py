@@ -3,7 +3,8 @@
 import pytest
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, f32
 
-from xla_dialect.hlo_text.shapes import ShapeError, parse_shape
+from xla_dialect.hlo_text.errors import PartError
+from xla_dialect.hlo_text.shapes import parse_shape
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.types import ELEMENT_TYPES, TokenType
 
@@ -80,7 +81,7 @@ def test_token():
     ],
 )
 def test_errors(text: str, position: int, message: str):
-    with pytest.raises(ShapeError) as caught:
+    with pytest.raises(PartError) as caught:
         parse_shape(text)
     assert caught.value.position == position
     assert str(caught.value).startswith(message)

@@ -6,6 +6,7 @@ same name, sometimes several (`slice={[0:4:2]}` is three lists).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -20,17 +21,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.errors import PartError, quoted
+
 Properties: TypeAlias = dict[str, Attribute]
 Spelling: TypeAlias = Callable[[str], Properties]
-"""From the text of a value to properties; raises AttributeValueError."""
-
-
-class AttributeValueError(ValueError):
-    """A value that is misspelled or out of range; `position` is where in its text."""
-
-    def __init__(self, message: str, position: int = 0):
-        self.position = position
-        super().__init__(message)
+"""From the text of a value to properties; raises PartError."""
 
 
 COMMON_ATTRIBUTES = frozenset(
@@ -67,15 +62,18 @@ def kept_value(attribute: str, text: str) -> Attribute:
     separator = _FIELD_SEPARATORS.get(attribute)
     if separator is None:
         return StringAttr(text)
-    fields = list(_FIELD.finditer(text))
-    found: Properties = {
-        name: IntegerAttr(int(number), i64) if number else StringAttr(string)
-        for name, number, string in (match.groups() for match in fields)
-    }
-    spelled = f"{{{separator.join(match.group() for match in fields)}}}"
-    return (
-        DictionaryAttr(found) if spelled == text and len(found) == len(fields) else StringAttr(text)
-    )
+    found: Properties = {}
+    position = 0
+    for opening in itertools.chain("{", itertools.repeat(separator)):
+        match = _FIELD.match(text, position + 1)
+        if match is None or text[position] != opening or match.group(1) in found:
+            return StringAttr(text)
+        name, number, string = match.groups()
+        found[name] = IntegerAttr(int(number), i64) if number else StringAttr(string)
+        position = match.end()
+        if text.endswith("}") and position == len(text) - 1:
+            break
+    return DictionaryAttr(found)
 
 
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
@@ -92,7 +90,7 @@ def boolean(property_name: str) -> Spelling:
 
     def read(text: str) -> Properties:
         if text not in ("true", "false"):
-            raise AttributeValueError(f"expected true or false, found '{_short(text)}'")
+            raise PartError(f"expected true or false, found {quoted(text)}")
         return {property_name: BoolAttr.from_bool(text == "true")}
 
     return read
@@ -103,7 +101,7 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
 
     def read(text: str) -> Properties:
         if text not in cases:
-            raise AttributeValueError(f"expected one of {', '.join(cases)}; found '{_short(text)}'")
+            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}")
         return {property_name: cases[text]}
 
     return read
@@ -125,7 +123,7 @@ def single_dimension(property_name: str) -> Spelling:
     def read(text: str) -> Properties:
         numbers = _list(text)
         if len(numbers) != 1:
-            raise AttributeValueError(f"expected one dimension, found {len(numbers)}")
+            raise PartError(f"expected one dimension, found {len(numbers)}")
         return {property_name: IntegerAttr(numbers[0], i64)}
 
     return read
@@ -153,8 +151,8 @@ def padding(low: str, high: str, interior: str) -> Spelling:
         for part in text.split("x"):
             match = _PADDING.fullmatch(part)
             if match is None:
-                raise AttributeValueError(
-                    f"expected padding low_high or low_high_interior, found '{_short(part)}'",
+                raise PartError(
+                    f"expected padding low_high or low_high_interior, found {quoted(part)}",
                     position,
                 )
             rows.append([_checked(n or "0", position) for n in match.groups()])
@@ -169,7 +167,7 @@ def names(text: str) -> list[tuple[str, int]]:
     if not text.startswith("{"):
         match = _NAME.fullmatch(text)
         if match is None:
-            raise AttributeValueError(f"expected a name, found '{_short(text)}'")
+            raise PartError(f"expected a name, found {quoted(text)}")
         return [(match.group(1), 0)]
     return [(match.group(1), match.start()) for match in _items(text, _NAME, "a name")]
 
@@ -200,42 +198,37 @@ _NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)
 _BLANKS = re.compile(r"\s*+")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}..."
-
-
 def _checked(digits: str, position: int) -> int:
     """The number, if it fits 64 bits."""
     if len(digits) > 20 or not -(2**63) <= (number := int(digits)) < 2**63:
-        raise AttributeValueError(f"{_short(digits)} does not fit 64 bits", position)
+        raise PartError(f"{quoted(digits)} does not fit 64 bits", position)
     return number
 
 
 def _whole(text: str, pattern: re.Pattern[str], expected: str) -> int:
     if pattern.fullmatch(text) is None:
-        raise AttributeValueError(f"expected {expected}, found '{_short(text)}'")
+        raise PartError(f"expected {expected}, found {quoted(text)}")
     return _checked(text, 0)
 
 
 def _items(text: str, pattern: re.Pattern[str], expected: str) -> list[re.Match[str]]:
     """The items of `{item, item}`."""
     if not text.startswith("{"):
-        raise AttributeValueError(f"expected '{{', found '{_short(text)}'")
+        raise PartError(f"expected '{{', found {quoted(text)}")
     found: list[re.Match[str]] = []
     position = _skip_blanks(text, 1)
     if text[position : position + 1] != "}":
         while True:
             match = pattern.match(text, position)
             if match is None:
-                found_text = _short(text[position:])
-                raise AttributeValueError(f"expected {expected}, found '{found_text}'", position)
+                raise PartError(f"expected {expected}, found {quoted(text[position:])}", position)
             found.append(match)
             position = _skip_blanks(text, match.end())
             if text[position : position + 1] != ",":
                 break
             position = _skip_blanks(text, position + 1)
     if text[position:] != "}":
-        raise AttributeValueError(f"expected '}}', found '{_short(text[position:])}'", position)
+        raise PartError(f"expected '}}', found {quoted(text[position:])}", position)
     return found
 
 

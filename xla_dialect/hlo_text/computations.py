@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from xla_dialect.hlo_text.attributes import AttributeValueError, names
-from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError
+from xla_dialect.hlo_text.attributes import names
+from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError, PartError
 from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
 from xla_dialect.hlo_text.parser import MAX_NESTING
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
@@ -96,7 +96,7 @@ def _callees(
         start, end = given[attribute].value
         try:
             listed = names(module.text[start:end])
-        except AttributeValueError as error:
+        except PartError as error:
             raise HloSyntaxError.at_offset(
                 f"{attribute}: {error}", module.file, module.text, start + error.position
             ) from None

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 from xla_dialect.diagnostics import LocatedError
+
+_LONGEST_QUOTE = 40
+_LONGEST_MISSPELLING = 64
 
 
 class HloSyntaxError(LocatedError):
@@ -11,3 +17,29 @@ class HloSyntaxError(LocatedError):
 
 class HloImportError(LocatedError):
     """The text is HLO, but not a program: an undefined name, a shape that does not agree."""
+
+
+class PartError(ValueError):
+    """
+    Something is wrong in a part of the text that is read on its own: a shape, a literal, a value.
+
+    `position` counts from the start of the part; whoever knows where that is makes the located
+    error.
+    """
+
+    def __init__(self, message: str, position: int = 0):
+        self.position = position
+        super().__init__(message)
+
+
+def quoted(text: str) -> str:
+    """A part of the text as messages show it: in quotes, and not too long."""
+    return f"'{text}'" if len(text) <= _LONGEST_QUOTE else f"'{text[:_LONGEST_QUOTE]}...'"
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'add'?` for a misspelled word, or nothing."""
+    if len(word) > _LONGEST_MISSPELLING:
+        return ""
+    close = get_close_matches(word, known, 1)
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -12,6 +12,8 @@ instructions, computations and the module, see `kept_value`. Besides these:
 - `xla.computations`: the names of the computations that became the regions of an operation.
 - `xla.parameters`: what the parameters of these carried: a dictionary per parameter, per region.
   For functions these are the attributes of the arguments.
+- `xla.computation_attributes`: what followed the closing braces of these, likewise. For functions
+  these are attributes.
 - `xla.position`, on parameters: the line of the computation it stands on (from 0), where
   parameter i is not line i.
 - `xla.computation_order`, on the module: all computations in the order of the text.
@@ -35,11 +37,11 @@ from xdsl.ir import Block, Region, SSAValue
 from xla_dialect.hlo_text.attributes import (
     COMPUTATION_ATTRIBUTES,
     MODULE_ATTRIBUTES,
-    AttributeValueError,
     Properties,
     kept_name,
 )
 from xla_dialect.hlo_text.computations import resolve_computations
+from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
 from xla_dialect.hlo_text.syntax import Computation, Module
 from xla_dialect.ops.control_flow import ReturnOp
@@ -100,8 +102,7 @@ class _ModuleImporter:
         )
         if symbol != computation.name:
             function.attributes["xla.computation"] = StringAttr(computation.name)
-        for name, attribute in computation.attributes.items():
-            function.attributes[kept_name(name)] = self.instructions.kept(name, attribute.value)
+        function.attributes |= self.kept(computation)
         return function
 
     def symbol(self, name: str) -> str:
@@ -126,7 +127,18 @@ class _ModuleImporter:
             attributes["xla.parameters"] = ArrayAttr(
                 [ArrayAttr([DictionaryAttr(f) for f in parameters]) for parameters in facts]
             )
+        if any(callee.attributes for callee in callees):
+            attributes["xla.computation_attributes"] = ArrayAttr(
+                [DictionaryAttr(self.kept(callee)) for callee in callees]
+            )
         return regions, attributes
+
+    def kept(self, computation: Computation) -> Properties:
+        """The attributes that follow the closing brace of a computation, as they are kept."""
+        return {
+            kept_name(name): self.instructions.kept(name, attribute.value)
+            for name, attribute in computation.attributes.items()
+        }
 
     def block(self, computation: Computation) -> tuple[Block, SSAValue]:
         """The instructions of a computation as a block without terminator, and its root."""
@@ -211,7 +223,7 @@ class _ModuleImporter:
                 )
             try:
                 found |= spelling(module.text[start:end])
-            except AttributeValueError as error:
+            except PartError as error:
                 self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
         if len(module.computations) > 1:
             names = [StringAttr(name) for name in module.computations]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -21,14 +20,19 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.constraints import results_agree
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
-    AttributeValueError,
     Properties,
     kept_name,
     kept_value,
     names,
 )
-from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError
-from xla_dialect.hlo_text.literals import LiteralError, parse_literal
+from xla_dialect.hlo_text.errors import (
+    HloImportError,
+    HloSyntaxError,
+    PartError,
+    quoted,
+    suggestion,
+)
+from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
 from xla_dialect.op import XlaOp
@@ -198,13 +202,13 @@ class InstructionImporter:
     def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
         try:
             return opcode.spellings[name](self.text[value.start : value.end])
-        except AttributeValueError as error:
+        except PartError as error:
             self.fail_syntax(f"{name}: {error}", value.start + error.position)
 
     def _check_predecessors(self, value: Span, values: Values) -> None:
         try:
             predecessors = names(self.text[value.start : value.end])
-        except AttributeValueError as error:
+        except PartError as error:
             self.fail_syntax(f"control-predecessors: {error}", value.start + error.position)
         for name, position in predecessors:
             if name not in values:
@@ -221,7 +225,7 @@ class InstructionImporter:
         if found is None:
             try:
                 found = parse_literal(text, type_)
-            except LiteralError as error:
+            except PartError as error:
                 self.fail(str(error), start + error.position)
             if len(text) <= _MEMORIZED_LITERAL:
                 self._literals[key] = found
@@ -280,9 +284,9 @@ class InstructionImporter:
             )
 
     def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
-        close = get_close_matches(instruction.opcode, OPCODES, 1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        self.fail(f"unknown opcode '{instruction.opcode}'{hint}", instruction.opcode_start)
+        opcode = instruction.opcode
+        hint = suggestion(opcode, OPCODES)
+        self.fail(f"unknown opcode {quoted(opcode)}{hint}", instruction.opcode_start)
 
     def _fail_unknown_attribute(
         self, opcode: Opcode, name: str, attribute: AttributeText

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from xla_dialect.hlo_text.errors import HloSyntaxError
+from xla_dialect.hlo_text.errors import HloSyntaxError, quoted
 
 STRING = r'"(?:[^"\\]|\\.)*+"'
 """A quoted string; a backslash takes the next character with it."""
@@ -88,8 +88,7 @@ class Lexer:
         """The current token as messages name it."""
         if self.kind == "end":
             return "the end of the text"
-        token = self.token if len(self.token) <= 40 else f"{self.token[:40]}..."
-        return f"'{token}'"
+        return quoted(self.token)
 
     def accept(self, punctuation: str) -> bool:
         """Steps over this token if it is the current one."""

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.errors import PartError, quoted
 from xla_dialect.hlo_text.lexer import COMMENT
 from xla_dialect.types import (
     BY_TYPE,
@@ -36,20 +37,12 @@ from xla_dialect.types import (
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
-class LiteralError(ValueError):
-    """A literal that is misspelled or does not fit its type; `position` is where in its text."""
-
-    def __init__(self, message: str, position: int):
-        self.position = position
-        super().__init__(message)
-
-
 def parse_literal(text: str, type_: Attribute) -> Attribute:
     """
     The constant for a literal of this type: a dense array, or for a tuple an array attribute.
 
     Elements lie in row-major order of the dimensions, whatever the layout of the type.
-    Raises LiteralError.
+    Raises PartError.
     """
     if "/" in text:
         text = _COMMENT.sub(_blank, text)
@@ -61,12 +54,12 @@ def _parse(text: str, type_: Attribute, start: int) -> Attribute:
     if isinstance(type_, TupleType):
         return _parse_tuple(text, type_, start)
     if not isinstance(type_, TensorType):
-        raise LiteralError(f"no literal has the type {spell(type_)}", start)
+        raise PartError(f"no literal has the type {spell(type_)}", start)
     type_ = cast(Array, type_)
     try:
         data = _ArrayLiteral(text, type_).read()
-    except LiteralError as error:
-        raise LiteralError(str(error), start + error.position) from None
+    except PartError as error:
+        raise PartError(str(error), start + error.position) from None
     return DenseIntOrFPElementsAttr(cast("TensorType[Any]", type_), BytesAttr(data))
 
 
@@ -74,7 +67,7 @@ def _parse_tuple(text: str, type_: TupleType, start: int) -> Attribute:
     parts = _split_tuple(text, start)
     types = type_.types.data
     if len(parts) != len(types):
-        raise LiteralError(
+        raise PartError(
             f"tuple literal has {len(parts)} elements, its type {spell(type_)} has {len(types)}",
             start,
         )
@@ -90,7 +83,7 @@ def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
     """The elements of `(a, b)` with their offsets; brackets are known to match."""
     stripped = text.strip()
     if not (stripped.startswith("(") and stripped.endswith(")")):
-        raise LiteralError("expected a tuple literal in parentheses", start)
+        raise PartError("expected a tuple literal in parentheses", start)
     opening = text.index("(")
     parts: list[tuple[str, int]] = []
     part_start = opening + 1
@@ -110,7 +103,7 @@ def _split_tuple(text: str, start: int) -> list[tuple[str, int]]:
         if depth == 0:
             break
     if text[part_start:].strip():
-        raise LiteralError("nothing may follow a tuple literal", start + part_start)
+        raise PartError("nothing may follow a tuple literal", start + part_start)
     return parts
 
 
@@ -131,7 +124,7 @@ class _ArrayLiteral:
     def read(self) -> bytes:
         """The elements as the bytes of a dense attribute."""
         if any(size < 0 for size in self.sizes):
-            raise LiteralError("literals of dynamic shapes are not supported", 0)
+            raise PartError("literals of dynamic shapes are not supported", 0)
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
         if len(structure) != _structure_length(self.sizes, len(leaf)):
@@ -149,19 +142,24 @@ class _ArrayLiteral:
             self._fail()
 
     def _fail(self) -> NoReturn:
-        """Raises the LiteralError for the first thing that is wrong."""
+        """Raises the PartError for the first thing that is wrong."""
         elided = self.text.find("...")
         if elided >= 0:
-            raise LiteralError(
+            raise PartError(
                 "the elements of the literal were left out when the text was printed; "
                 "print it with large constants",
                 elided,
             )
-        self._check_structure()
-        raise LiteralError(f"expected a literal of type {spell(self.type)}", 0)
+        elements: list[re.Match[str]] = []
+        try:
+            self._check_structure(elements)
+        finally:
+            # A wrong element in front of what is wrong with the structure comes first.
+            self._check_elements(elements)
+        raise PartError(f"expected a literal of type {spell(self.type)}")
 
-    def _check_structure(self) -> None:
-        """Reads token by token; raises LiteralError at the first that is wrong."""
+    def _check_structure(self, elements: list[re.Match[str]]) -> None:
+        """Reads braces and commas; raises PartError at the first wrong one. Collects elements."""
         counts: list[int] = []
         """How many elements were met inside each open brace."""
         expects_element = True
@@ -169,57 +167,75 @@ class _ArrayLiteral:
             token, position = match.group(), match.start()
             if token == ",":
                 if expects_element or not counts:
-                    raise LiteralError("unexpected ','", position)
+                    raise PartError("unexpected ','", position)
                 expects_element = True
             elif token == "}":
                 if not counts or (expects_element and counts[-1]):
-                    raise LiteralError("unexpected '}'", position)
+                    raise PartError("unexpected '}'", position)
                 self._check_count(counts, position)
                 counts.pop()
                 expects_element = False
             elif not expects_element:
                 expected = "','" if counts else "the end of the literal"
-                raise LiteralError(f"expected {expected}, found '{_short(token)}'", position)
+                raise PartError(f"expected {expected}, found {_spelled(token)}", position)
             else:
+                self._check_depth(token, len(counts), position)
                 if counts:
                     counts[-1] += 1
                 expects_element = token == "{"
-                self._check_element(token, len(counts), position)
                 if token == "{":
                     counts.append(0)
+                else:
+                    elements.append(match)
 
     def _check_count(self, counts: list[int], position: int) -> None:
         dimension = len(counts) - 1
         if counts[-1] != self.sizes[dimension]:
-            raise LiteralError(
+            raise PartError(
                 f"dimension {dimension} of {spell(self.type)} has {self.sizes[dimension]} "
                 f"elements, the literal has {counts[-1]}",
                 position,
             )
 
-    def _check_element(self, token: str, depth: int, position: int) -> None:
+    def _check_depth(self, token: str, depth: int, position: int) -> None:
+        """Braces open for every dimension, and elements stand inside all of them."""
         rank = len(self.sizes)
-        if token == "{":
-            if depth == rank:
-                message = f"braces are nested deeper than the {rank} dimensions of"
-                raise LiteralError(f"{message} {spell(self.type)}", position)
-            return
-        if depth < rank:
+        if token == "{" and depth == rank:
+            message = f"braces are nested deeper than the {rank} dimensions of {spell(self.type)}"
+            raise PartError(message, position)
+        if token != "{" and depth < rank:
             message = f"expected '{{' for dimension {depth} of {spell(self.type)}"
-            raise LiteralError(f"{message}, found '{_short(token)}'", position)
+            raise PartError(f"{message}, found {_spelled(token)}", position)
+
+    def _check_elements(self, elements: list[re.Match[str]]) -> None:
+        """Raises PartError for the first element that is no value of the type, by bisection."""
+        if self._reason_against(elements) is None:
+            return
+        while len(elements) > 1:
+            half = elements[: len(elements) // 2]
+            elements = half if self._reason_against(half) else elements[len(half) :]
+        (element,) = elements
+        message = f"{_spelled(element.group())} {self._reason_against(elements)}"
+        raise PartError(f"{message} {self.element.name}", element.start())
+
+    def _reason_against(self, elements: list[re.Match[str]]) -> str | None:
+        """Why some of the elements are no values of the type; None if all are."""
+        tokens = [element.group() for element in elements]
+        if self.is_complex and any(token.count(",") != 1 for token in tokens):
+            return "is no value of"
         try:
-            if self.is_complex and token.count(",") != 1:
-                raise ValueError("not a pair")
-            self.convert(token.translate(_BRACKETS_TO_BLANKS), self.element)
-        except (ValueError, OverflowError, KeyError) as error:
-            reason = "is out of range for" if isinstance(error, OverflowError) else "is no value of"
-            message = f"'{_short(token)}' {reason} {self.element.name}"
-            raise LiteralError(message, position) from None
+            if tokens:
+                self.convert(",".join(tokens).translate(_BRACKETS_TO_BLANKS), self.element)
+        except OverflowError:
+            return "is out of range for"
+        except (ValueError, KeyError):
+            return "is no value of"
+        return None
 
 
-def _short(token: str) -> str:
-    token = _PAYLOAD_MARK.sub(r"nan(\1)", token)
-    return token if len(token) <= 40 else f"{token[:40]}..."
+def _spelled(token: str) -> str:
+    """A token as messages show it."""
+    return quoted(_PAYLOAD_MARK.sub(r"nan(\1)", token))
 
 
 def _structure_length(sizes: Sequence[int], leaf: int) -> int:

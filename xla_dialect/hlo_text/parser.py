@@ -8,8 +8,9 @@ from typing import cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
+from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.lexer import Lexer
-from xla_dialect.hlo_text.shapes import ShapeError, parse_shape
+from xla_dialect.hlo_text.shapes import parse_shape
 from xla_dialect.hlo_text.syntax import (
     AttributeText,
     Computation,
@@ -54,6 +55,8 @@ class _Parser:
         """One object for all equal types, so that comparing them mostly ends at identity."""
         self.line = 1
         self.line_start = 0
+        self.counted = 0
+        """The offset up to which lines are counted."""
 
     def module(self) -> Module:
         lexer = self.lexer
@@ -301,10 +304,12 @@ class _Parser:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset that is not before that of the last call."""
-        newlines = self.lexer.text.count("\n", self.line_start, offset)
+        text = self.lexer.text
+        newlines = text.count("\n", self.counted, offset)
         if newlines:
             self.line += newlines
-            self.line_start = self.lexer.text.rfind("\n", self.line_start, offset) + 1
+            self.line_start = text.rfind("\n", self.counted, offset) + 1
+        self.counted = offset
         return self.line, offset - self.line_start + 1
 
     def type(self) -> Attribute:
@@ -331,7 +336,7 @@ class _Parser:
     def array(self, text: str, start: int) -> Attribute:
         try:
             return parse_shape(text)
-        except ShapeError as error:
+        except PartError as error:
             self.lexer.fail(str(error), start + error.position)
 
     def new_type(self, type_: Attribute) -> Attribute:

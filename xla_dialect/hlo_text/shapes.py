@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.types import BY_NAME, MAX_ELEMENTS, TokenType, array, element_count
 
@@ -18,35 +18,26 @@ _DIGITS_OF_MAXIMUM = len(str(MAX_ELEMENTS))
 _NO_ARRAYS = ("token", "opaque")
 
 
-class ShapeError(ValueError):
-    """A shape that is misspelled or breaks a rule; `position` is where in its text."""
-
-    def __init__(self, message: str, position: int):
-        self.position = position
-        super().__init__(message)
-
-
 def parse_shape(text: str) -> Attribute:
     """
     The type for the text of one shape that is no tuple: `f32[2]{0}`, `token[]`.
 
-    The default layout is no encoding. Raises ShapeError.
+    The default layout is no encoding. Raises PartError.
     """
     match = _SHAPE.fullmatch(text)
     if match is None:
-        raise ShapeError("expected a shape such as f32[2,3]", 0)
+        raise PartError("expected a shape such as f32[2,3]", 0)
     name, dimensions, layout = match.groups()
     if name in _NO_ARRAYS:
         if dimensions.strip():
-            raise ShapeError(f"{name} has no dimensions", match.start(2))
+            raise PartError(f"{name} has no dimensions", match.start(2))
         if name == "opaque":
-            raise ShapeError("values of type opaque are not supported", 0)
+            raise PartError("values of type opaque are not supported", 0)
         return TokenType()
     element = BY_NAME.get(name)
     if element is None:
-        close = get_close_matches(name, BY_NAME, 1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        raise ShapeError(f"unknown element type '{name}'{hint}", 0)
+        hint = suggestion(name, BY_NAME)
+        raise PartError(f"unknown element type {quoted(name)}{hint}")
     sizes, bounds = _parse_dimensions(dimensions, match.start(2))
     encoding = _parse_layout(layout or "", match.start(3), sizes, bounds)
     return array(element.type, sizes, encoding)
@@ -61,8 +52,7 @@ def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None
     for part in text.split(","):
         match = _DIMENSION.fullmatch(part)
         if match is None or (match.group(1) and match.group(2) == "?"):
-            found = part.strip()
-            raise ShapeError(f"expected a dimension size, found '{found[:40]}'", start)
+            raise PartError(f"expected a dimension size, found {quoted(part.strip())}", start)
         at_most, digits = match.groups()
         if digits == "?":
             sizes.append(DYNAMIC_INDEX)
@@ -74,7 +64,7 @@ def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None
         start += len(part) + 1
     extents = (b if s < 0 else s for s, b in zip(sizes, bounds, strict=True))
     if element_count([n for n in extents if n]) > MAX_ELEMENTS:
-        raise ShapeError("array has more than 2^63 - 1 elements", 0)
+        raise PartError("array has more than 2^63 - 1 elements", 0)
     return sizes, bounds
 
 
@@ -83,7 +73,7 @@ def _size(digits: str, position: int) -> int:
     if len(significant) <= _DIGITS_OF_MAXIMUM and int(significant or "0") <= MAX_ELEMENTS:
         return int(significant or "0")
     spelled = digits if len(digits) <= 40 else f"{digits[:20]}... ({len(digits)} digits)"
-    raise ShapeError(f"dimension size {spelled} is greater than 2^63 - 1", position)
+    raise PartError(f"dimension size {spelled} is greater than 2^63 - 1", position)
 
 
 def _parse_layout(
@@ -96,5 +86,5 @@ def _parse_layout(
             layout = replace(layout, bounds=tuple(bounds))
         layout.validate(sizes)
     except LayoutError as error:
-        raise ShapeError(str(error), start + (error.position or 0)) from None
+        raise PartError(str(error), start + (error.position or 0)) from None
     return None if layout.is_default else LayoutAttr(layout)
