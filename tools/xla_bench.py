@@ -33,6 +33,7 @@ from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.program import load_program
 from tools.comparison import largest_relative_error
+from tools.reporting import guarded
 from tools.stored_programs import (
     PROGRAMS_FOLDER,
     Array,
@@ -216,6 +217,11 @@ def start_up(console: Console) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measures the programs that are named (all if none); returns the exit code."""
+    return guarded("xla-bench", lambda: measure(argv))
+
+
+def measure(argv: Sequence[str] | None) -> int:
+    """Parses the arguments and prints all tables."""
     programs = {program.name: program for program in stored_programs()}
     parser = argparse.ArgumentParser(prog="xla-bench", description=__doc__)
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(programs))
