@@ -75,8 +75,8 @@ class Symbols(Protocol):
         """The number of a node that tells LLVM how to treat one loop."""
         ...
 
-    def declare(self, declaration: str) -> None:
-        """Declares a function of the C library."""
+    def declare(self, name: str, declaration: str) -> None:
+        """Declares a function of the C library, unless the module does."""
         ...
 
 

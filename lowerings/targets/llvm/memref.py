@@ -105,13 +105,13 @@ def emit_alloc(e: FunctionEmitter, op: memref.AllocOp) -> None:
         size = e.temporary(f"and i64 {padded}, {-line}")
     else:
         size = str((int(size) + line - 1) // line * line)
-    e.symbols.declare("declare noalias ptr @aligned_alloc(i64 allocalign, i64)")
+    e.symbols.declare("aligned_alloc", "declare noalias ptr @aligned_alloc(i64 allocalign, i64)")
     pointer = e.temporary(f"call align {line} ptr @aligned_alloc(i64 {line}, i64 {size})")
     _define_view(e, result, pointer, sizes, strides)
 
 
 def emit_dealloc(e: FunctionEmitter, op: memref.DeallocOp) -> None:
-    e.symbols.declare("declare void @free(ptr)")
+    e.symbols.declare("free", "declare void @free(ptr)")
     e.emit(f"call void @free(ptr {e.view(op.operands[0]).pointer})")
 
 

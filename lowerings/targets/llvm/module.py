@@ -108,7 +108,7 @@ class _ModuleEmitter:
         self.globals: dict[str, tuple[str, bool]] = {}
         self.nodes: dict[str, str] = {}
         self.node_lines: list[str] = []
-        self.declarations: dict[str, None] = {}
+        self.declarations: dict[str, str] = {}
         self.constants: list[ExternalConstant] = []
 
     # ---- what functions ask for
@@ -136,8 +136,9 @@ class _ModuleEmitter:
         own = f"!{len(self.node_lines)}"
         return self._add_node(f"distinct !{{{', '.join([own, *parts])}}}")
 
-    def declare(self, declaration: str) -> None:
-        self.declarations[declaration] = None
+    def declare(self, name: str, declaration: str) -> None:
+        if name not in self.names:
+            self.declarations[name] = declaration
 
     def _add_node(self, text: str) -> str:
         number = f"!{len(self.node_lines)}"
@@ -163,7 +164,7 @@ class _ModuleEmitter:
         head = [f'target triple = "{triple}"'] if triple else []
         head += [f'target datalayout = "{data_layout}"'] if data_layout else []
         tail = [
-            *self.declarations,
+            *self.declarations.values(),
             f"attributes #0 = {{ {self.attributes.spell()} }}",
             f"attributes #1 = {{ noinline {self.attributes.spell()} }}",
             *self.node_lines,
@@ -181,16 +182,17 @@ class _ModuleEmitter:
         return candidate
 
     def _function_symbol(self, op: func.FuncOp) -> str:
-        """The symbol that calls go to: that of an entry's body, for its own takes an array."""
+        """
+        The symbol that calls go to. That of an entry is its body's, for its own takes an array; a
+        private function gets a name that no function of the C library has, for LLVM takes a
+        function `exp` for that one.
+        """
         name = op.sym_name.data
-        if functions.is_marked(op, functions.ENTRY):
-            return spell_symbol(self._unused(f"{name}.body"))
-        return spell_symbol(name)
+        return spell_symbol(self._unused(f"xla.{name}") if _is_internal(op) else name)
 
     def _function(self, op: func.FuncOp) -> list[str]:
         name, is_entry = op.sym_name.data, functions.is_marked(op, functions.ENTRY)
-        private = op.sym_visibility is not None and op.sym_visibility.data == "private"
-        linkage = "internal " if is_entry or private else ""
+        linkage = "internal " if _is_internal(op) else ""
         # A kernel is large, and inlining one that has one caller only makes code generation slow.
         group = "#1" if functions.is_marked(op, functions.KERNEL) else "#0"
         body = self.callees[name]
@@ -237,6 +239,14 @@ class _ModuleEmitter:
             return None
         dense = cast("DenseIntOrFPElementsAttr[Any]", op.initial_value)
         return memory_image(op.type, dense)
+
+
+def _is_internal(op: func.FuncOp) -> bool:
+    """Whether a function is for calls from inside the module only."""
+    if not op.body.blocks:
+        return False
+    private = op.sym_visibility is not None and op.sym_visibility.data == "private"
+    return private or functions.is_marked(op, functions.ENTRY)
 
 
 def _symbol_name(op: Operation) -> str:
