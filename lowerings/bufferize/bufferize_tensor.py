@@ -29,7 +29,7 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from lowerings.bufferize.destinations import slice_of, tensor_shape
+from lowerings.bufferize.destinations import tensor_shape
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
 from lowerings.bufferize.storage import (
     Buffer,
@@ -38,7 +38,13 @@ from lowerings.bufferize.storage import (
     make_expand,
     make_subview,
 )
-from lowerings.bufferize.strided import Slice, has_identity_layout, is_same_memory, subview_type
+from lowerings.bufferize.strided import (
+    Slice,
+    has_identity_layout,
+    is_same_memory,
+    slice_of,
+    subview_type,
+)
 
 __all__ = ["TABLE"]
 
@@ -133,7 +139,8 @@ def bufferize_view(
     """
     state.replaced(op)
     source_value, result = op.operands[0], op.result
-    if source_value in state.undefined:
+    # Without elements there is nothing to view: mlir-opt rejects slices that are empty.
+    if source_value in state.undefined or 0 in tensor_shape(result):
         state.undefined.add(result)
         return
     source = state.buffers[source_value]
@@ -269,7 +276,7 @@ def _put_slice(
     state: FunctionBufferizer,
 ) -> None:
     """Copies `source` to its place in `whole`, unless it was computed there."""
-    if source in state.undefined:
+    if source in state.undefined or 0 in slice.sizes:
         return
     buffer = state.buffers[source]
     shape = tensor_shape(source)
@@ -349,7 +356,6 @@ def bufferize_splat(op: tensor.SplatOp, state: FunctionBufferizer) -> None:
 
 def bufferize_pad(op: tensor.PadOp, state: FunctionBufferizer) -> None:
     """`tensor.pad` with one padding value -> `linalg.fill`, and a copy into the middle."""
-    source = state.read(op.source)
     buffer = state.claim(op.result)
     padding = padding_value(op)
     assert padding is not None
@@ -357,10 +363,9 @@ def bufferize_pad(op: tensor.PadOp, state: FunctionBufferizer) -> None:
     if isinstance(owner, Operation) and owner.parent is op.region.block:
         padding = state.insert(owner.clone()).results[0]
     _fill(state, padding, buffer)
-    sizes = source.type.get_shape()
+    sizes = tensor_shape(op.source)
     middle = Slice(op.static_low.get_values(), sizes, (1,) * len(sizes))
-    subview = state.insert(make_subview(buffer.memref, middle, (), sizes))
-    state.copy(source, Buffer(subview.results[0], buffer.storage))
+    _put_slice(op.source, buffer, middle, (), state)
     state.bind(op.result, buffer)
     state.replaced(op)
 

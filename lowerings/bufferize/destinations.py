@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias, cast
 
 from xdsl.dialects import scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
@@ -25,10 +25,10 @@ from lowerings.bufferize.storage import (
     ReshapedDestination,
     SliceDestination,
 )
-from lowerings.bufferize.strided import Slice
+from lowerings.bufferize.strided import Slice, slice_of
 from lowerings.bufferize.tensor_operands import destination_of_result
 
-__all__ = ["carried_from", "plan_destinations", "slice_of", "tensor_shape"]
+__all__ = ["carried_from", "plan_destinations", "tensor_shape"]
 
 Part: TypeAlias = tuple[SSAValue, Slice, Operation]
 """A tensor, where in an assembly it goes, and the operation that puts it there."""
@@ -112,13 +112,13 @@ def _plan_assembly(
     state: FunctionBufferizer, block: Block, result: SSAValue, parts: Sequence[Part]
 ) -> None:
     """If the parts of `result` do not overlap, plans for them to be computed in place."""
-    if not _are_apart([slice for _, slice, _ in parts]):
+    if not _are_apart([slice for _, slice, _ in parts if 0 not in slice.sizes]):
         return
     assembly = Assembly(result)
     last_use, position = state.liveness.last_use, state.liveness.position
     for source, slice, insertion in parts:
         state.assemblies[insertion.results[0]] = assembly
-        if last_use[source] <= position[insertion]:
+        if last_use[source] <= position[insertion] and 0 not in slice.sizes:
             destination = SliceDestination(assembly, slice, tensor_shape(source))
             _prefer(state, block, source, destination)
 
@@ -154,8 +154,10 @@ def _are_apart(slices: list[Slice]) -> bool:
     """
     Whether slices at known offsets, which differ along one dimension at most, do not overlap.
 
-    Other slices might not overlap either; only these arise from concatenation.
+    Other slices might not overlap either; only these arise from concatenation. None is empty.
     """
+    if not slices:
+        return False
     first = slices[0]
     if any(None in slice.offsets for slice in slices):
         return False
@@ -171,20 +173,8 @@ def _are_apart(slices: list[Slice]) -> bool:
     if not differing:
         return len(slices) == 1
     along = differing.pop()
-    slices = [slice for slice in slices if 0 not in slice.sizes]
     ordered = sorted(slices, key=lambda slice: (slice.offsets[along] or 0, slice.sizes[along]))
     return all(a.is_disjoint_from(b) for a, b in pairwise(ordered))
-
-
-def slice_of(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> Slice:
-    """The slice of an operation whose sizes and strides are static."""
-    return Slice(
-        tuple(
-            None if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.get_values()
-        ),
-        op.static_sizes.get_values(),
-        op.static_strides.get_values(),
-    )
 
 
 def tensor_shape(value: SSAValue) -> tuple[int, ...]:

@@ -13,7 +13,9 @@ from itertools import pairwise
 from math import prod
 from typing import cast
 
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     IntAttr,
     IntegerAttr,
@@ -35,6 +37,7 @@ __all__ = [
     "is_same_memory",
     "kept_dimensions",
     "reassociation_groups",
+    "slice_of",
     "strides_and_offset",
     "subview_type",
     "with_dynamic_offset",
@@ -43,9 +46,9 @@ __all__ = [
 _NONE = NoneAttr()
 
 
-def identity_type(tensor: TensorType[Attribute]) -> MemRefType[Attribute]:
+def identity_type(type: TensorType[Attribute]) -> MemRefType[Attribute]:
     """The memref with an identity layout that holds a tensor of this type."""
-    return MemRefType[Attribute].new((tensor.shape, tensor.element_type, _NONE, _NONE))
+    return MemRefType[Attribute].new((type.shape, type.element_type, _NONE, _NONE))
 
 
 def buffer_type(value: SSAValue) -> MemRefType[Attribute]:
@@ -54,7 +57,7 @@ def buffer_type(value: SSAValue) -> MemRefType[Attribute]:
 
 
 def strides_and_offset(
-    memref: MemRefType[Attribute],
+    type: MemRefType[Attribute],
 ) -> tuple[tuple[int, ...], int | None]:
     """
     The strides of each dimension, and the offset, None if it is dynamic.
@@ -62,10 +65,10 @@ def strides_and_offset(
     Raises ValueError where strides are dynamic or the layout is not strided:
     bufferization makes no such type.
     """
-    strides = memref.get_strides()
+    strides = type.get_strides()
     if strides is None or None in strides:
-        raise ValueError(f"{memref} does not have static strides")
-    return cast(tuple[int, ...], tuple(strides)), memref.get_offset()
+        raise ValueError(f"{type} does not have static strides")
+    return cast(tuple[int, ...], tuple(strides)), type.get_offset()
 
 
 def _strided_type(
@@ -84,8 +87,8 @@ def _strided_type(
     )
 
 
-def has_identity_layout(memref: MemRefType[Attribute]) -> bool:
-    return isinstance(memref.layout, NoneAttr)
+def has_identity_layout(type: MemRefType[Attribute]) -> bool:
+    return isinstance(type.layout, NoneAttr)
 
 
 def is_same_memory(a: MemRefType[Attribute], b: MemRefType[Attribute]) -> bool:
@@ -107,10 +110,10 @@ def is_same_memory(a: MemRefType[Attribute], b: MemRefType[Attribute]) -> bool:
     )
 
 
-def with_dynamic_offset(memref: MemRefType[Attribute]) -> MemRefType[Attribute]:
+def with_dynamic_offset(type: MemRefType[Attribute]) -> MemRefType[Attribute]:
     """The same strided type with the offset left open (`offset: ?`)."""
-    strides, _ = strides_and_offset(memref)
-    return _strided_type(memref, memref.get_shape(), strides, None)
+    strides, _ = strides_and_offset(type)
+    return _strided_type(type, type.get_shape(), strides, None)
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,17 @@ class Slice:
             if a + (size_a - 1) * stride_a < b or b + (size_b - 1) * stride_b < a:
                 return True
         return False
+
+
+def slice_of(op: tensor.ExtractSliceOp | tensor.InsertSliceOp | memref.SubviewOp) -> Slice:
+    """The slice of an operation whose sizes and strides are static."""
+    return Slice(
+        tuple(
+            None if offset == DYNAMIC_INDEX else offset for offset in op.static_offsets.get_values()
+        ),
+        op.static_sizes.get_values(),
+        op.static_strides.get_values(),
+    )
 
 
 def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:

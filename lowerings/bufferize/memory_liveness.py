@@ -1,0 +1,130 @@
+"""
+When the memory that a function allocates is in use, at the buffers level.
+
+Positions are numbered as in `lowerings.bufferize.liveness`. Views of an allocation count as the
+allocation. What is used inside a loop but allocated outside is in use during the whole loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func, memref, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.bufferize.liveness import LOOPS
+from lowerings.bufferize.tensor_operands import is_linalg_operation
+
+__all__ = ["VIEW_OPERATIONS", "MemoryLiveness", "MemoryUse"]
+
+VIEW_OPERATIONS = (
+    memref.CastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.ReinterpretCastOp,
+    memref.SubviewOp,
+    memref.ViewOp,
+)
+"""Operations whose result is a view of their first operand."""
+
+_RETAINING = (
+    func.ReturnOp,
+    scf.ConditionOp,
+    scf.ForOp,
+    scf.IfOp,
+    scf.IndexSwitchOp,
+    scf.WhileOp,
+    scf.YieldOp,
+)
+"""Operations that pass a memref on under another name, which is not followed."""
+
+
+@dataclass(eq=False, slots=True)
+class MemoryUse:
+    """An operation that needs memory, and from which position to which it is in use."""
+
+    op: Operation
+    loops: int
+    """How many loops are around it."""
+    first: int
+    last: int
+    is_used: bool = False
+    """Whether `first` is a use: before the first one it is where the memory is asked for."""
+
+
+@dataclass(eq=False)
+class MemoryLiveness:
+    """The uses of all memory that a function needs."""
+
+    uses: list[MemoryUse] = field(default_factory=list[MemoryUse])
+    _use_of: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
+    """What each memref is a view of."""
+    _position: int = 0
+    _everlasting: list[MemoryUse] = field(default_factory=list[MemoryUse])
+    _in_loops: list[tuple[MemoryUse, Operation]] = field(
+        default_factory=list[tuple[MemoryUse, Operation]]
+    )
+    _position_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _end_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
+
+    @staticmethod
+    def of(block: Block) -> MemoryLiveness:
+        """
+        Computes the uses of the allocations of a function from the block of its body.
+
+        Calls count as needing memory themselves, while they run: the callee may.
+        """
+        liveness = MemoryLiveness()
+        liveness._visit(block, ())
+        for use, loop in liveness._in_loops:
+            use.last = max(use.last, liveness._end_of[loop])
+        for use in liveness._everlasting:
+            use.first, use.last = 0, liveness._position
+        return liveness
+
+    def _visit(self, block: Block, loops: tuple[Operation, ...]) -> None:
+        for op in block.ops:
+            position = self._position
+            self._position += 1
+            self._note_uses(op, position, loops)
+            if is_linalg_operation(op):
+                for inner in op.regions[0].walk():
+                    self._note_uses(inner, position, loops)
+                continue
+            self._position_of[op] = position
+            inside = (*loops, op) if isinstance(op, LOOPS) else loops
+            for region in op.regions:
+                for nested in region.blocks:
+                    self._visit(nested, inside)
+            if op.regions:
+                self._end_of[op] = self._position
+                self._position += 1
+
+    def _note_uses(self, op: Operation, position: int, loops: tuple[Operation, ...]) -> None:
+        if isinstance(op, memref.AllocOp | func.CallOp):
+            needed = MemoryUse(op, len(loops), position, position)
+            self.uses.append(needed)
+            if isinstance(op, memref.AllocOp):
+                self._use_of[op.memref] = needed
+                return
+        if isinstance(op, memref.DeallocOp):
+            return
+        for operand in op.operands:
+            use = self._use_of.get(operand)
+            if use is None:
+                continue
+            if isinstance(op, VIEW_OPERATIONS):
+                self._use_of[op.results[0]] = use
+                continue
+            first = position
+            if isinstance(op, _RETAINING):
+                self._everlasting.append(use)
+            elif len(loops) > use.loops:
+                loop = loops[use.loops]
+                first = self._position_of[loop]
+                self._in_loops.append((use, loop))
+            else:
+                use.last = max(use.last, position)
+            if not use.is_used:
+                use.first = first
+                use.is_used = True

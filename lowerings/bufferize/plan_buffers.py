@@ -1,0 +1,202 @@
+"""The pass `xla-plan-buffers`: all temporary memory in one arena."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    i8,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from lowerings.bufferize.arena import Lifetime, Plan, max_live_bytes, plan_arena
+from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
+from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
+from lowerings.bufferize.storage import MemRef, memref_type
+from lowerings.bufferize.strided import has_identity_layout
+from lowerings.conversion import ConversionFailed, Leftover, leftover
+
+__all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
+
+ARENA_ATTRIBUTE = "xla.arena_bytes"
+"""On a function with an arena: its size in bytes, an i64."""
+
+MAX_LIVE_ATTRIBUTE = "xla.max_live_bytes"
+"""Beside it: the most bytes that its buffers need at one time, which no arena can go below."""
+
+_INDEX = IndexType()
+
+
+@dataclass(frozen=True)
+class XlaPlanBuffersPass(ModulePass):
+    """
+    Replaces allocations by views of an arena that the caller provides as the last argument.
+
+    ```mlir
+    func.func @main(%a: memref<4xf32>, %r: memref<4xf32>) attributes {xla.entry} {
+      %b = memref.alloc() : memref<4xf32>
+      ...
+    }
+    ```
+    ->
+    ```mlir
+    func.func @main(%a: memref<4xf32>, %r: memref<4xf32>, %arena: memref<64xi8>)
+        attributes {xla.entry, xla.arena_bytes = 64 : i64, xla.max_live_bytes = 64 : i64} {
+      %offset = arith.constant 0 : index
+      %b = memref.view %arena[%offset][] : memref<64xi8> to memref<4xf32>
+      ...
+    }
+    ```
+
+    The arena is as large as what is live at the same time, and starts at a multiple of 64 bytes;
+    so do all buffers in it. Every entry has one, if of size 0. Another function has one if it needs
+    memory; its callers give it a part of theirs.
+    """
+
+    name = "xla-plan-buffers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
+        found = [problem for f in functions.values() for problem in _unplannable(f)]
+        if found:
+            raise ConversionFailed(self.name, found)
+        planner = _ModulePlanner(self.name, functions)
+        for function in functions.values():
+            planner.plan(function)
+
+
+def _unplannable(function: func.FuncOp) -> Iterator[Leftover]:
+    for op in function.walk():
+        if isinstance(op, memref.AllocOp):
+            type = memref_type(op.memref)
+            if op.dynamic_sizes or op.symbol_operands:
+                yield leftover(op, "its size is not static")
+            elif not has_identity_layout(type):
+                yield leftover(op, "it has a layout")
+            elif element_bytes(type.element_type) is None:
+                yield leftover(op, f"the size of {type.element_type} is not known")
+
+
+@dataclass(eq=False)
+class _ModulePlanner:
+    """Plans functions after those that they call."""
+
+    pass_name: str
+    functions: dict[str, func.FuncOp]
+    arena_types: dict[str, MemRef | None] = field(default_factory=dict[str, "MemRef | None"])
+    """For every function that is planned, the type of its arena, if it has one."""
+    _calling: list[str] = field(default_factory=list[str])
+
+    def plan(self, function: func.FuncOp) -> None:
+        name = function.sym_name.data
+        if name in self.arena_types:
+            return
+        if name in self._calling:
+            reason = f"@{name} calls itself, so the memory it needs has no bound"
+            raise ConversionFailed(self.pass_name, [leftover(function, reason)])
+        if not function.body.blocks:
+            self.arena_types[name] = None
+            return
+        self._calling.append(name)
+        for op in function.walk():
+            if isinstance(op, func.CallOp):
+                callee = self.functions.get(op.callee.root_reference.data)
+                if callee is not None:
+                    self.plan(callee)
+        self._calling.pop()
+        self.arena_types[name] = self._plan_body(function)
+
+    def _plan_body(self, function: func.FuncOp) -> MemRef | None:
+        needs: list[tuple[MemoryUse, Lifetime]] = []
+        for use in MemoryLiveness.of(function.body.block).uses:
+            size = self._bytes_needed(use.op)
+            if size is not None:
+                needs.append((use, Lifetime(use.first, use.last, size)))
+        if not needs and ENTRY_ATTRIBUTE not in function.attributes:
+            return None
+        lifetimes = [lifetime for _, lifetime in needs]
+        plan = plan_arena(lifetimes)
+        arena_type = _bytes_type(plan.size)
+        arena = _append_arena(function, arena_type, plan, max_live_bytes(lifetimes))
+        for (use, _), offset in zip(needs, plan.offsets, strict=True):
+            if isinstance(use.op, memref.AllocOp):
+                _replace_alloc(use.op, arena, offset)
+            else:
+                type = self._callee_arena(use.op)
+                assert type is not None
+                view = _insert_view(use.op, arena, offset, type)
+                use.op.operands = (*use.op.operands, view)
+        return arena_type
+
+    def _bytes_needed(self, op: Operation) -> int | None:
+        """The bytes that an allocation or a call needs; None for a call that needs no arena."""
+        if isinstance(op, memref.AllocOp):
+            return _size_of(memref_type(op.memref))
+        type = self._callee_arena(op)
+        return None if type is None else type.get_shape()[0]
+
+    def _callee_arena(self, op: Operation) -> MemRef | None:
+        assert isinstance(op, func.CallOp)
+        return self.arena_types.get(op.callee.root_reference.data)
+
+
+def _bytes_type(size: int) -> MemRef:
+    return cast(MemRef, MemRefType(i8, (size,)))
+
+
+def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int) -> SSAValue:
+    block = function.body.block
+    arena = block.insert_arg(type, len(block.args))
+    arena.name_hint = "arena"
+    old = function.function_type
+    function.function_type = FunctionType.from_lists((*old.inputs, type), old.outputs.data)
+    if function.arg_attrs is not None:
+        function.arg_attrs = ArrayAttr((*function.arg_attrs, DictionaryAttr({})))
+    function.attributes[ARENA_ATTRIBUTE] = IntegerAttr(plan.size, i64)
+    function.attributes[MAX_LIVE_ATTRIBUTE] = IntegerAttr(max_live, i64)
+    return arena
+
+
+def _insert_view(before: Operation, arena: SSAValue, offset: int, type: Attribute) -> SSAValue:
+    block = before.parent
+    assert block is not None
+    shift = arith.ConstantOp(IntegerAttr(offset, _INDEX))
+    view = memref.ViewOp.create(operands=(arena, shift.result), result_types=(type,))
+    for op in (shift, view):
+        op.location = before.location
+    block.insert_ops_before((shift, view), before)
+    return view.results[0]
+
+
+def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: int) -> None:
+    view = _insert_view(alloc, arena, offset, alloc.memref.type)
+    for use in tuple(alloc.memref.uses):
+        if isinstance(use.operation, memref.DeallocOp):
+            dealloc = use.operation
+            assert dealloc.parent is not None
+            dealloc.parent.erase_op(dealloc)
+    alloc.memref.replace_all_uses_with(view)
+    block = alloc.parent
+    assert block is not None
+    block.erase_op(alloc)
+
+
+def _size_of(type: MemRef) -> int:
+    size = element_bytes(type.element_type)
+    assert size is not None
+    return prod(type.get_shape()) * size
