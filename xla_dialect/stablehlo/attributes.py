@@ -7,15 +7,16 @@ that stands in no table here is kept as its text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
+    FloatAttr,
     IntegerAttr,
     StringAttr,
-    SymbolRefAttr,
+    f64,
     i64,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
@@ -23,10 +24,10 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-WORD_NAMES = ("comparison_direction", "comparison_type", "precision")
+WORD_NAMES = ("comparison_direction", "comparison_type", "precision", "result_accuracy_mode")
 """The attributes that are one word of an enumeration."""
 
-FIELD_NAMES = ("dot", "dot_algorithm", "gather")
+FIELD_NAMES = ("dot", "dot_algorithm", "gather", "result_accuracy")
 """The attributes that are fields with values."""
 
 
@@ -86,34 +87,34 @@ def print_field(printer: Printer, name: str, value: Attribute) -> None:
 
 
 def parse_value(parser: AttrParser) -> Attribute:
-    """Parses the value of a field: a list of integers, an integer, a type, a word or a symbol."""
+    """Parses the value of a field: numbers, a number, a flag, a type, an attribute or a word."""
     numbers = parser.parse_optional_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+        parser.Delimiter.SQUARE, lambda: parse_i64(parser)
     )
     if numbers is not None:
-        return integers(parser, numbers)
+        return integers(numbers)
     if (flag := parser.parse_optional_boolean()) is not None:
         return BoolAttr.from_bool(flag)
-    if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
-        return integer(parser, number)
+    if (number := parser.parse_optional_number()) is not None:
+        return FloatAttr(number, f64) if isinstance(number, float) else IntegerAttr(number, i64)
     if (type_ := parser.parse_optional_type()) is not None:
         return type_
-    if (symbol := parser.parse_optional_symbol_name()) is not None:
-        return SymbolRefAttr(symbol)
-    return StringAttr(parser.parse_identifier_or_str_literal(" as the value of a field"))
+    if (attribute := parser.parse_optional_attribute()) is not None:
+        return attribute
+    return StringAttr(parser.parse_identifier(" as the value of a field"))
 
 
-def integer(parser: AttrParser, value: int) -> IntegerAttr[Any]:
-    """The i64 attribute of a parsed number; one that does not fit is an error there."""
+def parse_i64(parser: AttrParser) -> int:
+    """Parses an integer that fits into 64 bits, signed."""
+    position = parser.pos
+    value = parser.parse_integer(allow_boolean=False)
     if not -(2**63) <= value < 2**63:
-        parser.raise_error("the number does not fit into 64 bits")
-    return IntegerAttr(value, i64)
+        parser.raise_error("the number does not fit into 64 bits", position)
+    return value
 
 
-def integers(parser: AttrParser, values: list[int]) -> DenseArrayBase[Any]:
-    """The `array<i64>` of parsed numbers; numbers that do not fit are an error there."""
-    if any(not -(2**63) <= value < 2**63 for value in values):
-        parser.raise_error("a number of the list does not fit into 64 bits")
+def integers(values: Sequence[int]) -> DenseArrayBase[Any]:
+    """A list of integers as `array<i64>`."""
     return DenseArrayBase.from_list(i64, values)
 
 

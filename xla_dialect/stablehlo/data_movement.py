@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.stablehlo.attributes import integers
+from xla_dialect.stablehlo.attributes import integers, parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp
@@ -44,21 +44,18 @@ def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     limits: list[int] = []
     strides: list[int] = []
 
-    def number() -> int:
-        return parser.parse_integer(allow_boolean=False)
-
     def parse_range() -> None:
-        starts.append(number())
+        starts.append(parse_i64(parser))
         parser.parse_punctuation(":")
-        limits.append(number())
+        limits.append(parse_i64(parser))
         has_stride = parser.parse_optional_punctuation(":") is not None
-        strides.append(number() if has_stride else 1)
+        strides.append(parse_i64(parser) if has_stride else 1)
 
     parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_range)
     properties: dict[str, Attribute] = {
-        "start_indices": integers(parser, starts),
-        "limit_indices": integers(parser, limits),
-        "strides": integers(parser, strides),
+        "start_indices": integers(starts),
+        "limit_indices": integers(limits),
+        "strides": integers(strides),
     }
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
     return op_class.create(

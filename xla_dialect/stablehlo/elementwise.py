@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.str_enum import StrEnum
 
@@ -19,6 +20,7 @@ from xla_dialect.ops import conversion as conversions
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp
 from xla_dialect.stablehlo.syntax import complex_type, form, select_types
@@ -94,10 +96,33 @@ def one_to_one(op_class: type[XlaOp]) -> Convert:
     def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         accuracy = op.take("result_accuracy")
         if accuracy is not None:
-            op.attributes["stablehlo.result_accuracy"] = accuracy
+            keep_accuracy(op, accuracy)
         return conversion.emit(op_class, conversion.operands(op), conversion.result_types(op))
 
     return convert
+
+
+def keep_accuracy(op: SourceOp, accuracy: Attribute) -> None:
+    """Keeps a result accuracy that is not the default one, spelled as in HLO text."""
+    if not isinstance(accuracy, Fields):
+        op.fail(f"result_accuracy is {accuracy}, not #stablehlo.result_accuracy<...>")
+    fields = dict(accuracy.data)
+    mode = fields.get("mode")
+    word = mode.data if isinstance(mode, Word) else "DEFAULT"
+    if word == "TOLERANCE":
+        numbers = ",".join(f"{name}={_number(fields.get(name))}" for name in _TOLERANCES)
+        op.attributes["xla.result_accuracy"] = StringAttr(f"{{tolerance={{{numbers}}}}}")
+    elif word != "DEFAULT":
+        op.attributes["xla.result_accuracy"] = StringAttr(f"{{mode={word.lower()}}}")
+
+
+_TOLERANCES = ("atol", "rtol", "ulps")
+
+
+def _number(value: Attribute | None) -> float | int:
+    if isinstance(value, FloatAttr):
+        return cast("FloatAttr[Any]", value).value.data
+    return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
 
 
 def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumeration:

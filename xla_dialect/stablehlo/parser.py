@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     UnregisteredOp,
 )
-from xdsl.ir import AttributeInvT, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import AttributeInvT, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -83,6 +83,11 @@ class StableHloParser(Parser):
         region = super().parse_optional_region(arguments)
         self._depth -= 1
         return region
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind != MLIRTokenKind.CARET_IDENT:
+            self.raise_error("expected an operation, a block label or '}'")
+        return super()._parse_block()
 
     def parse_optional_type(self) -> TypeAttribute | None:
         """Parses a type, if present; the same plain tensor type is parsed only once."""

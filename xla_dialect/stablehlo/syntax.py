@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, TensorType, TupleType
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TensorType, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
-from xla_dialect.stablehlo.attributes import FIELDS, WORDS, integer, integers
+from xla_dialect.stablehlo.attributes import FIELDS, WORDS, integers, parse_i64
 from xla_dialect.stablehlo.source import Form, SourceOp
 from xla_dialect.types import Array, array_like, component_type
 
@@ -36,10 +36,9 @@ TypeRule: TypeAlias = Callable[[Sequence[Attribute], int], Types | None]
 
 def parse_integers(parser: Parser) -> Attribute:
     """Parses `[1, -2]` as `array<i64>`."""
-    values = parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+    return integers(
+        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_i64(parser))
     )
-    return integers(parser, values)
 
 
 def integers_clause(name: str) -> Clause:
@@ -49,7 +48,7 @@ def integers_clause(name: str) -> Clause:
 
 def integer_clause(name: str) -> Clause:
     """`keyword = 1`."""
-    return lambda parser: {name: integer(parser, parser.parse_integer(allow_boolean=False))}
+    return lambda parser: {name: IntegerAttr(parse_i64(parser), i64)}
 
 
 def flag_clause(name: str) -> Clause:

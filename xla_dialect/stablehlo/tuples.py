@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.stablehlo.attributes import integer
+from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import Row, SourceOp
@@ -37,7 +37,7 @@ def parse_get_tuple_element(parser: Parser, op_class: type[SourceOp]) -> SourceO
     """Parses `stablehlo.get_tuple_element %0[1] : (tuple<a, b>) -> b`."""
     operand = parser.parse_unresolved_operand()
     with parser.in_square_brackets():
-        index = integer(parser, parser.parse_integer(allow_boolean=False))
+        index = IntegerAttr(parse_i64(parser), i64)
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
     return op_class.create(
         operands=operands, result_types=results, properties={"index": index}, attributes=attributes
