@@ -7,6 +7,7 @@ older layout form.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -136,6 +137,20 @@ class Layout:
             f"{len(self.bounds)} bounds for {rank} dimensions",
         )
 
+    def buffer_elements(self, dimensions: Sequence[int]) -> int:
+        """
+        The number of elements of the buffer, padding included (section 3.2).
+
+        `dimensions`: static sizes of the array.
+        """
+        widths = self.padded_dimensions or dimensions
+        sizes = [widths[d] for d in reversed(self.minor_to_major)]
+        for tile in self.tiles:
+            division = TileDivision.of(sizes, tile)
+            sizes = [*division.lead, *division.counts, *division.entries]
+        alignment = self.tail_padding_alignment_in_elements
+        return -(-math.prod(sizes) // alignment) * alignment
+
     def _validate_older_form(self, dimensions: Sequence[int]) -> None:
         if not self.padded_dimensions:
             _rule(not self.padding_value, "(C4) a padding value without padded dimensions")
@@ -158,6 +173,38 @@ class Layout:
                 f"(C7) split indices {list(indices)} do not rise strictly inside "
                 f"size {physical[dimension]}",
             )
+
+
+@dataclass(frozen=True)
+class TileDivision:
+    """What a tile makes of physical sizes (most major first): see section 3.2."""
+
+    lead: tuple[int, ...]
+    """The sizes that the tile leaves alone."""
+    merged: tuple[int, ...]
+    """The sizes that it divides, those of `*` entries merged into the next one."""
+    entries: tuple[int, ...]
+    """Its entries that are numbers: one for each merged size."""
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many tiles there are along each merged size, the last one perhaps not full."""
+        return tuple(-(-n // e) for n, e in zip(self.merged, self.entries, strict=True))
+
+    @staticmethod
+    def of(sizes: Sequence[int], tile: Tile) -> TileDivision:
+        """Divides the most minor sizes; where the tile is longer, sizes 1 are added in front."""
+        sizes = [1] * (len(tile) - len(sizes)) + list(sizes)
+        split = len(sizes) - len(tile)
+        merged: list[int] = []
+        run = 1
+        for size, entry in zip(sizes[split:], tile, strict=True):
+            run *= size
+            if entry is not COMBINE:
+                merged.append(run)
+                run = 1
+        entries = tuple(entry for entry in tile if entry is not None)
+        return TileDivision(tuple(sizes[:split]), tuple(merged), entries)
 
 
 def _rule(holds: bool, message: str) -> None:

@@ -24,16 +24,18 @@ from xla_dialect.constraints import (
     require_same_elements,
     with_elements,
 )
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
+    BY_TYPE,
+    Array,
     ElementClass,
     array,
-    byte_size,
     element_count,
     is_scalar,
     without_layout,
 )
-from xla_dialect.violation import require
+from xla_dialect.violation import Violation, require
 
 Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
@@ -391,12 +393,27 @@ class CopyOp(XlaOp):
         return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
 
 
+def buffer_bytes(type_: Array) -> int:
+    """Bytes of an array in memory, its layout included; raises Violation (C2) for a wrong one."""
+    sizes = type_.get_shape()
+    layout = Layout.default(len(sizes))
+    if isinstance(type_.encoding, LayoutAttr):
+        layout = type_.encoding.data
+        try:
+            layout.validate(sizes)
+        except LayoutError as error:
+            raise Violation("C2", f"layout of {type_}: {error}") from None
+    bits = layout.element_size_in_bits or max(8, BY_TYPE[type_.element_type].bits)
+    return shapes.ceil_div(layout.buffer_elements(sizes) * bits, 8)
+
+
 @irdl_op_definition
 class BitcastOp(XlaOp):
     """
     The bytes of the operand in the order of its layout, read in the order of the result's layout.
 
-    (C1) both are arrays of XLA element types. (C2) they have as many bytes.
+    (C1) both are arrays of XLA element types. (C2) they have as many bytes, padding of the layouts
+    included.
     """
 
     name = "xla.bitcast"
@@ -409,11 +426,6 @@ class BitcastOp(XlaOp):
         """The declared type."""
         source = with_elements(operand, ElementClass.ANY, "operand")
         result = with_elements(declared_array(declared), ElementClass.ANY, "result")
-        require(
-            byte_size(source) == byte_size(result),
-            "C2",
-            "{} bytes become {}",
-            byte_size(source),
-            byte_size(result),
-        )
+        before, after = buffer_bytes(source), buffer_bytes(result)
+        require(before == after, "C2", "{} bytes become {}", before, after)
         return (result,)

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import NoneAttr
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layout import COMBINE, Layout, LayoutAttr, Tile
+from xla_dialect.layout import Layout, LayoutAttr, Tile, TileDivision
 from xla_dialect.reference.literal import (
     MEMORY_LIMIT,
     Array,
@@ -24,7 +24,6 @@ from xla_dialect.reference.literal import (
     bits_of,
     numpy_dtype,
 )
-from xla_dialect.shapes import ceil_div
 
 
 def layout_of(type_: types.Array) -> Layout:
@@ -32,7 +31,13 @@ def layout_of(type_: types.Array) -> Layout:
     if isinstance(type_.encoding, NoneAttr):
         return Layout.default(len(type_.shape.data))
     layout = cast(LayoutAttr, type_.encoding).data
-    if layout.split_configs or layout.dynamic_shape_metadata_prefix_bytes or layout.bounds:
+    bits = types.BY_TYPE[type_.element_type].bits
+    if (
+        layout.split_configs
+        or layout.dynamic_shape_metadata_prefix_bytes
+        or layout.bounds
+        or layout.element_size_in_bits not in (0, max(8, bits))
+    ):
         raise XlaError(f"the reference has no physical order for the layout {layout}")
     return layout
 
@@ -50,19 +55,6 @@ def physical(array: Array, layout: Layout) -> Array:
     return _padded(flat, [(0, tail)]) if tail else flat
 
 
-def physical_size(sizes: Sequence[int], layout: Layout) -> int:
-    """The number of elements of `physical`, padding included, without making them."""
-    sizes = layout.padded_dimensions or sizes
-    sizes = [sizes[d] for d in reversed(layout.minor_to_major)]
-    for tile in layout.tiles:
-        lead, tiled = _divided(sizes, tile)
-        entries = _numbers(tile)
-        counts = [ceil_div(size, entry) for size, entry in zip(tiled, entries, strict=True)]
-        sizes = [*lead, *counts, *entries]
-    alignment = layout.tail_padding_alignment_in_elements
-    return ceil_div(math.prod(sizes), alignment) * alignment
-
-
 def _padded(array: Array, widths: Sequence[tuple[int, int]]) -> Array:
     result = np.zeros(
         [size + low + high for size, (low, high) in zip(array.shape, widths, strict=True)],
@@ -72,38 +64,19 @@ def _padded(array: Array, widths: Sequence[tuple[int, int]]) -> Array:
     return result
 
 
-def _numbers(tile: Tile) -> list[int]:
-    """The entries of a tile that are not `COMBINE`."""
-    return [entry for entry in tile if entry is not None]
-
-
-def _divided(sizes: Sequence[int], tile: Tile) -> tuple[list[int], list[int]]:
-    """The leading sizes that a tile leaves alone, and those it divides, merged where it says *."""
-    missing = len(tile) - len(sizes)
-    sizes = [1] * missing + list(sizes)
-    split = len(sizes) - len(tile)
-    merged: list[int] = []
-    run = 1
-    for size, entry in zip(sizes[split:], tile, strict=True):
-        run *= size
-        if entry is not COMBINE:
-            merged.append(run)
-            run = 1
-    return sizes[:split], merged
-
-
 def _tiled(array: Array, tile: Tile) -> Array:
     """Tiled dimensions padded to multiples, each divided into (count, entry), entries minor."""
-    lead, tiled = _divided(array.shape, tile)
-    entries = _numbers(tile)
-    counts = [ceil_div(size, entry) for size, entry in zip(tiled, entries, strict=True)]
+    division = TileDivision.of(array.shape, tile)
+    counts, entries = division.counts, division.entries
     widths = [
-        (0, count * entry - size) for count, entry, size in zip(counts, entries, tiled, strict=True)
+        (0, count * entry - size)
+        for count, entry, size in zip(counts, entries, division.merged, strict=True)
     ]
-    whole = _padded(array.reshape((*lead, *tiled)), [(0, 0)] * len(lead) + widths)
+    lead = division.lead
+    merged = array.reshape((*lead, *division.merged))
+    whole = _padded(merged, [(0, 0)] * len(lead) + widths)
     pairs = [n for pair in zip(counts, entries, strict=True) for n in pair]
-    first = len(lead)
-    last = first + len(pairs)
+    first, last = len(lead), len(lead) + len(pairs)
     order = (*range(first), *range(first, last, 2), *range(first + 1, last, 2))
     return whole.reshape((*lead, *pairs)).transpose(order)
 
@@ -112,22 +85,15 @@ def reinterpreted(array: Array, source: types.Array, target: types.Array) -> Arr
     """
     The bytes of `array` in the order of its layout, read in the order of the target's layout.
 
-    Every element takes whole bytes; padding reads as zero bits. Raises XlaError if the buffers
-    differ in size, or if a layout has no physical order here.
+    Every element takes whole bytes; padding reads as zero bits; the buffers have as many bytes.
+    Raises XlaError if a layout has no physical order here.
     """
     mine, theirs = layout_of(source), layout_of(target)
     dtype = numpy_dtype(target.element_type)
     sizes = target.get_shape()
-    expected = physical_size(sizes, theirs)
-    found = physical_size(array.shape, mine)
-    for size in (found * array.dtype.itemsize, expected * dtype.itemsize):
-        if size > MEMORY_LIMIT:
-            raise MemoryLimitError(f"a buffer of {size} bytes, the limit is {MEMORY_LIMIT} bytes")
-    if found * array.dtype.itemsize != expected * dtype.itemsize:
-        raise XlaError(
-            f"a buffer of {found * array.dtype.itemsize} bytes is read as "
-            f"{expected * dtype.itemsize} bytes"
-        )
+    size = mine.buffer_elements(array.shape) * array.dtype.itemsize
+    if size > MEMORY_LIMIT:
+        raise MemoryLimitError(f"a buffer of {size} bytes, the limit is {MEMORY_LIMIT} bytes")
     buffer = np.ascontiguousarray(physical(array, mine))
     if dtype != array.dtype:
         buffer = bits_of(buffer) if array.dtype.kind == "V" else buffer

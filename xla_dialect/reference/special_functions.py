@@ -109,7 +109,8 @@ def complex_sign(z: Array) -> Array:
 
 def complex_atan2(y: Array, x: Array) -> Array:
     """`-i ln((x + i y) / √(x² + y²))`."""
-    return -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    logarithm = np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    return as_complex(np.imag(logarithm), -np.real(logarithm))
 
 
 def round_half_away(x: Array) -> Array:

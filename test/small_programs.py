@@ -11,8 +11,22 @@ from xdsl.utils.test_value import create_ssa_value
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow
-from xla_dialect.reference import element_type_of, run
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.reference import element_type_of, from_numpy, numpy_dtype, run
 from xla_dialect.types import BY_NAME, array
+
+
+def numbers(name: str, values: Any) -> np.ndarray:
+    """An array of the element type with this HLO name, rounded and wrapped by numpy."""
+    with np.errstate(all="ignore"):
+        # Left alone, numpy makes floats of integers on both sides of 2^63.
+        exact = np.array(values, np.uint64 if name == "u64" else None)
+        return exact.astype(numpy_dtype(BY_NAME[name].type))
+
+
+def constant(name: str, values: Any) -> XlaOp:
+    """A constant of the element type with this HLO name."""
+    return ConstantOp(value=from_numpy(numbers(name, values)))
 
 
 def shape(text: str) -> Any:
@@ -119,10 +133,12 @@ def _parts(array: np.ndarray) -> np.ndarray:
 def _is_nan(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "biu":
         return np.zeros(array.shape, bool)
-    return np.isnan(array.astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        return np.isnan(array.astype(np.float64))
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
     if array.dtype.name in ("int2", "int4", "uint2", "uint4"):
         return array.astype(np.int8)
-    return array.view(f"u{array.dtype.itemsize}")
+    bits = array.view(f"u{array.dtype.itemsize}")
+    return bits & np.uint8(0xF) if array.dtype.name == "float4_e2m1fn" else bits
