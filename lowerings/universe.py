@@ -39,7 +39,8 @@ _PASSES = {
 }
 
 _TARGETS = {
-    "xla-llvm": "lowerings.targets.llvm:LLVMTarget",
+    "xla-llvm": "lowerings.targets.llvm:XlaLLVMTarget",
+    "xla-x86-asm": "lowerings.targets.llvm:XlaX86AssemblyTarget",
 }
 
 _REPLACED_DIALECTS = {
@@ -49,6 +50,7 @@ _REPLACED_DIALECTS = {
 }
 _REPLACED_TARGETS = {
     "llvm": "lowerings.targets.llvm:LLVMTarget",
+    "x86-asm": "lowerings.targets.llvm:X86AssemblyTarget",
 }
 """What stands in for xDSL's own of the same name in our tools. A second universe cannot hold the
 name, so stock `xdsl-opt` keeps xDSL's."""

@@ -6,6 +6,11 @@ name, whose table `HANDLERS` says how each operation is printed. `emitter.py` is
 `machine.py` hands the text to LLVM.
 """
 
-from lowerings.targets.llvm.target import LLVMTarget, X86AssemblyTarget
+from lowerings.targets.llvm.target import (
+    LLVMTarget,
+    X86AssemblyTarget,
+    XlaLLVMTarget,
+    XlaX86AssemblyTarget,
+)
 
-__all__ = ["LLVMTarget", "X86AssemblyTarget"]
+__all__ = ["LLVMTarget", "X86AssemblyTarget", "XlaLLVMTarget", "XlaX86AssemblyTarget"]

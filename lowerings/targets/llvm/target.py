@@ -1,4 +1,9 @@
-"""The output formats `llvm` and `x86-asm`."""
+"""
+The output formats `llvm` and `x86-asm`.
+
+xDSL has targets of these names, for its own dialects. Our tools have ours in their place; stock
+`xdsl-opt` has both, and ours are called `xla-llvm` and `xla-x86-asm` there.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +55,13 @@ class LLVMTarget(Target):
 
 
 @dataclass(frozen=True)
+class XlaLLVMTarget(LLVMTarget):
+    """`LLVMTarget` beside xDSL's own."""
+
+    name = "xla-llvm"
+
+
+@dataclass(frozen=True)
 class X86AssemblyTarget(Target):
     """
     Optimised x86-64 assembly for a module of the loops level.
@@ -67,3 +79,10 @@ class X86AssemblyTarget(Target):
         if not (self.cpu or self.features) and host().triple.startswith("x86_64"):
             machine = host()
         output.write(machine.assembly(_print(module, machine, True)))
+
+
+@dataclass(frozen=True)
+class XlaX86AssemblyTarget(X86AssemblyTarget):
+    """`X86AssemblyTarget` beside xDSL's own."""
+
+    name = "xla-x86-asm"
