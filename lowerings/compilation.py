@@ -82,7 +82,9 @@ def compile_module(
     Raises XlaError where the entry is missing or cannot be compiled.
     """
     if backend not in _COMPILERS:
-        raise CompilationError(f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})")
+        raise CompilationError(
+            f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})"
+        )
     if num_threads is not None and num_threads < 1:
         raise CompilationError(f"num_threads is {num_threads}")
     if entry not in functions_of(module):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -15,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from lowerings.collector import collector_paused
 from lowerings.pipelines import LEVELS, PIPELINES, pass_specs
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
@@ -90,18 +89,6 @@ class PassManager:
 
 def _named(module_pass: ModulePass, message: str) -> str:
     return message if message.startswith(module_pass.name) else f"{module_pass.name}: {message}"
-
-
-@contextmanager
-def collector_paused() -> Generator[None]:
-    """No garbage collection inside: IR is made of cycles, and collecting costs passes 3 times."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def parse_passes(pipeline: str) -> tuple[ModulePass, ...]:

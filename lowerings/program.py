@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.collector import collector_paused
 from lowerings.context import make_context
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
@@ -65,13 +66,14 @@ def parse_program(
 
     Raises LocatedError for text that cannot be read.
     """
-    match input_format or detect_format(text, file_name):
-        case "hlo":
-            return read_hlo(text, file_name)
-        case "stablehlo":
-            return read_stablehlo(text, file_name)
-        case "mlir":
-            return read_mlir(text, ctx or make_context(), file_name)
+    with collector_paused():
+        match input_format or detect_format(text, file_name):
+            case "hlo":
+                return read_hlo(text, file_name)
+            case "stablehlo":
+                return read_stablehlo(text, file_name)
+            case "mlir":
+                return read_mlir(text, ctx or make_context(), file_name)
 
 
 def load_program(
@@ -89,7 +91,8 @@ def load_program(
         file_name = text
         text = read_file(text_or_path)
     module = parse_program(text, file_name, input_format, ctx)
-    verify(module, {file_name: text})
+    with collector_paused():
+        verify(module, {file_name: text})
     return module
 
 

@@ -34,7 +34,9 @@ _PASSES = {
     "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
     "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
     "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",
-    "convert-linalg-to-vector-loops": "lowerings.loops.convert_linalg_to_loops:ConvertLinalgToLoops",
+    "convert-linalg-to-vector-loops": (
+        "lowerings.loops.convert_linalg_to_loops:ConvertLinalgToLoops"
+    ),
     "expand-math": "lowerings.loops.expand_math:ExpandMathPass",
 }
 

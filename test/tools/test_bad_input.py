@@ -158,7 +158,7 @@ ARRAYS = ["--input", "4x8xf32=1.5", "--input", "8x4xf32=random"]
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "main(x: f32[4,8], y: f32[8,4]) -> (f32[4])"),
+        ([], "main(%x: f32[4,8], %y: f32[8,4]) -> (f32[4])"),
         (["--input", "4x8xf32=1"], "1 inputs for 2 parameters"),
         ([*ARRAYS, "--input", "f32=1"], "3 inputs for 2 parameters"),
         (["--input", "4x9xf32=1", "--input", "8x4xf32=1"], "f32[4,8]"),
