@@ -29,9 +29,10 @@ class ConstantPool:
     """The `memref.global` operations that bufferization has made in a module."""
 
     module: ModuleOp
-    _globals: dict[Attribute, memref.GlobalOp] = field(
-        default_factory=dict[Attribute, memref.GlobalOp]
+    _globals: dict[Attribute, tuple[SymbolRefAttr, Attribute]] = field(
+        default_factory=dict[Attribute, tuple[SymbolRefAttr, Attribute]]
     )
+    """The name and the type of the global for each constant."""
     _names: set[str] = field(default_factory=set[str])
     _anchor: Operation | None = None
     """The operation that globals go before."""
@@ -46,17 +47,18 @@ class ConstantPool:
         known = self._globals.get(value)
         if known is None:
             known = self._globals[value] = self._add(value, type)
-        return memref.GetGlobalOp.create(
-            result_types=(known.type,),
-            properties={"name": SymbolRefAttr(known.sym_name)},
-        )
+        name, memref_type = known
+        return memref.GetGlobalOp.create(result_types=(memref_type,), properties={"name": name})
 
-    def _add(self, value: Attribute, type: TensorType[Attribute]) -> memref.GlobalOp:
+    def _add(
+        self, value: Attribute, type: TensorType[Attribute]
+    ) -> tuple[SymbolRefAttr, Attribute]:
+        name, memref_type = StringAttr(self._new_name()), identity_type(type)
         new = memref.GlobalOp.create(
             properties={
-                "sym_name": StringAttr(self._new_name()),
+                "sym_name": name,
                 "sym_visibility": StringAttr("private"),
-                "type": identity_type(type),
+                "type": memref_type,
                 "initial_value": value,
                 "constant": UnitAttr(),
                 "alignment": IntegerAttr(ALIGNMENT, i64),
@@ -64,7 +66,7 @@ class ConstantPool:
         )
         assert self._anchor is not None
         self.module.body.block.insert_op_before(new, self._anchor)
-        return new
+        return SymbolRefAttr(name), memref_type
 
     def _new_name(self) -> str:
         number = len(self._globals)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, MemRefType, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerType,
+    MemRefType,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.bufferize.strided import (
@@ -143,6 +152,16 @@ class ReshapedDestination:
 Destination: TypeAlias = WholeDestination | SliceDestination | ReshapedDestination
 
 
+@lru_cache(maxsize=1024)
+def _integers(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, values)
+
+
+@lru_cache(maxsize=64)
+def _subview_segments(dynamic_offsets: int) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, (1, dynamic_offsets, 0, 0))
+
+
 def make_expand(
     source: SSAValue, reassociation: ArrayAttr[Attribute], shape: tuple[int, ...]
 ) -> Operation:
@@ -153,7 +172,7 @@ def make_expand(
         result_types=(result_type,),
         properties={
             "reassociation": reassociation,
-            "static_output_shape": DenseArrayBase.from_list(i64, shape),
+            "static_output_shape": _integers(shape),
         },
     )
 
@@ -180,13 +199,14 @@ def make_subview(
     `memref.subview` of `source`, rank-reduced to `shape`; `dynamic_offsets` are the values of the
     offsets that `slice` has as None.
     """
-    return memref.SubviewOp(
-        source,
-        dynamic_offsets,
-        (),
-        (),
-        [DYNAMIC_INDEX if offset is None else offset for offset in slice.offsets],
-        slice.sizes,
-        slice.strides,
-        subview_type(memref_type(source), slice, shape),
+    offsets = tuple(DYNAMIC_INDEX if offset is None else offset for offset in slice.offsets)
+    return memref.SubviewOp.create(
+        operands=(source, *dynamic_offsets),
+        result_types=(subview_type(memref_type(source), slice, shape),),
+        properties={
+            "static_offsets": _integers(offsets),
+            "static_sizes": _integers(slice.sizes),
+            "static_strides": _integers(slice.strides),
+            "operandSegmentSizes": _subview_segments(len(dynamic_offsets)),
+        },
     )

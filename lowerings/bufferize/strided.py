@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 from typing import cast
@@ -46,6 +47,7 @@ __all__ = [
 _NONE = NoneAttr()
 
 
+@lru_cache(maxsize=1024)
 def identity_type(type: TensorType[Attribute]) -> MemRefType[Attribute]:
     """The memref with an identity layout that holds a tensor of this type."""
     return MemRefType[Attribute].new((type.shape, type.element_type, _NONE, _NONE))
@@ -185,8 +187,9 @@ def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> tuple[int, ..
     return tuple(kept)
 
 
+@lru_cache(maxsize=1024)
 def subview_type(
-    source: MemRefType[Attribute], slice: Slice, shape: Sequence[int]
+    source: MemRefType[Attribute], slice: Slice, shape: tuple[int, ...]
 ) -> MemRefType[Attribute]:
     """
     The type of `memref.subview` of `source` with this slice, rank-reduced to
