@@ -124,8 +124,8 @@ class _DenseLiteralParser(AttrParser):
             else:
                 assert tokens is not None
                 data, is_splat = _from_elements(self, tokens, shape, elements, shaped)
-        except (_DenseError, NotImplementedError) as error:
-            message = str(error) if isinstance(error, _DenseError) else _unsupported(shaped)
+        except (DenseError, NotImplementedError) as error:
+            message = str(error) if isinstance(error, DenseError) else _unsupported(shaped)
             self.raise_error(message, opening.end, end)
         return DenseLiteral(shaped, data, is_splat)
 
@@ -144,7 +144,7 @@ def _parse_elements_type(parser: AttrParser) -> ShapedElements:
     return shaped
 
 
-class _DenseError(Exception):
+class DenseError(ValueError):
     """A literal that does not fit its type."""
 
 
@@ -246,9 +246,9 @@ def _from_elements(
     expected = list(type.get_shape())
     if not tokens.texts:
         if math.prod(expected):
-            raise _DenseError("Expected at least one element in the dense literal, but got None")
+            raise DenseError("Expected at least one element in the dense literal, but got None")
     elif shape is not None and shape != expected:
-        raise _DenseError(
+        raise DenseError(
             f"Shape mismatch in dense literal. Expected {expected} "
             f"shape from the type, but got {shape} shape."
         )
@@ -357,22 +357,33 @@ def _from_hex_string(match: re.Match[str], type: ShapedElements) -> tuple[bytes,
             raise ValueError
         data = bytes.fromhex(match.group(2))
     except ValueError:
-        raise _DenseError("Hex string in denseAttr is invalid") from None
+        raise DenseError("Hex string in denseAttr is invalid") from None
+    literal = elements_of_bytes(data, type)
+    return literal.data, literal.is_splat
+
+
+def elements_of_bytes(data: bytes, type: ShapedElements) -> DenseLiteral:
+    """
+    The elements that MLIR has in `data`, little-endian: all of them, or one for all.
+
+    Raises DenseError if the length does not fit the type.
+    """
     count = math.prod(type.get_shape())
     element_type = type.element_type
     is_integer = isinstance(element_type, IntegerType)
     width = cast(IntegerType, element_type).width.data if is_integer else 0
     if width == 1 and len(data) != count and data not in (b"\x00", b"\xff"):
         if len(data) != (count + 7) // 8:
-            raise _DenseError(_wrong_length(count, len(data), "bytes of eight elements each"))
-        return b"".join(map(_UNPACKED_BITS.__getitem__, data))[:count], False
+            raise DenseError(_wrong_length(count, len(data), "bytes of eight elements each"))
+        unpacked = b"".join(map(_UNPACKED_BITS.__getitem__, data))
+        return DenseLiteral(type, unpacked[:count], False)
     size = element_type.compile_time_size
     is_splat = len(data) == size and count != 1
     if not is_splat and len(data) != count * size:
-        raise _DenseError(_wrong_length(count, len(data) / size, "elements"))
+        raise DenseError(_wrong_length(count, len(data) / size, "elements"))
     if width % 8:
         data = _sign_extend(data, cast(IntegerType, element_type))
-    return data, is_splat
+    return DenseLiteral(type, data, is_splat)
 
 
 def _wrong_length(count: int, found: float, unit: str) -> str:

@@ -52,6 +52,8 @@ func.func @resources() {
   %0 = stablehlo.constant dense_resource<weights> : tensor<2xf32>
   // CHECK-NEXT: xla.constant dense<[true, false, true]> : tensor<3xi1>
   %1 = "stablehlo.constant"() <{value = dense_resource<mask> : tensor<3xi1>}> : () -> tensor<3xi1>
+  // CHECK-NEXT: xla.constant dense<[1, -1, -8]> : tensor<3xi4>
+  %2 = stablehlo.constant dense_resource<nibbles> : tensor<3xi4>
   return
 }
 
@@ -59,7 +61,8 @@ func.func @resources() {
   dialect_resources: {
     builtin: {
       weights: "0x040000000000803F000000C0",
-      mask: "0x01000000010001"
+      mask: "0x01000000010001",
+      nibbles: "0x01000000010F08"
     }
   }
 #-}

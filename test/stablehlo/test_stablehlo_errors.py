@@ -190,6 +190,13 @@ WRONG_MODULES = {
     "§func.func @f(%a: tensor<4x!x.y>) {\n  return\n}\n": "!x.y is not an element type of XLA",
     "module {\n  sdy.mesh @m = §x\n}\n": "expected '<'",
     "func.func @f() {\n  return\n§": "expected an operation, a block label or '}'",
+    '"§func.func"() <{sym_name = "f", function_type = () -> (), speed = 1 : i32}> ({}) : () -> ()': (
+        "func.func: unknown attribute 'speed'"
+    ),
+    "func.func @f() {\n  %0 = §stablehlo.constant dense_resource<r> : tensor<2xi8>\n  return\n}\n"
+    '{-# dialect_resources: {builtin: {r: "0x0400000001"}} #-}': "resource 'r' has one element only",
+    "func.func @f() {\n  %0 = §stablehlo.constant dense_resource<r> : tensor<2xi8>\n  return\n}\n"
+    '{-# dialect_resources: {builtin: {r: "0x04000000010203"}} #-}': "Expected 2 elements",
     'func.func @f() attributes {a = §"x}\n': "closing string literal",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn, cast
@@ -65,7 +66,7 @@ class Conversion:
         self.resource = resource
         """Looks up a resource of the text: a hexadecimal string, or None."""
         self._positions = positions
-        self._line_starts = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._file = StringAttr(file_name)
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
@@ -128,7 +129,7 @@ class Conversion:
 
     def module(self, module: ModuleOp) -> ModuleOp:
         """The module of `func.func` with operations of the `xla` dialect inside."""
-        attributes = portable_entries(module.attributes)
+        kept = portable_entries(module.attributes)
         functions: dict[str, func.FuncOp] = {}
         meshes: dict[str, Attribute] = {}
         for op in module.ops:
@@ -142,8 +143,8 @@ class Conversion:
                 raise SourceError(op, f"there is a function @{name} already")
             functions[name] = function
         if meshes:
-            attributes["sdy.meshes"] = DictionaryAttr(meshes)
-        return ModuleOp(functions.values(), attributes, module.sym_name)
+            kept["sdy.meshes"] = DictionaryAttr(meshes)
+        return ModuleOp(functions.values(), kept, module.sym_name)
 
     def _convert_function(self, op: Operation) -> func.FuncOp:
         if not isinstance(op, func.FuncOp):
@@ -153,6 +154,7 @@ class Conversion:
             op.properties.get("sym_name"), StringAttr
         ):
             raise SourceError(op, "a function has a name and a function type")
+        _check_properties(op, _FUNCTION_PROPERTIES)
         self._location = self._place_of(op)
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
@@ -212,6 +214,7 @@ class Conversion:
         result = self._block = Block(arg_types=[self.type(a.type, parent) for a in block.args])
         for old, new in zip(block.args, result.args, strict=True):
             self._define(old, new)
+            new.location = old.location
         last = block.last_op
         if last is None or last.name != terminator:
             found = "nothing" if last is None else last.name
@@ -334,16 +337,28 @@ def _check_rest(op: SourceOp) -> None:
             op.fail(f"unknown attribute {name!r}")
 
 
+_FUNCTION_PROPERTIES = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
+
+
+def _check_properties(op: Operation, known: Sequence[str]) -> None:
+    """Properties that would be lost are an error."""
+    for name in op.properties:
+        if name not in known:
+            raise SourceError(op, f"unknown attribute {name!r}")
+
+
 def _convert_call(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     callee = op.properties.get("callee")
     if callee is None:
         raise SourceError(op, "callee is missing")
+    _check_properties(op, ("callee",))
     return conversion.emit(
         CallOp, conversion.operands(op), conversion.result_types(op), {"to_apply": callee}
     )
 
 
 def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
+    _check_properties(op, ())
     conversion.add(func.ReturnOp(*conversion.operands(op)))
     return ()
 

@@ -22,7 +22,8 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause
-from xla_dialect.types import PRED, Array, byte_size
+from xla_dialect.types import Array
+from xla_dialect.xdsl_workarounds import elements_of_bytes
 
 _RESOURCE_ALIGNMENT_BYTES = 4
 """The bytes of a resource start with their alignment, a little-endian 32-bit integer."""
@@ -78,17 +79,12 @@ def resolve_resource(
     type_ = cast(Array, conversion.type(cast(Attribute, value.type), op))
     try:
         data = bytes.fromhex(blob.removeprefix("0x"))[_RESOURCE_ALIGNMENT_BYTES:]
-    except ValueError:
-        op.fail(f"resource {key!r} is not a hexadecimal string")
-    if len(data) != byte_size(type_):
-        op.fail(f"resource {key!r} has {len(data)} bytes, {type_} takes {byte_size(type_)}")
-    if type_.element_type == PRED:
-        data = data.translate(_TRUTH)
-    return DenseIntOrFPElementsAttr(cast(Any, type_), BytesAttr(data))
-
-
-_TRUTH = bytes([0] + [0xFF] * 255)
-"""From any byte to how xDSL stores an i1."""
+        literal = elements_of_bytes(data, cast(Any, type_))
+    except ValueError as error:
+        op.fail(f"resource {key!r}: {error}")
+    if literal.is_splat:
+        op.fail(f"resource {key!r} has one element only, {type_} has more")
+    return literal.compact()
 
 
 def convert_iota(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
