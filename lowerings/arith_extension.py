@@ -91,7 +91,8 @@ class ElementwiseCast(IRDLOperation, abc.ABC):
     traits = traits_def(Pure())
 
     def __init__(self, value: SSAValue | Operation, target_type: Attribute):
-        super().__init__(operands=[value], result_types=[target_type])
+        # Not super(): next in line is the class of xDSL that a subclass is mixed with.
+        IRDLOperation.__init__(self, operands=[value], result_types=[target_type])
 
     def verify_(self) -> None:
         source, target = self.operands[0].type, self.results[0].type

@@ -53,7 +53,8 @@ class Machine:
 
     def _optimized(self, text: str) -> llvm.ModuleRef:
         try:
-            module = llvm.parse_assembly(text)
+            # A context of its own: what a module leaves behind in the common one stays for good.
+            module = llvm.parse_assembly(text, llvm.create_context())
             module.verify()
         except RuntimeError as error:
             raise CompilationError(f"LLVM rejects the module: {error}") from error
