@@ -137,6 +137,7 @@ def test_elements(literal: str, expected: Any):
         ('dense<"0x01"> : tensor<20xi1>', 7, "Expected 20 elements"),
         ("dense<__elided__> : tensor<4xf32>", 7, "left out when it was printed"),
         ("dense<1.0> : tensor<f80>", 7, "dense elements of type f80 are not supported"),
+        ("dense<1> : tensor<i99999999>", 7, "of type i99999999 are not supported"),
         ("dense<1> : tensor<i128>", 7, "dense elements of type i128 are not supported"),
     ],
 )
@@ -191,6 +192,12 @@ def test_open_string_is_refused_at_once():
     """XDSL's own pattern doubles its time with every character here."""
     with pytest.raises(ParseError, match="before closing string literal"):
         parser_of('"' + "a" * 10_000 + "\\")
+
+
+@pytest.mark.parametrize("text", ["1 : i9999999999", "dense<1> : tensor<2xi9999999999>"])
+def test_integer_type_of_any_width_is_refused_at_once(text: str):
+    with pytest.raises(ParseError, match="type"):
+        parser_of(text).parse_attribute()
 
 
 SHAPES = st.lists(st.integers(0, 4), max_size=3) | st.just([7, 19])
