@@ -14,9 +14,7 @@ from typing import cast
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     AnyFloat,
-    FixedBitwidthType,
     FloatAttr,
-    IndexType,
     IntegerAttr,
     IntegerType,
 )
@@ -24,7 +22,7 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from lowerings.loops.builder import ScalarAttr
+from lowerings.loops.builder import ScalarAttr, element_bits
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 
 
@@ -78,15 +76,6 @@ def neutral_element(combiner: Combiner, element_type: Attribute) -> ScalarAttr:
     value = by_name[neutral] if isinstance(neutral, str) else int(neutral)
     integer_type = cast("IntegerType", element_type)
     return IntegerAttr(value, integer_type, truncate_bits=True)
-
-
-def element_bits(element_type: Attribute) -> int | None:
-    """The width of a type that vectors can hold; None for complex numbers and the like."""
-    if isinstance(element_type, IndexType):
-        return 64
-    if isinstance(element_type, FixedBitwidthType):
-        return element_type.bitwidth
-    return None
 
 
 class Body:

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, cast
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
+    MemRefType,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -33,7 +35,19 @@ NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 
 ScalarAttr: TypeAlias = "IntegerAttr[IntegerType | IndexType] | FloatAttr"
 
+SCRATCH_ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
 OperationT = TypeVar("OperationT", bound=Operation)
+
+
+def element_bits(element_type: Attribute) -> int | None:
+    """The width of a type that vectors can hold; None for complex numbers and the like."""
+    if isinstance(element_type, IndexType):
+        return 64
+    if isinstance(element_type, FixedBitwidthType):
+        return element_type.bitwidth
+    return None
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,7 @@ class FunctionConstants:
         self._entry = entry
         self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
         self._last: Operation | None = None
+        self._scratch: dict[MemRefType[Attribute], SSAValue] = {}
         for op in entry.ops:
             if not isinstance(op, arith.ConstantOp):
                 break
@@ -70,6 +85,11 @@ class FunctionConstants:
         if known is not None:
             return known
         op = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
+        self._insert(op)
+        self._values[value, result_type] = op.result
+        return op.result
+
+    def _insert(self, op: Operation) -> None:
         if self._last is not None:
             self._entry.insert_ops_after((op,), self._last)
         elif self._entry.first_op is not None:
@@ -77,8 +97,20 @@ class FunctionConstants:
         else:
             self._entry.add_op(op)
         self._last = op
-        self._values[value, result_type] = op.result
-        return op.result
+
+    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
+        """
+        Memory on the stack, aligned to cache lines. Asked for again, it is the same: its users
+        take turns.
+        """
+        known = self._scratch.get(memref_type)
+        if known is None:
+            op = memref.AllocaOp.get(
+                memref_type.element_type, SCRATCH_ALIGNMENT, memref_type.get_shape()
+            )
+            self._insert(op)
+            known = self._scratch[memref_type] = op.memref
+        return known
 
     def index(self, value: int) -> SSAValue:
         """The constant `value` of type `index`."""

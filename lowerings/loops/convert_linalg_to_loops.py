@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -15,10 +15,11 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.conversion import describe_location
 from lowerings.loops.body import Body
 from lowerings.loops.builder import FunctionConstants, LoopBuilder
-from lowerings.loops.contraction import plan_contraction
+from lowerings.loops.contraction_planning import plan_contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.packing import PackedContraction
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
@@ -29,15 +30,17 @@ class PlannedNest:
     """A nest and how it will run."""
 
     nest: Nest
-    body: Body
-    schedule: Schedule
+    how: Schedule | PackedContraction | None
+    """None for a nest that does nothing."""
     dead: list[Operation]
     """Operations before it that it makes superfluous."""
 
     def emit(self, builder: LoopBuilder) -> None:
         """Writes the loops."""
-        if not self.nest.is_empty:
-            NestEmitter(self.nest, self.body, self.schedule, builder).emit()
+        if isinstance(self.how, PackedContraction):
+            replace(self.how, nest=self.nest).emit(builder)
+        elif self.how is not None:
+            NestEmitter(self.nest, Body(self.nest), self.how, builder).emit()
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,15 @@ class ConvertLinalgToLoops(ModulePass):
             raise PassFailedException(f"{self.name}: {place or op.name}: {error}") from error
 
     def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
+        if nest.is_empty:
+            return PlannedNest(nest, None, [])
         nest = collapse_dimensions(nest, Body(nest).indexed)
         body = Body(nest)
-        schedule = plan_contraction(nest, body, self.vector_bits)
-        if schedule is None:
-            schedule = plan_schedule(nest, body, self.vector_bits)
+        how = plan_contraction(nest, body, self.vector_bits)
+        if how is None:
+            how = plan_schedule(nest, body, self.vector_bits)
+        if isinstance(how, PackedContraction) and how.adds_blocks:
+            return PlannedNest(nest, how, [])
+        schedule = how if isinstance(how, Schedule) else None
         nest, dead = fold_initial_values(nest, body, schedule, constants)
-        return PlannedNest(nest, body, schedule, dead)
+        return PlannedNest(nest, how, dead)

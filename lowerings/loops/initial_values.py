@@ -117,12 +117,13 @@ def starts_before_reductions(nest: Nest, body: Body, schedule: Schedule, output:
 
 
 def fold_initial_values(
-    nest: Nest, body: Body, schedule: Schedule, constants: FunctionConstants
+    nest: Nest, body: Body, schedule: Schedule | None, constants: FunctionConstants
 ) -> tuple[Nest, list[Operation]]:
     """
     The nest starting from constants where its outputs are filled just before.
 
-    Also returns the operations that are thereby without effect.
+    Also returns the operations that are thereby without effect. Without a schedule, all loops
+    that reduce are promised to be innermost.
     """
     if not any(nest.is_reduction):
         return nest, []
@@ -135,7 +136,7 @@ def fold_initial_values(
             filler is not None
             and operands.count(access.memref) == 1
             and covers_memref(nest, access)
-            and starts_before_reductions(nest, body, schedule, output)
+            and (schedule is None or starts_before_reductions(nest, body, schedule, output))
         ):
             folded[output] = filled_with(filler, constants)[access.memref]
     used = {nest.outputs[output].memref for output in folded}

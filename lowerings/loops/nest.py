@@ -188,6 +188,13 @@ class Nest:
     body: Block
     initial: tuple[SSAValue | None, ...]
     """For each output the scalar that its elements are to start from instead of what they hold."""
+    enclosing: frozenset[int] = frozenset()
+    """Dimensions that loops around the nest run over."""
+
+    @property
+    def loop_dimensions(self) -> list[int]:
+        """The dimensions that the nest needs a loop for."""
+        return [d for d, n in enumerate(self.extents) if n != 1 and d not in self.enclosing]
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -209,6 +216,51 @@ class Nest:
             inputs=tuple(function(a) if isinstance(a, Access) else a for a in self.inputs),
             outputs=tuple(function(a) for a in self.outputs),
         )
+
+
+def restrict(nest: Nest, dimension: int, start: int, count: int) -> Nest:
+    """The part of a nest where `dimension` runs from `start` to `start + count`."""
+    rank = len(nest.extents)
+    shifted: list[AffineExpr] = [AffineExpr.dimension(d) for d in range(rank)]
+    shifted[dimension] = shifted[dimension] + start
+
+    def shift(access: Access) -> Access:
+        indices = tuple(i.replace_dims_and_symbols(shifted, ()) for i in access.indices)
+        offset, strides = access.offset, access.strides
+        if offset is not None and strides is not None:
+            offset += start * strides[dimension]
+        return replace(access, indices=indices, offset=offset)
+
+    extents = tuple(count if d == dimension else n for d, n in enumerate(nest.extents))
+    return replace(nest.map_accesses(shift), extents=extents)
+
+
+def split(nest: Nest, dimension: int, size: int) -> Nest:
+    """
+    The nest with `dimension` counting blocks of `size`, and a new last dimension inside them.
+
+    `size` divides the extent.
+    """
+    rank = len(nest.extents)
+    assert nest.extents[dimension] % size == 0
+    outer = AffineExpr.dimension(dimension) * size
+    parts: list[AffineExpr] = [AffineExpr.dimension(d) for d in range(rank)]
+    parts[dimension] = outer + AffineExpr.dimension(rank)
+
+    def divide(access: Access) -> Access:
+        indices = tuple(i.replace_dims_and_symbols(parts, ()) for i in access.indices)
+        strides = access.strides
+        if strides is not None:
+            scaled = (s * size if d == dimension else s for d, s in enumerate(strides))
+            strides = (*scaled, strides[dimension])
+        return replace(access, indices=indices, strides=strides)
+
+    blocks = tuple(n // size if d == dimension else n for d, n in enumerate(nest.extents))
+    return replace(
+        nest.map_accesses(divide),
+        extents=(*blocks, size),
+        is_reduction=(*nest.is_reduction, nest.is_reduction[dimension]),
+    )
 
 
 def nest_of_generic(op: GenericOp) -> Nest:

@@ -8,12 +8,13 @@ instruction. They need to rank alternatives that differ by factors, no more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, prod
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
-from lowerings.loops.body import Body, Form, Forms, element_bits
+from lowerings.loops.body import Body, Form, Forms
+from lowerings.loops.builder import element_bits
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
@@ -56,7 +57,7 @@ class Lanes:
 def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
     """The schedule of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
     chosen = choose_lanes(nest, body, vector_bits)
-    dimensions = [d for d, extent in enumerate(nest.extents) if extent != 1]
+    dimensions = nest.loop_dimensions
     vector = None if chosen is None else chosen.dimension
     kept = [d for d in dimensions if not nest.is_reduction[d] and d != vector]
     kept.sort(key=lambda d: output_stride(nest, d), reverse=True)
@@ -91,8 +92,8 @@ def output_stride(nest: Nest, dimension: int) -> int:
 def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     """The dimension that is best run in lanes; None if scalars are best."""
     best: Lanes | None = None
-    for dimension, extent in enumerate(nest.extents):
-        if extent <= 1:
+    for dimension in nest.loop_dimensions:
+        if nest.extents[dimension] == 0:
             continue
         forms = Forms(body, dimension)
         if not forms.is_possible or not has_vector_results(nest, body, dimension):
@@ -133,7 +134,7 @@ def lanes_for(body: Body, forms: Forms, vector_bits: int) -> int:
 
 def reduces(nest: Nest) -> bool:
     """Whether some output element takes several points."""
-    return any(nest.is_reduction[d] and n != 1 for d, n in enumerate(nest.extents))
+    return any(nest.is_reduction[d] for d in nest.loop_dimensions)
 
 
 def body_cost(body: Body) -> float:
@@ -147,8 +148,8 @@ def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes
     if reduces(nest):
         return []
     result: list[Lanes] = []
-    for other, extent in enumerate(extents):
-        if other == dimension or min(extent, extents[dimension]) < lanes:
+    for other in nest.loop_dimensions:
+        if other == dimension or min(extents[other], extents[dimension]) < lanes:
             continue
         cost = cost_in_lanes(nest, body, forms, lanes, other)
         if cost is not None:
@@ -173,10 +174,10 @@ def cost_in_lanes(
         cost += ACCESS_COST.get(stride, strided)
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:
-        others = 1
-        for d, n in enumerate(nest.extents):
-            others *= n if nest.is_reduction[d] and d != dimension else 1
-        cost += 3 * log2(lanes) / (vectors * others)
+        others = prod(
+            nest.extents[d] for d in nest.loop_dimensions if nest.is_reduction[d] and d != dimension
+        )
+        cost += 3 * log2(lanes) / (vectors * max(others, 1))
     return cost * vectors / extent
 
 
@@ -198,9 +199,7 @@ def walks_along_rows(nest: Nest) -> bool:
     """
     bytes_read = 0
     for access in nest.accesses[: -len(nest.outputs)]:
-        points = 1
-        for d, n in enumerate(nest.extents):
-            points *= n if access.reaches(d) else 1
+        points = prod(nest.extents[d] for d in nest.loop_dimensions if access.reaches(d))
         bits = element_bits(access.type.element_type) or 64
         bytes_read = max(bytes_read, points * bits // 8)
     return bytes_read > SMALL_BUFFER_BYTES

@@ -1,0 +1,221 @@
+"""
+Chooses how a contraction runs.
+
+Best is a register tile whose vectors lie along a column dimension with unit stride. Columns
+without it, or too many for the caches, are packed into panels first. Where that does not pay,
+because there are few rows, the vectors lie along a summed dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, prod
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from lowerings.loops.body import Body, Forms
+from lowerings.loops.builder import element_bits
+from lowerings.loops.contraction import Contraction, contraction_of
+from lowerings.loops.memory import LaneStride, lane_stride
+from lowerings.loops.nest import Access, Nest
+from lowerings.loops.packing import PackedContraction
+from lowerings.loops.planning import lanes_for, output_stride
+from lowerings.loops.schedule import Loop, Schedule
+from lowerings.loops.tiling import Tile, TileProblem
+
+ContractionPlan: TypeAlias = "Schedule | PackedContraction"
+
+ROWS_WORTH_TURNING = 8
+"""Rows from which columns without unit stride are packed."""
+ROWS_WORTH_PACKING = 32
+"""Rows from which columns with unit stride are packed, if they are large."""
+LARGE_OPERAND_BYTES = 3 << 19
+"""An operand of this size leaves the second-level cache between two uses."""
+COLUMNS_AT_ONCE = 128
+"""Columns that are packed at a time: long enough pieces of the operand's rows to stream."""
+SCRATCH_BYTES = 3 << 17
+"""What the panels may take of the second-level cache, and of the stack."""
+
+DOT_TILE = 4
+"""Rows, and columns, that are multiplied at once with vectors along a summed dimension."""
+DOT_VECTORS = 8
+"""Running vectors that hide the latency of a multiply-add."""
+
+
+def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> ContractionPlan | None:
+    """How a contraction runs; None for nests that are none, or for which no plan here fits."""
+    contraction = contraction_of(nest, body)
+    if contraction is None or not vector_bits:
+        return None
+    both = (contraction, contraction.transposed())
+    for roles in both:
+        for vector in columns_in_lanes(nest, body, roles):
+            if has_unit_stride(inputs_of(body, roles.right), vector):
+                return direct_plan(nest, body, roles, vector, vector_bits)
+    for roles in both:
+        for vector in columns_in_lanes(nest, body, roles):
+            if extent_of(nest, roles.rows) >= ROWS_WORTH_TURNING:
+                return packed_plan(nest, body, roles, vector, vector_bits)
+    return dot_plan(nest, body, contraction, vector_bits)
+
+
+def columns_in_lanes(nest: Nest, body: Body, roles: Contraction) -> list[int]:
+    """The column dimensions that vectors of the output can lie along, longest first."""
+    return sorted(
+        (
+            d
+            for d in roles.columns
+            if lane_stride(nest.outputs[0], d) is LaneStride.UNIT and Forms(body, d).is_possible
+        ),
+        key=lambda d: -nest.extents[d],
+    )
+
+
+def inputs_of(body: Body, factor: SSAValue) -> list[Access]:
+    """What a factor is computed from."""
+    needed = {factor}
+    for op in reversed(body.ops):
+        if needed.intersection(op.results):
+            needed.update(op.operands)
+    return [access for argument, access in body.inputs.items() if argument in needed]
+
+
+def has_unit_stride(accesses: Sequence[Access], dimension: int) -> bool:
+    """Whether all accesses that depend on a dimension are to neighbours along it."""
+    return all(
+        lane_stride(access, dimension) is LaneStride.UNIT
+        for access in accesses
+        if access.reaches(dimension)
+    )
+
+
+def extent_of(nest: Nest, dimensions: Sequence[int]) -> int:
+    """The number of points in some dimensions."""
+    return prod(nest.extents[d] for d in dimensions)
+
+
+def row_dimension(nest: Nest, roles: Contraction) -> int | None:
+    """The row dimension that is tiled: the longest."""
+    return max(roles.rows, key=lambda d: nest.extents[d], default=None)
+
+
+def operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
+    """The size of the largest operand of a factor."""
+    return max(
+        (element_bits(access.type.element_type) or 0) // 8 * extent_of(nest, reached(nest, access))
+        for access in inputs_of(body, factor)
+    )
+
+
+def tile_for(
+    nest: Nest,
+    body: Body,
+    roles: Contraction,
+    vector: int,
+    lanes: int,
+    term_bytes: int,
+    vector_bits: int,
+) -> Tile:
+    """The best register tile for the longest row dimension and `vector`."""
+    row = row_dimension(nest, roles)
+    problem = TileProblem(
+        rows=1 if row is None else nest.extents[row],
+        vectors=ceil(nest.extents[vector] / lanes),
+        terms=extent_of(nest, roles.summed),
+        term_bytes=term_bytes,
+        rows_are_large=operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES,
+    )
+    return problem.best_tile(32 if vector_bits >= 512 else 16)
+
+
+def direct_plan(
+    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
+) -> ContractionPlan:
+    """A tile whose vectors are loaded from where they are, unless that is far apart."""
+    extents, inputs = nest.extents, inputs_of(body, roles.right)
+    rows = extent_of(nest, roles.rows)
+    if operand_bytes(nest, body, roles.right) > LARGE_OPERAND_BYTES and rows >= ROWS_WORTH_PACKING:
+        return packed_plan(nest, body, roles, vector, vector_bits)
+    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    term_bytes = max(stride_bytes(access, roles.summed[-1]) for access in inputs)
+    tile = tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
+    row = row_dimension(nest, roles)
+    outer = [d for d in (*roles.batch, *roles.rows, *roles.columns) if d not in (row, vector)]
+    outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
+    loops = [Loop(d) for d in outer]
+    loops.append(Loop(vector, tile.vectors * lanes))
+    if row is not None:
+        loops.append(Loop(row, min(tile.rows, extents[row])))
+    loops += [Loop(d) for d in roles.summed]
+    return Schedule(tuple(loops), vector, lanes)
+
+
+def reached(nest: Nest, access: Access) -> list[int]:
+    """The dimensions of a nest's own loops that an access depends on."""
+    return [d for d in nest.loop_dimensions if access.reaches(d)]
+
+
+def stride_bytes(access: Access, dimension: int) -> int:
+    """How far a step in a dimension moves an access; 0 where that is not constant."""
+    if access.strides is None:
+        return 0
+    return abs(access.strides[dimension]) * (element_bits(access.type.element_type) or 0) // 8
+
+
+def packed_plan(
+    nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
+) -> PackedContraction:
+    """A tile whose vectors are copied into panels first."""
+    row = row_dimension(nest, roles)
+    assert row is not None
+    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    bits = element_bits(roles.right.type) or 0
+    # Within a panel, the vectors of one term and the next are neighbours.
+    tile = tile_for(nest, body, roles, vector, lanes, lanes * bits // 8, vector_bits)
+    width = tile.vectors * lanes
+    panels = max(1, COLUMNS_AT_ONCE // width)
+    columns = min(panels * width, nest.extents[vector])
+    blocks = term_blocks(nest, roles, max(1, SCRATCH_BYTES // (columns * bits // 8)))
+    return PackedContraction(nest, roles, vector, row, tile, lanes, panels, blocks, vector_bits)
+
+
+def term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]:
+    """How much of each summed dimension panels hold at a time, if so many terms fit."""
+    sizes: list[int] = []
+    for dimension in reversed(roles.summed):
+        extent = max(1, nest.extents[dimension])
+        pieces = ceil(extent / fitting)
+        even = next((p for p in range(pieces, 2 * pieces) if extent % p == 0), pieces)
+        sizes.append(ceil(extent / even))
+        fitting = max(1, fitting // extent) if even == 1 else 1
+    return tuple(reversed(sizes))
+
+
+def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int) -> Schedule | None:
+    """Vectors along a summed dimension, for several rows and columns at once."""
+    inputs = list(body.inputs.values())
+    candidates = [
+        d for d in contraction.summed if has_unit_stride(inputs, d) and Forms(body, d).is_possible
+    ]
+    if not candidates:
+        return None
+    extents = nest.extents
+    vector = max(candidates, key=lambda d: extents[d])
+    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    if extents[vector] < lanes:
+        return None
+    tiles: dict[int, int] = {}
+    for group in (contraction.rows, contraction.columns):
+        longest = max(group, key=lambda d: extents[d], default=None)
+        if longest is not None:
+            tiles[longest] = min(DOT_TILE, extents[longest])
+    in_flight = max(1, DOT_VECTORS // prod(tiles.values()))
+    kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
+    kept.sort(key=lambda d: (d not in tiles, output_stride(nest, d)), reverse=True)
+    loops = [
+        *(Loop(d, tiles.get(d, 1)) for d in kept),
+        *(Loop(d) for d in contraction.summed if d != vector),
+        Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
+    ]
+    return Schedule(tuple(loops), vector, lanes)
