@@ -66,7 +66,7 @@ def wrap(values: Any, type_: Attribute) -> Array:
     width = width_of(type_)
     values = np.asarray(values)
     if width == 1:
-        return (values.astype(object) & 1).astype(np.bool_)
+        return np.asarray(objects(values) & 1).astype(np.bool_)
     half = 1 << (width - 1)
     values = ((objects(values) + half) & ((1 << width) - 1)) - half
     return objects(values).astype(dtype_of(type_))

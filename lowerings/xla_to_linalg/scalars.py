@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects import arith, complex, linalg, math, tensor
+from xdsl.dialects import arith, complex, math, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     f32,
     i1,
 )
+from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.arith_extension import IndexCastUIOp
@@ -217,7 +218,7 @@ class ScalarBuilder:
         key = INDEX, f"linalg.index {dimension}"
         found = self.constants.get(key)
         if found is None:
-            found = self.emit(linalg.IndexOp, (), INDEX, {"dim": IntegerAttr(dimension, 64)})
+            found = self.emit(IndexOp, (), INDEX, {"dim": IntegerAttr(dimension, 64)})
             self.constants[key] = found
         return found
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
-from xdsl.dialects import arith, linalg, tensor
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     ComplexType,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     TensorType,
     i32,
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from lowerings.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, scalar_attribute, storage
 from xla_dialect.types import Array
 
@@ -93,8 +96,8 @@ def generic(
     block = Block(arg_types=[storage(array_type(value).element_type) for value in operands])
     scalars = ScalarBuilder(block, builder.op.location)
     results = body(scalars, block.args)
-    block.add_op(linalg.YieldOp.create(operands=results))
-    op = linalg.GenericOp.create(
+    block.add_op(YieldOp.create(operands=results))
+    op = GenericOp.create(
         operands=operands,
         result_types=[value.type for value, _ in outputs],
         properties={
@@ -139,9 +142,9 @@ def fill(builder: ConversionBuilder, scalar: SSAValue, type_: Array) -> SSAValue
 def fill_into(builder: ConversionBuilder, scalar: SSAValue, destination: SSAValue) -> SSAValue:
     """`linalg.fill` of a tensor."""
     body = Block(arg_types=(scalar.type, scalar.type))
-    body.add_op(linalg.YieldOp.create(operands=(body.args[0],)))
+    body.add_op(YieldOp.create(operands=(body.args[0],)))
     return builder.insert(
-        linalg.FillOp.create(
+        FillOp.create(
             operands=(scalar, destination),
             result_types=(destination.type,),
             properties={"operandSegmentSizes": _segments(1, 1)},
@@ -151,7 +154,12 @@ def fill_into(builder: ConversionBuilder, scalar: SSAValue, destination: SSAValu
 
 
 def extract_scalar(builder: ConversionBuilder, value: SSAValue) -> SSAValue:
-    """The element of a tensor of rank 0."""
+    """The element of a tensor of rank 0; a constant of a constant."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, DenseIntOrFPElementsAttr):
+        scalar = scalar_of(cast("DenseIntOrFPElementsAttr[Any]", owner.value))
+        if not isinstance(scalar, ArrayAttr):
+            return builder.insert(arith.ConstantOp(cast("Any", scalar))).result
     return builder.insert(
         tensor.ExtractOp.create(
             operands=(value,), result_types=(storage(array_type(value).element_type),)

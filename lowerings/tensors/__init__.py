@@ -1,0 +1,1 @@
+"""Passes on the tensors level: linalg, tensor, arith, math and scf on values."""

@@ -1,0 +1,61 @@
+"""The pass `linalg-fuse-elementwise-ops`."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+
+from lowerings.tensors.common_subexpressions import merge_equal_operations
+from lowerings.tensors.fusion_emission import emit_group
+from lowerings.tensors.fusion_plan import FusionPlan
+from lowerings.tensors.purity import remove_dead_code
+
+
+class LinalgFuseElementwiseOpsPass(ModulePass):
+    """
+    Computes elementwise operations where their results are used, and together what shares loops.
+
+    Elementwise producers (with broadcasts, transposes, slices, fills, constants and reshapes by
+    sizes of 1) move into the bodies of elementwise operations and reductions. Cheap ones may be
+    computed by several users; what several need and is not cheap is stored by the first of them,
+    as one more result. Nothing but data movement moves into a contraction. Before, equal
+    operations are merged; dead ones are removed.
+
+    ```
+    %e = linalg.generic {.. parallel, parallel} ins(%x) ...  { exp }
+    %s = linalg.generic {.. parallel, reduction} ins(%e) ... { addf }
+    %d = linalg.generic {.. parallel, parallel} ins(%e, %s) ... { divf }
+    // becomes
+    %e, %s = linalg.generic {.. parallel, reduction} ins(%x) outs(.., ..) { exp, addf }
+    %d = linalg.generic {.. parallel, parallel} ins(%e, %s) ... { divf }
+    ```
+    """
+
+    name = "linalg-fuse-elementwise-ops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Goes through every block from the outside in."""
+        for block in op.body.blocks:
+            remove_dead_code(block)
+            merge_equal_operations(block)
+            _fuse_blocks(block)
+            remove_dead_code(block)
+
+
+def _fuse_blocks(block: Block) -> None:
+    """Fuses in a block and in the regions of what is left there."""
+    plan = FusionPlan(block)
+    for group in plan.groups:
+        emit_group(plan, group)
+    remove_dead_code(block)
+    for op in block.ops:
+        if op.name not in _STRUCTURED:
+            for region in op.regions:
+                for inner in region.blocks:
+                    _fuse_blocks(inner)
+
+
+_STRUCTURED = ("linalg.generic", "linalg.fill")
+"""Operations whose regions are bodies."""
