@@ -31,6 +31,9 @@ _PASSES = {
     "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
     "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",
     "convert-xla-to-linalg": "lowerings.xla_to_linalg:ConvertXlaToLinalgPass",
+    "linalg-fuse-elementwise-ops": (
+        "lowerings.tensors.fuse_elementwise_ops:LinalgFuseElementwiseOpsPass"
+    ),
     "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
     "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
     "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",
