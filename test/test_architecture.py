@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "lowerings.arith_extension",
+        "lowerings.collector",
         "lowerings.conversion",
         "lowerings.linalg_extension",
         "lowerings.vector_extension",
