@@ -15,7 +15,7 @@ from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf,
 from lowerings.bufferize.bufferize_func import bufferize_function
 from lowerings.bufferize.bufferize_tensor import padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
-from lowerings.bufferize.function_bufferizer import BufferizeTable
+from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
 from lowerings.conversion import ConversionFailed, Leftover, leftover
 
 __all__ = ["XlaBufferizePass"]
@@ -61,14 +61,21 @@ class XlaBufferizePass(ModulePass):
 
     name = "xla-bufferize"
 
+    in_place_bytes: int = 1 << 18
+    """
+    Results of at least this size are written over an input that is used no more, where each element
+    is computed from that very element: that saves memory traffic. Smaller ones stay in the cache
+    anyway; there it is better that equal operations look equal, and are one kernel.
+    """
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.ops if isinstance(inner, func.FuncOp)]
         leftovers = [found for function in functions for found in _unsupported(function)]
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
-        constants = ConstantPool(op)
+        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes)
         for function in functions:
-            bufferize_function(function, constants, _TABLE)
+            bufferize_function(function, module)
 
 
 def _unsupported(function: func.FuncOp) -> list[Leftover]:

@@ -21,11 +21,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.function_bufferizer import (
-    BufferizeTable,
     FunctionBufferizer,
+    ModuleState,
     Move,
 )
 from lowerings.bufferize.liveness import NEVER, Liveness
@@ -39,9 +38,7 @@ ENTRY_ATTRIBUTE = "xla.entry"
 """Unit attribute of the functions that are called from outside."""
 
 
-def bufferize_function(
-    function: func.FuncOp, constants: ConstantPool, table: BufferizeTable
-) -> None:
+def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
     """
     ```mlir
     func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { ... func.return %r : tensor<4xf32> }
@@ -54,17 +51,17 @@ def bufferize_function(
     A private function does not get the attribute; a declaration gets the new type only.
     """
     if function.body.blocks:
-        _bufferize_body(function, constants, table)
+        _bufferize_body(function, module)
         if function.sym_visibility is None or function.sym_visibility == StringAttr("public"):
             function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
     _rewrite_signature(function)
 
 
-def _bufferize_body(function: func.FuncOp, constants: ConstantPool, table: BufferizeTable) -> None:
+def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
     block = function.body.block
     terminator = block.last_op
     assert isinstance(terminator, func.ReturnOp)
-    state = FunctionBufferizer(function, Liveness.of(block), constants, table)
+    state = FunctionBufferizer(function, Liveness.of(block), module)
     old_arguments = [argument for argument in block.args if is_tensor(argument)]
     for argument in old_arguments:
         new = block.insert_arg(buffer_type(argument), argument.index)

@@ -122,10 +122,33 @@ def _output_buffer(
         if inputs is not None:
             operands.merged.update(dict.fromkeys(inputs, index))
             return content
+    if overwrites:
+        replaced = _replace_input(operands, index, result, state)
+        if replaced is not None:
+            return replaced
     buffer = state.claim(result)
     if not overwrites and content is not None:
         state.copy(content, buffer)
     return buffer
+
+
+def _replace_input(
+    operands: _LinalgOperands, index: int, result: SSAValue, state: FunctionBufferizer
+) -> Buffer | None:
+    """
+    The buffer of an input that is not used any more, if the result is large, and each of its
+    elements is computed from that very element.
+    """
+    if result in state.destinations or not state.is_large(result):
+        return None
+    type = buffer_type(result)
+    for buffer in operands.inputs:
+        if buffer is not None and buffer.type == type and state.is_dying(buffer.storage):
+            inputs = operands.inputs_to_merge(buffer.storage, type, index)
+            if inputs is not None:
+                operands.merged.update(dict.fromkeys(inputs, index))
+                return buffer
+    return None
 
 
 def _claim_destination(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects import memref
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.bufferize.constant_pool import ConstantPool
+from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import (
     Assembly,
@@ -31,7 +33,7 @@ from lowerings.bufferize.storage import (
 )
 from lowerings.bufferize.strided import buffer_type, is_same_memory
 
-__all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "Move"]
+__all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "ModuleState", "Move"]
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
@@ -53,6 +55,16 @@ class Move:
 
 
 @dataclass(eq=False)
+class ModuleState:
+    """What all functions of a module have in common."""
+
+    constants: ConstantPool
+    table: BufferizeTable
+    in_place_bytes: int
+    """From this size on, results take over the buffers of dead inputs where they can."""
+
+
+@dataclass(eq=False)
 class FunctionBufferizer:
     """
     Bufferizes the blocks of one function from first to last.
@@ -64,8 +76,7 @@ class FunctionBufferizer:
 
     anchor: Operation
     liveness: Liveness
-    constants: ConstantPool
-    table: BufferizeTable
+    module: ModuleState
     buffers: dict[SSAValue, Buffer] = field(default_factory=dict[SSAValue, Buffer])
     undefined: set[SSAValue] = field(default_factory=set[SSAValue])
     """Tensors whose elements are unspecified: they have no buffer until they are written."""
@@ -89,7 +100,7 @@ class FunctionBufferizer:
             if op is block.last_op:
                 finish()
                 continue
-            bufferize = self.table.get(type(op))
+            bufferize = self.module.table.get(type(op))
             if bufferize is not None:
                 bufferize(op, self)
         for op in reversed(self._replaced):
@@ -181,6 +192,12 @@ class FunctionBufferizer:
         if isinstance(destination, WholeDestination):
             return destination.buffer.storage
         return None
+
+    def is_large(self, value: SSAValue) -> bool:
+        """Whether a tensor is large enough for its memory to be used again at once."""
+        type = buffer_type(value)
+        size = prod(type.get_shape()) * (element_bytes(type.element_type) or 0)
+        return size >= self.module.in_place_bytes
 
     # Values
 
