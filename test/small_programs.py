@@ -35,6 +35,11 @@ def shape(text: str) -> Any:
     return array(BY_NAME[name].type, [int(size) for size in sizes.split(",") if size])
 
 
+def tuple_of(*types: Any) -> TupleType:
+    """The type of a tuple; elements may be spelled as in HLO."""
+    return TupleType(tuple(shape(t) if isinstance(t, str) else t for t in types))
+
+
 def value(type_: Attribute | str) -> SSAValue:
     """A value of a type without an owner, for operations that are only verified."""
     return create_ssa_value(shape(type_) if isinstance(type_, str) else type_)
@@ -43,7 +48,7 @@ def value(type_: Attribute | str) -> SSAValue:
 def type_of(argument: Any) -> Attribute:
     """The type of an argument of `evaluate`; a Python tuple has a tuple type."""
     if isinstance(argument, tuple):
-        return TupleType([type_of(element) for element in argument])  # pyright: ignore
+        return tuple_of(*(type_of(element) for element in argument))
     return array(element_type_of(argument.dtype), argument.shape)
 
 

@@ -137,7 +137,7 @@ def checked_arguments(function: FuncOp, arguments: Sequence[object]) -> tuple[Va
         )
     names = [_parameter_name(argument) for argument in function.body.block.args]
     return tuple(
-        as_argument(argument, type_, f"parameter {i}{hint} of @{name}")
+        as_argument(argument, type_, f"@{name}: parameter {i}{hint}")
         for i, (argument, type_, hint) in enumerate(zip(arguments, parameters, names, strict=True))
     )
 
@@ -192,7 +192,7 @@ def run(
     that the reference does not evaluate.
     """
     function = entry_function(module, entry)
-    if not function.body.blocks:
+    if function.is_declaration or function.body.block.is_empty:
         raise XlaError(f"@{entry} is only declared")
     values = checked_arguments(function, arguments)
     interpreter = ReferenceInterpreter(module, memory_limit=memory_limit)
