@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Protocol, cast, runtime_checkable
 
+import ml_dtypes
 import numpy as np
 
-from lowerings.execution.signature import Signature
+from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array, DType, spell_array
+from xla_dialect.reference.literal import Array, spell_array
+from xla_dialect.types import BY_NAME, ElementClass
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -82,7 +84,7 @@ def from_argument(value: object, signature: Signature, number: int) -> Array:
         )
 
     try:
-        array = _as_array(value, dtype)
+        array = _as_array(value, spec)
     except (TypeError, ValueError, OverflowError, BufferError, RuntimeError) as error:
         raise wrong(f"{type(value).__name__} that is no array of it: {error}") from error
     if array.dtype != dtype or array.shape != spec.shape:
@@ -91,11 +93,30 @@ def from_argument(value: object, signature: Signature, number: int) -> Array:
     return array if array.flags.aligned else array.copy()
 
 
-def _as_array(value: object, dtype: DType) -> Array:
+def _as_array(value: object, spec: ArraySpec) -> Array:
     if hasattr(value, "__array__"):
         return np.asarray(cast(Any, value))
     if isinstance(value, _SupportsDLPack):
         return cast(Array, np.from_dlpack(cast(Any, value)))
     if isinstance(value, bool | int | float | complex | list | tuple):
-        return np.asarray(cast(Any, value), dtype)
+        return _from_numbers(cast(Any, value), spec)
     raise TypeError("neither an array nor numbers")
+
+
+_KINDS = (ElementClass.PRED, ElementClass.INTEGER, ElementClass.FLOAT, ElementClass.COMPLEX)
+_NUMPY_KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+"""From numpy's letter to the number of the kind."""
+
+
+def _from_numbers(value: Any, spec: ArraySpec) -> Array:
+    """Python numbers as an array; raises an error where they do not fit the element type."""
+    found = np.asarray(value)
+    element_class = BY_NAME[spec.element_type].element_class
+    wanted = next(number for number, kind in enumerate(_KINDS) if element_class & kind)
+    if found.size and _NUMPY_KINDS.get(found.dtype.kind, len(_KINDS)) > wanted:
+        raise TypeError(f"it holds elements of numpy type {found.dtype}")
+    if element_class & ElementClass.INTEGER and found.size:
+        limits = cast(Any, ml_dtypes).iinfo(spec.dtype)
+        if found.min() < limits.min or found.max() > limits.max:
+            raise OverflowError(f"it holds numbers beyond {limits.min} to {limits.max}")
+    return np.asarray(value, spec.dtype)

@@ -177,8 +177,11 @@ def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | No
 
 
 def _dense_bytes(type_: Attribute) -> int:
-    """Bytes of an array of known sizes."""
+    """Bytes of a dense array of known sizes."""
     layout = layout_of(type_)
     if None in layout.shape:
         raise XlaError(f"an entry takes memrefs of known sizes, not {type_}")
-    return math.prod(cast("tuple[int, ...]", layout.shape)) * layout.element.size
+    size = math.prod(cast("tuple[int, ...]", layout.shape)) * layout.element.size
+    if not layout.is_dense or layout.offset != 0:
+        raise XlaError(f"an entry takes dense memrefs, not {type_}")
+    return size

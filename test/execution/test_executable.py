@@ -165,9 +165,32 @@ def test_element_types(name: str, dtype: Any):
     np.testing.assert_array_equal(found, x + x)
 
 
-def test_numbers_out_of_range_are_refused():
-    with pytest.raises(ArgumentError, match=r"expected s8\[1,2\], found list that is no array"):
-        doubling("s8", 1, 2)([[1, 1000]])
+@pytest.mark.parametrize(
+    ("name", "numbers", "found"),
+    [
+        ("s8", [1, 1000], "it holds numbers beyond -128 to 127"),
+        ("u8", [1, -1], "it holds numbers beyond 0 to 255"),
+        ("s4", [1, 8], "it holds numbers beyond -8 to 7"),
+        ("s32", [1, 2.5], "it holds elements of numpy type float64"),
+        ("f32", [1, 2j], "it holds elements of numpy type complex128"),
+        ("f32", ["a", "b"], "it holds elements of numpy type <U1"),
+        ("s64", [1, 2**70], "it holds elements of numpy type object"),
+    ],
+)
+def test_numbers_that_do_not_fit(name: str, numbers: list[Any], found: str):
+    message = rf"expected {name}\[1,2\], found list that is no array of it: {found}"
+    with pytest.raises(ArgumentError, match=message):
+        doubling(name, 1, 2)([numbers])
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("s4", [-8, 3]), ("f32", [1, True]), ("f64", [2**60, 0.5]), ("bf16", [1.5, 2])],
+)
+def test_numbers_that_fit(name: str, numbers: list[Any]):
+    (found,) = doubling(name, 1, 2)([numbers])
+    expected = np.array([numbers]).astype(found.dtype)
+    np.testing.assert_array_equal(found, expected + expected)
 
 
 def test_empty_arrays():
@@ -300,6 +323,11 @@ def test_too_large_a_result():
             ["f64[3,4]"],
             r"argument 1 of @main is memref<3x4xf32>, the signature says f64\[3,4\]",
         ),
+        (
+            ["f32[3,4]"],
+            ["f32[3,4]", "f32[3,4]"],
+            r"function @main takes 2 arguments, the signature has 3",
+        ),
         ([], [], r"function @main takes 2 arguments, the signature has 0 parameters and results"),
         (["f32[3,4]"] * 3, [], r"function @main takes 2 arguments, the signature has 3"),
     ],
@@ -312,6 +340,26 @@ def test_signature_and_entry_must_agree(parameters: list[str], results: list[str
     """
     with pytest.raises(XlaError, match=message):
         compile_loops(text, parameters, results)
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        ("memref<4xf32, strided<[2]>>", "an entry takes dense memrefs"),
+        ("memref<4xf32, strided<[1], offset: 4>>", "an entry takes dense memrefs"),
+        ("memref<4xf32, strided<[0]>>", "an entry takes dense memrefs"),
+        ("memref<2x2xf32, strided<[1, 2]>>", "an entry takes dense memrefs"),
+        ("memref<4x1xf32, strided<[1, 7]>>", None),
+        ("memref<?xf32>", "an entry takes memrefs of known sizes"),
+    ],
+)
+def test_entries_take_dense_arrays(type_: str, message: str | None):
+    text = f"func.func @main(%x: {type_}) attributes {{xla.entry}} {{\nfunc.return\n}}"
+    if message is None:
+        assert compile_loops(text, ["f32[4]"], [])(np.zeros(4, np.float32)) == ()
+        return
+    with pytest.raises(XlaError, match=message):
+        compile_loops(text, ["f32[4]"], [])
 
 
 def test_a_module_without_that_entry():

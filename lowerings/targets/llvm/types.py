@@ -196,6 +196,16 @@ class Layout:
     def is_static(self) -> bool:
         return None not in self.shape and None not in self.strides
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the elements lie side by side in row-major order, of known sizes."""
+        step = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size is None or (size != 1 and stride != step):
+                return 0 in self.shape
+            step *= size
+        return True
+
     def span(self) -> int:
         """
         Bytes from the first to the end of the last element, of a static layout; 0 where there
