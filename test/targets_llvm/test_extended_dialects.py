@@ -48,7 +48,10 @@ def test_constructors():
         ("arith.extui %v : vector<4xi32> to vector<8xi64>", "differ in shape"),
         ("arith.sitofp %v : vector<4xi32> to f32", "differ in shape"),
         ("arith.index_cast %v : vector<4xi32> to vector<4xi64>", "exactly one of operand type"),
-        ("arith.fptosi %f : vector<4xf32> to vector<4xf32>", "f32 should be of base attribute integer_type"),
+        (
+            "arith.fptosi %f : vector<4xf32> to vector<4xf32>",
+            "f32 should be of base attribute integer_type",
+        ),
         (
             "arith.select %m, %f, %f : vector<8xi1>, vector<4xf32>",
             "must be i1 or have the shape of vector<4xf32>",

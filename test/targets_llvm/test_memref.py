@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from element_values import dtype
+from hypothesis import given
+from hypothesis import strategies as st
 from loops_level import AnyArray, compile_loops, mlir_type, parse, run, spell
 
 from lowerings.targets.llvm.errors import EmissionError
@@ -515,3 +517,35 @@ def test_errors(text: str, message: str):
     module = parse(f"func.func @f(%x: memref<4xf32>, %n: index) {{\n{text}\nfunc.return\n}}")
     with pytest.raises(EmissionError, match=message):
         emit_module(module)
+
+
+@st.composite
+def slices_of(draw: st.DrawFn, shape: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Start, size and step for each dimension, inside the shape."""
+    found = []
+    for size in shape:
+        start = draw(st.integers(0, size - 1))
+        step = draw(st.integers(1, 3))
+        found.append((start, draw(st.integers(1, (size - start + step - 1) // step)), step))
+    return found
+
+
+@given(st.data())
+def test_any_chain_of_subviews(data: st.DataObject):
+    shape = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    x = numbers(*shape)
+    expected, lines, name, source = x, [], "%x", memref_type(x)
+    for depth in range(data.draw(st.integers(1, 3))):
+        slices = data.draw(slices_of(expected.shape))
+        expected = expected[
+            tuple(slice(start, start + n * step, step) for start, n, step in slices)
+        ]
+        offset = (expected.__array_interface__["data"][0] - x.__array_interface__["data"][0]) // 4
+        strides = ", ".join(str(stride // 4) for stride in expected.strides)
+        sizes = "x".join(map(str, expected.shape))
+        type_ = f"memref<{sizes}xf32, strided<[{strides}], offset: {offset}>>"
+        lists = " ".join(str([row[part] for row in slices]) for part in range(3))
+        lines.append(f"%v{depth} = memref.subview {name}{lists} : {source} to {type_}")
+        name, source = f"%v{depth}", type_
+    lines.append(f'%v = "memref.cast"({name}) : ({source}) -> {source}')
+    check_view("\n".join(lines), x, source, expected)
