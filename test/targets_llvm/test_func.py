@@ -88,6 +88,22 @@ def test_declared_functions_are_linked_from_the_process():
     assert run(text, [np.array(1.5)], ["f64[]"])[0] == 12
 
 
+def test_the_module_may_declare_what_the_emitter_declares():
+    text = """
+    func.func private @free(memref<f64>)
+    func.func @main(%r: memref<f64>) attributes {xla.entry} {
+      %one = arith.constant 1.0 : f64
+      %t = memref.alloc() : memref<f64>
+      %u = memref.alloc() : memref<f64>
+      memref.store %one, %r[] : memref<f64>
+      memref.dealloc %t : memref<f64>
+      func.call @free(%u) : (memref<f64>) -> ()
+      func.return
+    }
+    """
+    assert run(text, [], ["f64[]"])[0] == 1
+
+
 def test_undefined_function_is_a_clear_error():
     text = """
     func.func private @nowhere_to_be_found()

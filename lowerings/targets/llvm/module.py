@@ -137,7 +137,7 @@ class _ModuleEmitter:
         return self._add_node(f"distinct !{{{', '.join([own, *parts])}}}")
 
     def declare(self, name: str, declaration: str) -> None:
-        if name not in self.names:
+        if spell_symbol(name) not in self.callees.values():
             self.declarations[name] = declaration
 
     def _add_node(self, text: str) -> str:
