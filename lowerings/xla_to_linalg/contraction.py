@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import AffineMapAttr, Float64Type, TensorType, f32, f64
+from xdsl.dialects.builtin import AffineMapAttr, ComplexType, Float64Type, TensorType, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.conversion import ConversionBuilder
@@ -85,19 +85,18 @@ def accumulator_type(lhs: Attribute, rhs: Attribute, result: Attribute) -> Attri
     """
     The element type in which products are summed.
 
-    f64 for f64 operands and f32 for narrower floats; anything else is summed in the result type.
+    f64 (c128) if operands or result have it, f32 (c64) for other floats, else the result type.
     """
-    classes = {element_class(lhs), element_class(rhs)}
-    if element_class(result) == ElementClass.COMPLEX or classes == {ElementClass.COMPLEX}:
-        return result if element_class(result) == ElementClass.COMPLEX else lhs
-    if ElementClass.FLOAT in classes:
-        is_double = any(isinstance(t, Float64Type) for t in (lhs, rhs))
-        return f64 if is_double else f32
-    return f64 if isinstance(result, Float64Type) else _integer_or_f32(result)
+    types = [t for t in (lhs, rhs, result) if element_class(t) & _INEXACT]
+    if not types:
+        return result
+    is_double = any(isinstance(component_type(t), Float64Type) for t in types)
+    part = f64 if is_double else f32
+    is_complex = any(element_class(t) == ElementClass.COMPLEX for t in types)
+    return ComplexType(part) if is_complex else part
 
 
-def _integer_or_f32(result: Attribute) -> Attribute:
-    return f32 if element_class(result) == ElementClass.FLOAT else result
+_INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 
 
 def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:

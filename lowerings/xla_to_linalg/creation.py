@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.dense import scalar_of, stored
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalars import ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 
@@ -36,12 +36,17 @@ def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
 
 
 def convert_iota(op: IotaOp, builder: ConversionBuilder) -> None:
-    """The position along the dimension, converted to the element type."""
+    """The position along the dimension, converted to the element type; narrow integers wrap."""
     type_ = array_type(op.result)
     dimension = op.iota_dimension.value.data
 
+    size = type_.get_shape()[dimension]
+    integer_type = type_.element_type
+    if not isinstance(integer_type, IntegerType):
+        integer_type = i32 if size <= 1 << 31 else i64
+
     def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        position = s.emit(arith.IndexCastOp, (s.index(dimension),), i64)
-        return (convert_scalar(s, position, i64, type_.element_type),)
+        position = s.emit(arith.IndexCastOp, (s.index(dimension),), storage(integer_type))
+        return (convert_scalar(s, position, integer_type, type_.element_type),)
 
     builder.replace([pointwise(builder, (), type_, body)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import Float8E8M0FNUType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.arith_extension import RemFOp
@@ -13,7 +13,7 @@ from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
-from xla_dialect.types import BY_TYPE
+from xla_dialect.types import BY_TYPE, ElementType
 
 
 def one_op(op_class: type[Operation]) -> ScalarFunction:
@@ -212,14 +212,25 @@ def compare(s: ScalarBuilder, op: ops.CompareOp, x: SSAValue, y: SSAValue) -> SS
     element_type = elements_of(op.lhs)
     row = BY_TYPE[element_type]
     if op.order == ComparisonType.TOTALORDER:
-        keys = [_total_order_key(s, value, row.bits) for value in (x, y)]
+        keys = [_total_order_key(s, value, row) for value in (x, y)]
         word = direction.value.lower()
         return s.compare(word if direction in _EQUALITIES else "s" + word, keys[0], keys[1])
     return comparison(direction, op.order).apply(s, (x, y), row.element_class, element_type)
 
 
-def _total_order_key(s: ScalarBuilder, value: SSAValue, width: int) -> SSAValue:
-    """The bits as a signed integer, negative ones with all bits but the sign flipped."""
-    bits = s.bitcast(value, IntegerType(width))
-    sign = s.integers(arith.ShRSIOp, bits, width - 1)
-    return s.integers(arith.XOrIOp, bits, s.integers(arith.ShRUIOp, sign, 1))
+def _total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSAValue:
+    """
+    The bits as a signed integer, negative ones with all bits but the sign flipped.
+
+    Formats with one NaN that has no sign (fnuz, f8e8m0fnu) have it above everything.
+    """
+    bits = s.bitcast(value, IntegerType(row.bits))
+    if isinstance(value.type, Float8E8M0FNUType):
+        return s.resize(bits, 2 * row.bits, signed=False)
+    sign = s.integers(arith.ShRSIOp, bits, row.bits - 1)
+    key = s.integers(arith.XOrIOp, bits, s.integers(arith.ShRUIOp, sign, 1))
+    if not row.name.endswith("fnuz"):
+        return key
+    wide = s.resize(key, 2 * row.bits, signed=True)
+    nan = 1 << (row.bits - 1)
+    return s.select(s.compare("eq", bits, nan), s.constant(nan, wide.type), wide)

@@ -1,0 +1,119 @@
+"""Lowers small programs to the tensors level and compares what they compute with the reference."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from small_programs import Built, function, same, type_of
+from tensor_evaluator import run_module, unsigned
+from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.context import make_context
+from lowerings.expand.bitcast import XlaExpandBitcastPass
+from lowerings.simplify.flatten_tuples import XlaFlattenTuplesPass
+from lowerings.simplify.inline import XlaInlinePass
+from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
+from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
+from lowerings.xla_to_scf import ConvertXlaToScfPass
+from xla_dialect.reference import flatten_results, run
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+TO_TENSORS: tuple[ModulePass, ...] = (
+    XlaInlinePass(),
+    XlaFlattenTuplesPass(),
+    XlaExpandBitcastPass(),
+    ConvertXlaToScfPass(),
+    ConvertXlaToLinalgPass(),
+)
+
+NARROW_INTEGERS = {
+    np.dtype(ml_dtypes.int2): 2,
+    np.dtype(ml_dtypes.uint2): 2,
+    np.dtype(ml_dtypes.int4): 4,
+    np.dtype(ml_dtypes.uint4): 4,
+}
+
+
+def module_of(build: Callable[..., Built], arguments: Sequence[Any]) -> ModuleOp:
+    """The module of one function `main` of these arguments."""
+    return ModuleOp([function("main", [type_of(a) for a in arguments], build)])
+
+
+def lower(module: ModuleOp, passes: Sequence[ModulePass] = TO_TENSORS) -> None:
+    """Runs the passes and verifies the module."""
+    context = make_context()
+    for module_pass in passes:
+        module_pass.apply(context, module)
+    module.verify()
+
+
+def as_stored(found: AnyArray, expected: AnyArray) -> AnyArray:
+    """A signless result with the dtype of what is expected."""
+    found = np.asarray(found)
+    narrow = NARROW_INTEGERS.get(expected.dtype)
+    if narrow is not None:
+        is_signed = expected.dtype in (ml_dtypes.int2, ml_dtypes.int4)
+        values = found if is_signed else unsigned(found, IntegerType(narrow))
+        return np.asarray(values, dtype=object).astype(np.int8).astype(expected.dtype)
+    if expected.dtype.kind == "u":
+        return np.ascontiguousarray(found).view(expected.dtype).reshape(found.shape)
+    return found
+
+
+def leaves(arguments: Sequence[Any]) -> list[Any]:
+    """The arrays of arguments, tuples taken apart."""
+    found: list[Any] = []
+    for argument in arguments:
+        found.extend(leaves(argument) if isinstance(argument, tuple) else [argument])
+    return found
+
+
+def check(build: Callable[..., Built], *arguments: Any, ulps: float = 0) -> None:
+    """
+    The tensors level, before and after fusion, computes what the reference does.
+
+    Integers and, unless `ulps` is given, floats have to be the same bits.
+    """
+    module = module_of(build, arguments)
+    module.verify()
+    expected = flatten_results(run(module, arguments))
+    lower(module)
+    found = run_module(module, leaves(arguments))
+    compare(found, expected, ulps)
+    lower(module, (LinalgFuseElementwiseOpsPass(),))
+    compare(run_module(module, leaves(arguments)), expected, ulps)
+
+
+def compare(found: Sequence[AnyArray], expected: Sequence[AnyArray], ulps: float) -> None:
+    """Compares results one by one; NaN equals NaN, zeros have their sign."""
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        mine = as_stored(mine, theirs)
+        if not ulps or theirs.dtype.kind in "biu" or theirs.dtype in NARROW_INTEGERS:
+            same(mine, theirs)
+        else:
+            within(mine, theirs, ulps)
+
+
+def within(found: AnyArray, expected: AnyArray, ulps: float) -> None:
+    """Every float is at most so many units in the last place away; infinities and NaN are equal."""
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    if found.dtype.kind == "c":
+        within(np.ascontiguousarray(found.real), np.ascontiguousarray(expected.real), ulps)
+        within(np.ascontiguousarray(found.imag), np.ascontiguousarray(expected.imag), ulps)
+        return
+    mine, theirs = found.astype(np.float64), expected.astype(np.float64)
+    regular = np.isfinite(theirs) & np.isfinite(mine)
+    np.testing.assert_array_equal(mine[~regular], theirs[~regular])
+    info = ml_dtypes.finfo(expected.dtype)
+    with np.errstate(all="ignore"):
+        exponents = np.floor(np.log2(np.maximum(np.abs(theirs), float(info.tiny))))
+        unit = np.exp2(exponents) * float(info.eps)
+        distance = np.abs(mine - theirs) / unit
+    worst = np.where(regular, distance, 0)
+    assert not worst.size or worst.max() <= ulps, (
+        f"{worst.max()} ulp: {found.ravel()[worst.argmax()]} for {expected.ravel()[worst.argmax()]}"
+    )

@@ -1,0 +1,206 @@
+"""Every elementwise operation, for every element type that it takes, against the reference."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from element_values import float_values, pairs
+from small_programs import numbers
+from tensors_level import check
+
+from lowerings.conversion import ConversionFailed
+from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
+from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
+
+COMPLEX_TYPES = ("c64", "c128")
+
+# What the reference rounds correctly and the lowering computes with one rounding.
+INEXACT_ULPS = 4.0
+INEXACT = {
+    elementwise_unary.AcosOp,
+    elementwise_unary.AcoshOp,
+    elementwise_unary.AsinOp,
+    elementwise_unary.AsinhOp,
+    elementwise_unary.AtanhOp,
+    elementwise_unary.CbrtOp,
+    elementwise_unary.CosineOp,
+    elementwise_unary.CoshOp,
+    elementwise_unary.ErfOp,
+    elementwise_unary.ExponentialOp,
+    elementwise_unary.ExponentialMinusOneOp,
+    elementwise_unary.LogOp,
+    elementwise_unary.LogPlusOneOp,
+    elementwise_unary.LogisticOp,
+    elementwise_unary.RsqrtOp,
+    elementwise_unary.SineOp,
+    elementwise_unary.SinhOp,
+    elementwise_unary.TanOp,
+    elementwise_unary.TanhOp,
+    elementwise_binary.Atan2Op,
+    elementwise_binary.PowerOp,
+}
+
+
+def values(name: str) -> np.ndarray:
+    """Numbers of every sort that an element type has."""
+    match BY_NAME[name].element_class:
+        case ElementClass.PRED:
+            return np.array([False, True])
+        case ElementClass.FLOAT if BY_NAME[name].bits < 16:
+            bits = np.arange(1 << BY_NAME[name].bits, dtype=np.uint8)
+            return bits.view(numbers(name, 0).dtype)
+        case ElementClass.FLOAT:
+            return float_values(name)
+        case ElementClass.COMPLEX:
+            # Products of these are exact: numpy may multiply and add with one rounding.
+            parts = [0.0, 1.0, -2.5, 0.125, 300.0]
+            return numbers(name, [complex(a, b) for a in parts for b in parts])
+        case _:
+            bits = BY_NAME[name].bits
+            is_signed = BY_NAME[name].element_class == ElementClass.SIGNED
+            least = -(1 << (bits - 1)) if is_signed else 0
+            rest = np.random.default_rng(0).integers(0, 1 << 63, 6)
+            corners = [0, 1, 2, 3, bits, (1 << bits) - 1, (1 << bits) - 2, 1 << (bits - 1)]
+            return numbers(
+                name, [(int(n) - least) % (1 << bits) + least for n in (*corners, *rest)]
+            )
+
+
+def ulps_of(operation: type[XlaOp]) -> float:
+    return INEXACT_ULPS if operation in INEXACT else 0
+
+
+def taken(operation: Any) -> list[str]:
+    """The element types that an operation takes."""
+    return [e.name for e in ELEMENT_TYPES if e.element_class & operation.ELEMENTS]
+
+
+UNARY = [
+    pytest.param(operation, name, id=f"{operation.name.removeprefix('xla.')}-{name}")
+    for operation in operations_of(elementwise_unary)
+    if issubclass(operation, ElementwiseUnaryOp)
+    for name in taken(operation)
+    if name not in COMPLEX_TYPES
+]
+
+
+@pytest.mark.parametrize(("operation", "name"), UNARY)
+def test_unary(operation: type[XlaOp], name: str) -> None:
+    check(operation, values(name), ulps=ulps_of(operation))
+
+
+BINARY = [
+    pytest.param(operation, name, id=f"{operation.name.removeprefix('xla.')}-{name}")
+    for operation in operations_of(elementwise_binary)
+    if issubclass(operation, ElementwiseBinaryOp)
+    for name in taken(operation)
+    if name not in COMPLEX_TYPES
+    and (operation is not elementwise_binary.ComplexOp or name in ("f32", "f64"))
+]
+
+
+@pytest.mark.parametrize(("operation", "name"), BINARY)
+def test_binary(operation: type[XlaOp], name: str) -> None:
+    few = values(name)[:: 1 if BY_NAME[name].bits > 8 else 5]
+    check(operation, *pairs(few), ulps=ulps_of(operation))
+
+
+@pytest.mark.parametrize("name", [e.name for e in ELEMENT_TYPES])
+def test_compare(name: str) -> None:
+    few = values(name)[:: 1 if BY_NAME[name].bits > 8 else 5]
+    elements = BY_NAME[name].element_class
+    directions = list(ComparisonDirection)
+    if elements == ElementClass.COMPLEX:
+        directions = [ComparisonDirection.EQ, ComparisonDirection.NE]
+
+    def build(x: Any, y: Any) -> list[XlaOp]:
+        found = [CompareOp(x, y, direction=d) for d in directions]
+        if elements == ElementClass.FLOAT:
+            total = ComparisonType.TOTALORDER
+            found += [CompareOp(x, y, direction=d, comparison_type=total) for d in directions]
+        return found
+
+    check(build, *pairs(few))
+
+
+@pytest.mark.parametrize("name", [e.name for e in ELEMENT_TYPES])
+def test_select(name: str) -> None:
+    some = values(name)
+    condition = np.arange(some.size) % 3 == 0
+    check(SelectOp, condition, some, some[::-1].copy())
+    check(SelectOp, np.array(True), some, some[::-1].copy())
+
+
+@pytest.mark.parametrize(
+    "name", [e.name for e in ELEMENT_TYPES if e.element_class != ElementClass.COMPLEX]
+)
+def test_clamp(name: str) -> None:
+    few = values(name)[:: 9 if BY_NAME[name].element_class == ElementClass.FLOAT else 1]
+    low, x = pairs(few)
+    check(ClampOp, low, x, np.roll(x, 3))
+    check(ClampOp, few[1], few, few[-2])
+
+
+def test_scalars_and_empty_arrays() -> None:
+    check(elementwise_binary.AddOp, numbers("f32", 1.5), numbers("f32", 2))
+    check(elementwise_binary.AddOp, numbers("u8", np.zeros((0, 3))), numbers("u8", np.zeros((0, 3))))
+    check(elementwise_unary.NegateOp, numbers("f32", np.zeros((2, 0))))
+
+
+def convert_to(name: str) -> Any:
+    def build(x: Any) -> XlaOp:
+        return ConvertOp(x, result_types=[array(BY_NAME[name].type, x.type.get_shape())])
+
+    return build
+
+
+@pytest.mark.parametrize("target", [e.name for e in ELEMENT_TYPES])
+@pytest.mark.parametrize("source", [e.name for e in ELEMENT_TYPES])
+def test_convert(source: str, target: str) -> None:
+    check(convert_to(target), values(source))
+
+
+@pytest.mark.parametrize("name", COMPLEX_TYPES)
+@pytest.mark.parametrize(
+    ("operation", "ulps"),
+    [
+        (elementwise_binary.AddOp, 0),
+        (elementwise_binary.SubtractOp, 0),
+        (elementwise_binary.MultiplyOp, 0),
+        (elementwise_binary.DivideOp, 8),
+    ],
+)
+def test_complex_binary(operation: type[XlaOp], ulps: float, name: str) -> None:
+    check(operation, *pairs(values(name)), ulps=ulps)
+
+
+@pytest.mark.parametrize("name", COMPLEX_TYPES)
+@pytest.mark.parametrize(
+    ("operation", "ulps"),
+    [
+        (elementwise_unary.AbsOp, 2),
+        (elementwise_unary.ImagOp, 0),
+        (elementwise_unary.NegateOp, 0),
+        (elementwise_unary.RealOp, 0),
+        (elementwise_unary.SignOp, 4),
+        (elementwise_unary.LogOp, 4),
+    ],
+)
+def test_complex_unary(operation: type[XlaOp], ulps: float, name: str) -> None:
+    check(operation, values(name), ulps=ulps)
+
+
+@pytest.mark.parametrize("name", COMPLEX_TYPES)
+def test_complex_exponential(name: str) -> None:
+    check(elementwise_unary.ExponentialOp, values(name)[:20], ulps=8)
+
+
+def test_what_is_not_lowered_for_complex_is_named() -> None:
+    with pytest.raises(ConversionFailed, match=r"xla.tanh: 1, .*not lowered yet for c64"):
+        check(elementwise_unary.TanhOp, values("c64"))
