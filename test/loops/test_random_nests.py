@@ -1,0 +1,62 @@
+"""Nests of every kind, in loops and as machine code, against numpy."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from linalg_nests import NestProgram, random_buffer, random_nest
+from machine_code import MachineCode, lower
+
+from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+
+PROGRAMS_AT_ONCE = 25
+
+
+def programs_of(batch: int) -> dict[str, NestProgram]:
+    seeds = range(batch * PROGRAMS_AT_ONCE, (batch + 1) * PROGRAMS_AT_ONCE)
+    return {f"nest{seed}": random_nest(seed) for seed in seeds}
+
+
+def text_of(programs: dict[str, NestProgram]) -> str:
+    return "\n".join(p.text().replace("@main", f"@{name}") for name, p in programs.items())
+
+
+def check(programs: dict[str, NestProgram], vector_bits: int) -> None:
+    code = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(vector_bits)]))
+    source = np.random.default_rng(0)
+    for name, program in programs.items():
+        operands = [*program.inputs, *program.outputs]
+        buffers = [random_buffer(source, operand) for operand in operands]
+        before = [buffer.copy() for buffer in buffers]
+        expected = program.expected(buffers)
+        code.run(name, buffers)
+        count = len(program.inputs)
+        for found, held in zip(buffers[:count], before, strict=False):
+            assert found.tobytes() == held.tobytes(), "an input was written"
+        for found, right in zip(buffers[count:], expected, strict=True):
+            if program.body.exact or found.dtype.kind in "biu":
+                np.testing.assert_array_equal(found, right, err_msg=program.text())
+            else:
+                scale = max(1.0, float(np.abs(right).max(initial=0)))
+                np.testing.assert_allclose(
+                    found, right, rtol=1e-4, atol=1e-5 * scale, err_msg=program.text()
+                )
+
+
+@pytest.mark.parametrize("vector_bits", [0, 256, 512])
+@pytest.mark.parametrize("batch", range(4))
+def test_random_nests(batch: int, vector_bits: int) -> None:
+    check(programs_of(batch), vector_bits)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("batch", range(100, 200))
+def test_many_random_nests(batch: int) -> None:
+    check(programs_of(batch), 512)
+
+
+@pytest.mark.mlir_opt
+@pytest.mark.parametrize("vector_bits", [0, 512])
+def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int) -> None:
+    module = lower(text_of(programs_of(0)), [ConvertLinalgToLoops(vector_bits)])
+    subprocess.run([mlir_opt_path], input=str(module), text=True, check=True, capture_output=True)

@@ -1,0 +1,46 @@
+"""Programs of the buffers and loops levels as functions that change numpy arrays in place."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from loops_level import context, parse
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.execution.code import LoadedCode
+from lowerings.targets.llvm.machine import host
+from lowerings.targets.llvm.module import emit_module
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def lower(text: str, passes: Sequence[ModulePass]) -> ModuleOp:
+    """The module of a text after some passes, verified, and equal when it is printed and read."""
+    module = parse(text)
+    for each in passes:
+        each.apply(context(), module)
+        module.verify()
+    printed = str(module)
+    assert str(parse(printed)) == printed
+    return module
+
+
+class MachineCode:
+    """The entries of a module, compiled."""
+
+    def __init__(self, module: ModuleOp):
+        machine = host()
+        emitted = emit_module(
+            module, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
+        )
+        code = machine.object_code(emitted.text)
+        self._entries = {
+            name: LoadedCode(code, name, emitted.constants) for name in emitted.entries
+        }
+
+    def run(self, entry: str, arrays: Sequence[AnyArray]) -> None:
+        """Calls an entry with the addresses of arrays, which must have the shapes it expects."""
+        addresses = (ctypes.c_void_p * max(1, len(arrays)))(*(a.ctypes.data for a in arrays))
+        self._entries[entry].function(ctypes.addressof(addresses))
