@@ -48,7 +48,7 @@ def texts_after_passes(path: Path) -> list[tuple[str, str]]:
     texts: list[tuple[str, str]] = []
 
     def keep(module_pass: ModulePass, module: ModuleOp) -> None:
-        texts.append((levels[len(texts)], f"// after {module_pass.name}\n{module}\n"))
+        texts.append((levels[len(texts)], f"// after {module_pass.name}\n{module!s}\n"))
 
     module = load_program(path)
     passes = parse_passes(",".join(pass_specs(NATIVE)))
@@ -62,7 +62,7 @@ def test_every_pass_prints_what_parses_to_the_same(program: StoredProgram, path:
         title, _, body = text.partition("\n")
         module = parse_program(body, "<printed>", "mlir")
         verify(module, {"<printed>": body})
-        assert f"{module}\n" == body, title
+        assert f"{module!s}\n" == body, title
 
 
 @pytest.mark.mlir_opt
