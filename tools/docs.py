@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResultDef
@@ -47,7 +48,7 @@ def _operation_entry(operation: type[XlaOp]) -> str:
     return f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n"
 
 
-def _names(definitions: list[tuple[str, object]], variadic: type) -> str:
+def _names(definitions: Sequence[tuple[str, object]], variadic: type) -> str:
     return ", ".join(
         f"`{name}{'...' if isinstance(definition, variadic) else ''}`"
         for name, definition in definitions
