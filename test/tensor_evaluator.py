@@ -138,9 +138,7 @@ def float_unary(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(op: Operation, x: Array) -> Array:
         assert dtype_of(op.results[0].type) in (np.float32, np.float64)
-        return np.asarray(function(np.asarray(x, np.float64))).astype(
-            dtype_of(op.results[0].type)
-        )
+        return np.asarray(function(np.asarray(x, np.float64))).astype(dtype_of(op.results[0].type))
 
     return run
 
@@ -265,9 +263,7 @@ def bitcast(op: Operation, x: Array) -> Array:
         return wrap(bits_of(x), target)
     carrier = np.dtype(f"i{dtype_of(target).itemsize}")
     if isinstance(source, IntegerType):
-        x = (x.astype(object) & ((1 << source.width.data) - 1)).astype(
-            np.dtype(f"u{carrier.itemsize}")
-        )
+        x = unsigned(x, source).astype(np.dtype(f"u{carrier.itemsize}"))
     return x.view(dtype_of(target))
 
 
@@ -277,10 +273,10 @@ def constant(op: Operation) -> Array:
     if isinstance(value, builtin.DenseIntOrFPElementsAttr):
         element_type = type_.element_type
         dtype = dtype_of(element_type)
-        if dtype == object:
+        if dtype.kind == "O":
             values = np.array([int(v) for v in value.get_values()], dtype=object)
             return wrap(values, element_type).reshape(type_.get_shape())
-        stored = np.uint8 if dtype == bool else dtype
+        stored = np.uint8 if dtype.kind == "b" else dtype
         flat = np.frombuffer(value.data.data, dtype=stored)
         return flat.astype(dtype).reshape(type_.get_shape())
     if isinstance(value, builtin.ArrayAttr):
@@ -315,9 +311,7 @@ def leading_zeros(op: Operation, x: Array) -> Array:
 
 def population(op: Operation, x: Array) -> Array:
     type_ = op.results[0].type
-    return wrap(
-        np.vectorize(lambda v: v.bit_count(), otypes=[object])(unsigned(x, type_)), type_
-    )
+    return wrap(np.vectorize(lambda v: v.bit_count(), otypes=[object])(unsigned(x, type_)), type_)
 
 
 def extract(op: Operation, source: Array, *indices: Array) -> Array:
@@ -451,7 +445,9 @@ def generic(
     shape = tuple(sizes[d] for d in parallel)
     positions: list[Any] = [None] * len(kinds)
     for axis, d in enumerate(parallel):
-        positions[d] = np.arange(sizes[d]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        positions[d] = np.arange(sizes[d]).reshape(
+            [-1 if a == axis else 1 for a in range(len(shape))]
+        )
     results = [np.array(o) for o in operands[len(operands) - len(op.results) :]]
     current = [*operands[: len(operands) - len(results)], *results]
     body = op.regions[0].block
@@ -498,9 +494,9 @@ def empty(
     assert isinstance(type_, TensorType)
     dtype = dtype_of(type_.element_type)
     count = math.prod(type_.get_shape())
-    if dtype == object:
+    if dtype.kind == "O":
         return [wrap(np.full(type_.get_shape(), 5), type_.element_type)]
-    noise = np.full(count * dtype.itemsize, 0x5A if dtype != bool else 1, np.uint8)
+    noise = np.full(count * dtype.itemsize, 1 if dtype.kind == "b" else 0x5A, np.uint8)
     return [noise.view(dtype).reshape(type_.get_shape()).copy()]
 
 
@@ -517,7 +513,8 @@ def slices(op: Operation, dynamic: Sequence[Any], shape: Sequence[int]) -> tuple
     ):
         start = int(next(starts)) if offset == -(2**63) else offset
         last = start + (size - 1) * stride
-        assert 0 <= start and last < bound, "slice out of bounds"
+        assert start >= 0, "slice starts before the tensor"
+        assert last < bound, "slice ends after the tensor"
         found.append(slice(start, last + 1, stride))
     return tuple(found)
 

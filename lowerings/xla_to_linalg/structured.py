@@ -126,7 +126,7 @@ def constant(builder: ConversionBuilder, value: float | int, type_: Attribute) -
     """A scalar constant outside of any body."""
     return builder.insert(
         arith.ConstantOp.create(
-            result_types=(type_,), properties={"value": scalar_attribute(value, type_)}
+            result_types=(storage(type_),), properties={"value": scalar_attribute(value, type_)}
         )
     ).results[0]
 

@@ -149,7 +149,9 @@ def test_clamp(name: str) -> None:
 
 def test_scalars_and_empty_arrays() -> None:
     check(elementwise_binary.AddOp, numbers("f32", 1.5), numbers("f32", 2))
-    check(elementwise_binary.AddOp, numbers("u8", np.zeros((0, 3))), numbers("u8", np.zeros((0, 3))))
+    check(
+        elementwise_binary.AddOp, numbers("u8", np.zeros((0, 3))), numbers("u8", np.zeros((0, 3)))
+    )
     check(elementwise_unary.NegateOp, numbers("f32", np.zeros((2, 0))))
 
 

@@ -1,0 +1,158 @@
+"""mlir-opt accepts what every operation becomes, for every element type, before and after fusion."""
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from small_programs import Built, computation, constant, function, shape
+from tensors_level import TO_TENSORS, lower
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
+from xla_dialect.attributes import ComparisonType
+from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, bitcast_type
+from xla_dialect.ops.creation import IotaOp
+from xla_dialect.ops.data_movement import (
+    BroadcastOp,
+    ConcatenateOp,
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    PadOp,
+    ReshapeOp,
+    ReverseOp,
+    SliceOp,
+    TransposeOp,
+)
+from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
+from xla_dialect.violation import Violation
+
+NAMES = [e.name for e in ELEMENT_TYPES]
+COMPLEX = (
+    elementwise_unary.AbsOp,
+    elementwise_unary.ExponentialOp,
+    elementwise_unary.ImagOp,
+    elementwise_unary.LogOp,
+    elementwise_unary.NegateOp,
+    elementwise_unary.RealOp,
+    elementwise_unary.SignOp,
+    elementwise_binary.AddOp,
+    elementwise_binary.DivideOp,
+    elementwise_binary.MultiplyOp,
+    elementwise_binary.SubtractOp,
+)
+
+
+def elementwise(name: str) -> Iterator[FuncOp]:
+    """A function for each elementwise operation that takes the type."""
+    row = BY_NAME[name]
+    for family in (elementwise_unary, elementwise_binary):
+        for operation in operations_of(family):
+            if not row.element_class & getattr(operation, "ELEMENTS", ElementClass(0)):
+                continue
+            if row.element_class == ElementClass.COMPLEX and operation not in COMPLEX:
+                continue
+            if operation is elementwise_binary.ComplexOp and name not in ("f32", "f64"):
+                continue
+            count = len(operation.get_irdl_definition().operands)
+            title = operation.name.replace(".", "_")
+            yield function(title, [f"{name}[4]"] * count, operation)
+    order = ComparisonType.TOTALORDER if row.element_class == ElementClass.FLOAT else None
+    yield function(
+        "compare",
+        [f"{name}[4]"] * 2,
+        lambda x, y: [
+            CompareOp(x, y, direction="EQ"),
+            CompareOp(x, y, direction="NE", comparison_type=order),
+        ],
+    )
+    yield function("select", ["pred[]", f"{name}[4]", f"{name}[4]"], SelectOp)
+    if row.element_class != ElementClass.COMPLEX:
+        yield function("clamp", [f"{name}[]", f"{name}[4]", f"{name}[4]"], ClampOp)
+
+
+def conversions(name: str) -> Iterator[FuncOp]:
+    """Conversions to all types, and those bit casts that there are."""
+    for target in NAMES:
+        element_type = BY_NAME[target].type
+        yield function(
+            f"convert_{target}",
+            [f"{name}[4]"],
+            lambda x, t=element_type: ConvertOp(x, result_types=[array(t, (4,))]),
+        )
+        ratio = max(1, BY_NAME[target].bits // BY_NAME[name].bits)
+        source = array(BY_NAME[name].type, (3, ratio) if ratio > 1 else (3,))
+        try:
+            result = bitcast_type(source, element_type)
+        except Violation:
+            continue
+        yield function(
+            f"bitcast_{target}",
+            [source],
+            lambda x, t=result: BitcastConvertOp(x, result_types=[t]),
+        )
+
+
+def movement(a: Any, b: Any, i: Any) -> Built:
+    """The operations that take every type, one after the other."""
+    element_type = a.type.element_type
+    part = SliceOp(a, start_indices=[0, 0], limit_indices=[2, 4], strides=[1, 2])
+    rows = GatherOp(
+        a,
+        BroadcastOp(i, dimensions=[], result_types=[array(i.type.element_type, (5,))]),
+        start_index_map=[0],
+        collapsed_slice_dims=[0],
+        offset_dims=[1],
+        slice_sizes=[1, 4],
+        index_vector_dim=1,
+    )
+    return [
+        part,
+        rows,
+        BroadcastOp(b, dimensions=[], result_types=[array(element_type, (2, 3))]),
+        ConcatenateOp([a, a], dimension=1),
+        DynamicSliceOp(a, [i, i], dynamic_slice_sizes=[2, 2]),
+        DynamicUpdateSliceOp(a, part, [i, i]),
+        PadOp(a, b, edge_padding_low=[1, -1], edge_padding_high=[0, 2], interior_padding=[2, 0]),
+        ReshapeOp(a, result_types=[array(element_type, (2, 6))]),
+        ReverseOp(TransposeOp(a, dimensions=[1, 0]), dimensions=[1]),
+        DotOp(a, a, lhs_contracting_dims=[0], rhs_contracting_dims=[0]),
+        ReduceOp(
+            [a],
+            [b],
+            dimensions=[0],
+            regions=[computation([array(element_type, ())] * 2, elementwise_binary.AddOp)],
+        ),
+    ]
+
+
+@pytest.mark.mlir_opt
+@pytest.mark.parametrize("name", NAMES)
+def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> None:
+    functions = [*elementwise(name), *conversions(name)]
+    functions.append(function("movement", [f"{name}[3,4]", f"{name}[]", "u8[]"], movement))
+    functions.append(function("constants", [], lambda: [constant(name, [1, 0]), constant(name, 1)]))
+    if name != "pred":
+        result = shape(f"{name}[5]")
+        functions.append(
+            function("iota", [], lambda: IotaOp(iota_dimension=0, result_types=[result]))
+        )
+    module = ModuleOp(functions)
+    module.verify()
+    for passes in (TO_TENSORS, (LinalgFuseElementwiseOpsPass(),)):
+        lower(module, passes)
+        answer = subprocess.run(
+            [mlir_opt_path, "-o", "/dev/null"],
+            input=str(module),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert answer.returncode == 0, answer.stderr
