@@ -3,7 +3,7 @@
 import pytest
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, test
-from xdsl.ir import Region
+from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 
 from lowerings.conversion import (
@@ -80,8 +80,9 @@ def test_regions_are_entered_after_their_operation():
         builder.replace(builder.insert(test.TestPureOp(regions=regions)).results)
 
     def inner(op: arith.NegfOp, builder: ConversionBuilder) -> None:
-        assert op.parent_op() is not None
-        seen.append(f"inner of {op.parent_op().name}")
+        parent = op.parent_op()
+        assert parent is not None
+        seen.append(f"inner of {parent.name}")
         builder.replace([op.operand])
 
     class Nested(ConversionPass):
@@ -122,7 +123,7 @@ def test_the_error_names_every_leftover():
 
 def test_leftovers_without_a_location_are_placed_by_their_function():
     ctx = Context()
-    function = func.FuncOp("f", ((), ()), Region(builtin.Block()))
+    function = func.FuncOp("f", ((), ()), Region(Block()))
     function.body.block.add_ops([test.TestOp() for _ in range(7)])
     with pytest.raises(ConversionFailed) as error:
         Convert().apply(ctx, builtin.ModuleOp([function]))

@@ -73,6 +73,7 @@ def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
         target = None
         if is_tensor(value):
             new = block.insert_arg(buffer_type(value), len(block.args))
+            new.name_hint = "result"
             target = Buffer(new, Storage(writable=True, live_until=NEVER))
         targets.append(target)
 

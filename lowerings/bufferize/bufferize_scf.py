@@ -165,6 +165,8 @@ def _keep_in_place(initial: SSAValue, op: Operation, state: FunctionBufferizer) 
 
 def _bind_argument(argument: BlockArgument, buffer: Buffer, state: FunctionBufferizer) -> None:
     state.buffers[argument] = buffer
+    if buffer.memref.name_hint is None:
+        buffer.memref.name_hint = argument.name_hint
     buffer.storage.keep_until(state.liveness.last_use.get(argument, NEVER))
 
 

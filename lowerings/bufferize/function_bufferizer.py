@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -205,6 +206,8 @@ class FunctionBufferizer:
         """Says that a value is in a buffer from now on."""
         self.buffers[value] = buffer
         self.keep(buffer, value)
+        if buffer.memref.name_hint is None:
+            buffer.memref.name_hint = value.name_hint
 
     def keep(self, buffer: Buffer, value: SSAValue) -> None:
         """Keeps the storage of a buffer from being overwritten until the last use of a value."""
@@ -252,10 +255,10 @@ class FunctionBufferizer:
             pending[target.storage] = move
             read = move.source.storage.allocation()
             readers[read] = readers.get(read, 0) + 1
-        ready = [storage for storage in pending if not readers.get(storage)]
+        ready = deque(storage for storage in pending if not readers.get(storage))
         while pending:
             if ready:
-                move = pending.pop(ready.pop())
+                move = pending.pop(ready.popleft())
                 self.copy(move.source, move.target)
             else:
                 target, move = next(iter(pending.items()))

@@ -164,6 +164,7 @@ def _make_kernel(name: str, group: _Group) -> func.FuncOp:
     values: dict[SSAValue, SSAValue] = {}
     for value, argument in zip(group.arguments, block.args, strict=True):
         values[value] = argument
+        argument.name_hint = value.name_hint
     for value, constant in group.constants.items():
         made = arith.ConstantOp.create(result_types=(value.type,), properties={"value": constant})
         block.add_op(made)

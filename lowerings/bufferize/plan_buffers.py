@@ -190,6 +190,7 @@ def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: int) -> None:
             dealloc = use.operation
             assert dealloc.parent is not None
             dealloc.parent.erase_op(dealloc)
+    view.name_hint = alloc.memref.name_hint
     alloc.memref.replace_all_uses_with(view)
     block = alloc.parent
     assert block is not None

@@ -439,7 +439,9 @@ def check_kernel_call(function: func.FuncOp, operands: Sequence[Any], op: Operat
 
 
 def written_arguments(function: func.FuncOp) -> set[int]:
-    arguments = {argument: index for index, argument in enumerate(function.body.block.args)}
+    arguments: dict[SSAValue, int] = {
+        argument: index for index, argument in enumerate(function.body.block.args)
+    }
     found: set[int] = set()
     for op in function.walk():
         targets: Sequence[SSAValue] = ()

@@ -1,0 +1,174 @@
+// RUN: xla-opt %s --split-input-file -p xla-bufferize | filecheck %s
+
+// Both branches write to the result; a branch that only passes a value on copies it.
+
+// CHECK-LABEL: func.func @branches(
+// CHECK-SAME:    %c: memref<i1>, %a: memref<4xf32>, %result: memref<4xf32>)
+// CHECK:         %condition = memref.load %c[] : memref<i1>
+// CHECK-NEXT:    %n = scf.if %condition -> (index) {
+// CHECK-NEXT:      linalg.exp ins(%a : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:      %c1 = arith.constant 1 : index
+// CHECK-NEXT:      scf.yield %c1 : index
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %c2 = arith.constant 2 : index
+// CHECK-NEXT:      "memref.copy"(%a, %result)
+// CHECK-NEXT:      scf.yield %c2 : index
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @branches(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
+  %condition = tensor.extract %c[] : tensor<i1>
+  %n, %r = scf.if %condition -> (index, tensor<4xf32>) {
+    %e = tensor.empty() : tensor<4xf32>
+    %b = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %c1 = arith.constant 1 : index
+    scf.yield %c1, %b : index, tensor<4xf32>
+  } else {
+    %c2 = arith.constant 2 : index
+    scf.yield %c2, %a : index, tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @switch(
+// CHECK:         scf.index_switch %i
+// CHECK-NEXT:    case 3 {
+// CHECK-NEXT:      "memref.copy"(%a, %result)
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    default {
+// CHECK-NEXT:      linalg.exp ins(%a : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:      scf.yield
+func.func @switch(%i: index, %a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = scf.index_switch %i -> tensor<4xf32>
+  case 3 {
+    scf.yield %a : tensor<4xf32>
+  }
+  default {
+    %e = tensor.empty() : tensor<4xf32>
+    %b = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A carried tensor is updated in place, in the function's result; what the loop does not change
+// stays where it is; scalars are carried as before.
+
+// CHECK-LABEL: func.func @accumulate(
+// CHECK-SAME:    %a: memref<4xf32>, %w: memref<9x4xf32>, %n: index, %result: memref<4xf32>)
+// CHECK:         "memref.copy"(%a, %result)
+// CHECK-NEXT:    %count = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0) -> (index) {
+// CHECK-NEXT:      %row = memref.subview %w[%i, 0] [1, 4] [1, 1] : memref<9x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+// CHECK-NEXT:      linalg.generic {{.*}} ins(%row : memref<4xf32, strided<[1], offset: ?>>) outs(%result : memref<4xf32>) {
+// CHECK:           %k1 = arith.addi %k, %c1
+// CHECK-NEXT:      scf.yield %k1 : index
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @accumulate(%a: tensor<4xf32>, %w: tensor<9x4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count, %r, %same = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0, %x = %a, %v = %w) -> (index, tensor<4xf32>, tensor<9x4xf32>) {
+    %row = tensor.extract_slice %v[%i, 0][1, 4][1, 1] : tensor<9x4xf32> to tensor<4xf32>
+    %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%row : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: f32):
+      %s = arith.addf %p, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<4xf32>
+    %k1 = arith.addi %k, %c1 : index
+    scf.yield %k1, %y, %v : index, tensor<4xf32>, tensor<9x4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Carried values that change places go through one temporary copy.
+
+// CHECK-LABEL: func.func @swap(
+// CHECK-SAME:    %a: memref<4xf32>, %b: memref<4xf32>, %n: index, %result: memref<4xf32>, %result_1: memref<4xf32>)
+// CHECK:         "memref.copy"(%a, %result)
+// CHECK-NEXT:    "memref.copy"(%b, %result_1)
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      %[[OLD:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:      "memref.copy"(%result_1, %[[OLD]])
+// CHECK-NEXT:      "memref.copy"(%result, %result_1)
+// CHECK-NEXT:      "memref.copy"(%[[OLD]], %result)
+// CHECK-NEXT:    }
+func.func @swap(%a: tensor<4xf32>, %b: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %y, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A loop with a condition in a tensor. The counter is updated in place, as is the sequence; the
+// state is computed in its own memory although it is read by the operation before.
+
+// CHECK-LABEL: func.func @while(
+// CHECK-SAME:    %n: memref<i32>, %h: memref<4xf32>, %w: memref<4xf32>, %result: memref<8x4xf32>, %result_1: memref<4xf32>)
+// CHECK:         linalg.fill ins(%zero : i32) outs(%start : memref<i32>)
+// CHECK-NEXT:    linalg.fill ins(%fzero : f32) outs(%result : memref<8x4xf32>)
+// CHECK-NEXT:    "memref.copy"(%h, %result_1)
+// CHECK-NEXT:    scf.while () : () -> () {
+// CHECK-NEXT:      %p = memref.alloc() : memref<i1>
+// CHECK-NEXT:      linalg.generic {{.*}} ins(%start, %n : memref<i32>, memref<i32>) outs(%p : memref<i1>) {
+// CHECK:           %condition = memref.load %p[] : memref<i1>
+// CHECK-NEXT:      scf.condition(%condition)
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:      linalg.generic {{.*}} ins(%w : memref<4xf32>) outs(%result_1 : memref<4xf32>) {
+// CHECK-NEXT:      ^bb0(%[[FACTOR:.*]]: f32, %[[OLD:.*]]: f32):
+// CHECK-NEXT:        %{{.*}} = arith.mulf %[[OLD]], %[[FACTOR]] : f32
+// CHECK:           %k = memref.load %start[] : memref<i32>
+// CHECK:           %[[ROW:.*]] = memref.subview %result[%index, 0] [1, 4] [1, 1]
+// CHECK-NEXT:      "memref.copy"(%result_1, %[[ROW]])
+// CHECK-NEXT:      linalg.generic {{.*}} outs(%start : memref<i32>) {
+// CHECK-NOT:       memref.copy
+// CHECK:           scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @while(%n: tensor<i32>, %h: tensor<4xf32>, %w: tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0 : i32
+  %fzero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<i32>
+  %e1 = tensor.empty() : tensor<8x4xf32>
+  %start = linalg.fill ins(%zero : i32) outs(%e0 : tensor<i32>) -> tensor<i32>
+  %ys = linalg.fill ins(%fzero : f32) outs(%e1 : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %r:3 = scf.while (%i = %start, %sequence = %ys, %state = %h) : (tensor<i32>, tensor<8x4xf32>, tensor<4xf32>) -> (tensor<i32>, tensor<8x4xf32>, tensor<4xf32>) {
+    %e = tensor.empty() : tensor<i1>
+    %p = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%i, %n : tensor<i32>, tensor<i32>) outs(%e : tensor<i1>) {
+    ^bb0(%q: i32, %o: i32, %t: i1):
+      %s = arith.cmpi slt, %q, %o : i32
+      linalg.yield %s : i1
+    } -> tensor<i1>
+    %condition = tensor.extract %p[] : tensor<i1>
+    scf.condition(%condition) %i, %sequence, %state : tensor<i32>, tensor<8x4xf32>, tensor<4xf32>
+  } do {
+  ^bb0(%i: tensor<i32>, %sequence: tensor<8x4xf32>, %state: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    %next = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%state, %w : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %s = arith.mulf %p, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<4xf32>
+    %k = tensor.extract %i[] : tensor<i32>
+    %index = arith.index_cast %k : i32 to index
+    %more = tensor.insert_slice %next into %sequence[%index, 0][1, 4][1, 1] : tensor<4xf32> into tensor<8x4xf32>
+    %e2 = tensor.empty() : tensor<i32>
+    %i1 = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%i : tensor<i32>) outs(%e2 : tensor<i32>) {
+    ^bb0(%q: i32, %o: i32):
+      %one = arith.constant 1 : i32
+      %s = arith.addi %q, %one : i32
+      linalg.yield %s : i32
+    } -> tensor<i32>
+    scf.yield %i1, %more, %next : tensor<i32>, tensor<8x4xf32>, tensor<4xf32>
+  }
+  return %r#1, %r#2 : tensor<8x4xf32>, tensor<4xf32>
+}

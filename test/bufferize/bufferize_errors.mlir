@@ -1,0 +1,27 @@
+// RUN: not xla-opt %s -p xla-bufferize 2>&1 | filecheck %s
+
+// Everything that cannot be bufferized is named at once.
+
+// CHECK:      xla-bufferize: 5 operations are left unconverted
+// CHECK-NEXT:   arith.select: 1, in.mlir:12:3 (no bufferization is known for it)
+// CHECK-NEXT:   func.func: 1, {{.*}}errors.mlir:23:1 (it has several blocks: control flow must be structured)
+// CHECK-NEXT:   tensor.cast: 1, {{.*}}errors.mlir:13:3 (tensor<?xf32> has dynamic dimensions)
+// CHECK-NEXT:   tensor.extract_slice: 1, {{.*}}errors.mlir:14:3 (sizes and strides must be static)
+// CHECK-NEXT:   tensor.pad: 1, {{.*}}errors.mlir:15:3 (padding must not depend on the position)
+func.func @main(%a: tensor<4xf32>, %c: i1, %n: index) {
+  %b = arith.select %c, %a, %a : tensor<4xf32> loc("in.mlir":12:3)
+  %d = tensor.cast %a : tensor<4xf32> to tensor<?xf32>
+  %s = "tensor.extract_slice"(%a, %n) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 4>, static_strides = array<i64: -9223372036854775808>, operandSegmentSizes = array<i32: 1, 0, 0, 1>}> : (tensor<4xf32>, index) -> tensor<4xf32>
+  %p = "tensor.pad"(%a) <{static_low = array<i64: 1>, static_high = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%i: index):
+    %x = tensor.extract %a[%i] : tensor<4xf32>
+    tensor.yield %x : f32
+  }) : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+func.func @blocks() {
+  cf.br ^bb1
+^bb1:
+  return
+}

@@ -1,0 +1,91 @@
+// RUN: xla-opt %s --split-input-file -p xla-bufferize | filecheck %s
+
+// Results are computed where the caller wants them; what is returned twice, or is an input or a
+// constant, is copied. Attributes of arguments and results follow them.
+
+// CHECK:       "memref.global"() <{sym_name = "constant_0", sym_visibility = "private", type = memref<2xi32>, initial_value = dense<[1, 2]> : tensor<2xi32>, constant, alignment = 64 : i64}> : () -> ()
+// CHECK-NEXT:  func.func @returns(%a: memref<4xf32> {a.name = "a"}, %result: memref<4xf32> {b.name = "b"}, %result_1: memref<4xf32>, %result_2: memref<2xi32>, %result_3: memref<4xf32>) attributes {kept = 1 : i64, xla.entry} {
+// CHECK-NEXT:    %c = memref.get_global @constant_0 : memref<2xi32>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:    "memref.copy"(%result, %result_1)
+// CHECK-NEXT:    "memref.copy"(%c, %result_2)
+// CHECK-NEXT:    "memref.copy"(%a, %result_3)
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+func.func @returns(%a: tensor<4xf32> {a.name = "a"}) -> (tensor<4xf32> {b.name = "b"}, tensor<4xf32>, tensor<2xi32>, tensor<4xf32>) attributes {kept = 1 : i64} {
+  %c = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %e = tensor.empty() : tensor<4xf32>
+  %b = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %b, %b, %c, %a : tensor<4xf32>, tensor<4xf32>, tensor<2xi32>, tensor<4xf32>
+}
+
+// -----
+
+// A reshape before the return does not keep its operand from being computed in the result.
+
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-SAME:    %a: memref<6xf32>, %result: memref<2x3xf32>)
+// CHECK-NEXT:    %b = memref.collapse_shape %result {{.*}} : memref<2x3xf32> into memref<6xf32>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<6xf32>) outs(%b : memref<6xf32>)
+// CHECK-NOT:     memref.copy
+// CHECK:         func.return
+func.func @reshaped(%a: tensor<6xf32>) -> tensor<2x3xf32> {
+  %e = tensor.empty() : tensor<6xf32>
+  %b = linalg.exp ins(%a : tensor<6xf32>) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+  %c = tensor.expand_shape %b [[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+  return %c : tensor<2x3xf32>
+}
+
+// -----
+
+// Calls pass memory for the results; a strided argument is made dense for them. Scalars stay, and
+// private functions are no entries.
+
+// CHECK-LABEL: func.func private @callee(%a: memref<2xf32>, %s: f32, %result: memref<2xf32>) -> f32 {
+// CHECK-NEXT:    "memref.copy"(%a, %result)
+// CHECK-NEXT:    func.return %s : f32
+func.func private @callee(%a: tensor<2xf32>, %s: f32) -> (tensor<2xf32>, f32) {
+  return %a, %s : tensor<2xf32>, f32
+}
+
+// CHECK:       func.func private @elsewhere(memref<2xf32>, memref<2xf32>)
+func.func private @elsewhere(tensor<2xf32>) -> tensor<2xf32>
+
+// CHECK-LABEL: func.func @caller(
+// CHECK-SAME:    %a: memref<4xf32>, %s: f32, %result: memref<2xf32>) attributes {xla.entry} {
+// CHECK-NEXT:    %b = memref.subview %a[1] [2] [2]
+// CHECK-NEXT:    %[[DENSE:.*]] = memref.alloc() : memref<2xf32>
+// CHECK-NEXT:    "memref.copy"(%b, %[[DENSE]])
+// CHECK-NEXT:    %c = memref.alloc() : memref<2xf32>
+// CHECK-NEXT:    %t = func.call @callee(%[[DENSE]], %s, %c) : (memref<2xf32>, f32, memref<2xf32>) -> f32
+// CHECK-NEXT:    func.call @elsewhere(%c, %result) : (memref<2xf32>, memref<2xf32>) -> ()
+// CHECK-NEXT:    func.return
+func.func @caller(%a: tensor<4xf32>, %s: f32) -> tensor<2xf32> {
+  %b = tensor.extract_slice %a[1][2][2] : tensor<4xf32> to tensor<2xf32>
+  %c, %t = call @callee(%b, %s) : (tensor<2xf32>, f32) -> (tensor<2xf32>, f32)
+  %d = call @elsewhere(%c) : (tensor<2xf32>) -> tensor<2xf32>
+  return %d : tensor<2xf32>
+}
+
+// -----
+
+// Equal constants are stored once; large ones of equal elements are not stored, but filled in.
+
+// CHECK:       "memref.global"() <{sym_name = "constant_0", {{.*}} initial_value = dense<[1.500000e+00, 2.500000e+00]>
+// CHECK-NEXT:  "memref.global"() <{sym_name = "constant_1", {{.*}} type = memref<i1>, initial_value = dense<true>
+// CHECK-NEXT:  "memref.global"() <{sym_name = "constant_2", {{.*}} type = memref<0x3xf32>
+// CHECK-NEXT:  func.func @constants(
+// CHECK-NEXT:    %a = memref.get_global @constant_0 : memref<2xf32>
+// CHECK-NEXT:    %b = memref.get_global @constant_0 : memref<2xf32>
+// CHECK-NEXT:    %c = memref.get_global @constant_1 : memref<i1>
+// CHECK-NEXT:    %d = memref.get_global @constant_2 : memref<0x3xf32>
+// CHECK-NEXT:    %[[ELEMENT:.*]] = arith.constant -7 : i16
+// CHECK-NEXT:    linalg.fill ins(%[[ELEMENT]] : i16) outs(%result_4 : memref<100x100xi16>)
+func.func @constants() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>, tensor<0x3xf32>, tensor<100x100xi16>) {
+  %a = arith.constant dense<[1.5, 2.5]> : tensor<2xf32>
+  %b = arith.constant dense<[1.5, 2.5]> : tensor<2xf32>
+  %c = arith.constant dense<true> : tensor<i1>
+  %d = arith.constant dense<> : tensor<0x3xf32>
+  %e = arith.constant dense<-7> : tensor<100x100xi16>
+  return %a, %b, %c, %d, %e : tensor<2xf32>, tensor<2xf32>, tensor<i1>, tensor<0x3xf32>, tensor<100x100xi16>
+}

@@ -1,0 +1,148 @@
+// RUN: xla-opt %s --split-input-file -p xla-bufferize | filecheck %s
+
+// The destination of a reduction is updated where its initial value was filled in; the sum of both
+// needs memory of its own.
+
+#row = affine_map<(d0, d1) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @reduction(
+// CHECK:         linalg.fill ins(%zero : f32) outs(%result : memref<2xf32>)
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%a : memref<2x3xf32>) outs(%result : memref<2xf32>) {
+// CHECK-NOT:     memref.alloc
+func.func @reduction(%a: tensor<2x3xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<2x3xf32>) outs(%f : tensor<2xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// A destination that is an input, or that is used later, is copied first.
+
+// CHECK-LABEL: func.func @copied_destination(
+// CHECK-SAME:    %a: memref<4xf32>, %x: f32, %result: memref<4xf32>, %result_1: memref<4xf32>)
+// CHECK:         "memref.copy"(%a, %result)
+// CHECK-NEXT:    memref.store %x, %result[%c1]
+// CHECK-NEXT:    "memref.copy"(%result, %result_1)
+// CHECK-NEXT:    memref.store %x, %result_1[%c2]
+// CHECK-NEXT:    func.return
+func.func @copied_destination(%a: tensor<4xf32>, %x: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %b = tensor.insert %x into %a[%c1] : tensor<4xf32>
+  %c = tensor.insert %x into %b[%c2] : tensor<4xf32>
+  return %b, %c : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What was read of a tensor before it is overwritten stays a view; what is read afterwards is
+// copied, and not the tensor.
+
+// CHECK-LABEL: func.func @views(
+// CHECK:         %b = memref.alloc() : memref<8xf32>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
+// CHECK-NEXT:    %early = memref.subview %b[0] [2] [1] : memref<8xf32> to memref<2xf32>
+// CHECK-NEXT:    linalg.exp ins(%early : memref<2xf32>) outs(%result : memref<2xf32>)
+// CHECK-NEXT:    %[[LATE:.*]] = memref.subview %b[2] [2] [2] : memref<8xf32> to memref<2xf32, strided<[2], offset: 2>>
+// CHECK-NEXT:    %late = memref.alloc() : memref<2xf32>
+// CHECK-NEXT:    "memref.copy"(%[[LATE]], %late)
+// CHECK-NEXT:    memref.store %x, %b[%c1]
+// CHECK-NEXT:    linalg.exp ins(%late : memref<2xf32>) outs(%result_1 : memref<2xf32>)
+// CHECK-NEXT:    linalg.exp ins(%b : memref<8xf32>) outs(%result_2 : memref<8xf32>)
+func.func @views(%a: tensor<8xf32>, %x: f32) -> (tensor<2xf32>, tensor<2xf32>, tensor<8xf32>) {
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %e2 = tensor.empty() : tensor<2xf32>
+  %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %early = tensor.extract_slice %b[0][2][1] : tensor<8xf32> to tensor<2xf32>
+  %r = linalg.exp ins(%early : tensor<2xf32>) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+  %late = tensor.extract_slice %b[2][2][2] : tensor<8xf32> to tensor<2xf32>
+  %c = tensor.insert %x into %b[%c1] : tensor<8xf32>
+  %s = linalg.exp ins(%late : tensor<2xf32>) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+  %t = linalg.exp ins(%c : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %r, %s, %t : tensor<2xf32>, tensor<2xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Source and destination of an insertion overlap: the source is copied first.
+
+// CHECK-LABEL: func.func @shift(
+// CHECK:         linalg.exp ins(%a : memref<8xf32>) outs(%result : memref<8xf32>)
+// CHECK-NEXT:    %part = memref.subview %result[0] [7] [1]
+// CHECK-NEXT:    %[[COPY:.*]] = memref.alloc() : memref<7xf32>
+// CHECK-NEXT:    "memref.copy"(%part, %[[COPY]])
+// CHECK-NEXT:    %[[TARGET:.*]] = memref.subview %result[1] [7] [1]
+// CHECK-NEXT:    "memref.copy"(%[[COPY]], %[[TARGET]])
+// CHECK-NEXT:    func.return
+func.func @shift(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %part = tensor.extract_slice %b[0][7][1] : tensor<8xf32> to tensor<7xf32>
+  %c = tensor.insert_slice %part into %b[1][7][1] : tensor<7xf32> into tensor<8xf32>
+  return %c : tensor<8xf32>
+}
+
+// -----
+
+// The parts of a concatenation are computed in their places, in whatever order; an input is copied.
+
+// CHECK-LABEL: func.func @concatenation(
+// CHECK-SAME:    %a: memref<2x4xf32>, %result: memref<6x4xf32>)
+// CHECK-NEXT:    %b = memref.subview %result[4, 0] [2, 4] [1, 1] : memref<6x4xf32> to memref<2x4xf32, strided<[4, 1], offset: 16>>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<2x4xf32>) outs(%b : memref<2x4xf32, strided<[4, 1], offset: 16>>)
+// CHECK-NEXT:    %c = memref.subview %result[2, 0] [2, 4] [1, 1]
+// CHECK-NEXT:    linalg.exp ins(%b : {{.*}}) outs(%c : {{.*}})
+// CHECK-NEXT:    %[[FIRST:.*]] = memref.subview %result[0, 0] [2, 4] [1, 1] : memref<6x4xf32> to memref<2x4xf32>
+// CHECK-NEXT:    "memref.copy"(%a, %[[FIRST]])
+// CHECK-NEXT:    func.return
+func.func @concatenation(%a: tensor<2x4xf32>) -> tensor<6x4xf32> {
+  %e = tensor.empty() : tensor<2x4xf32>
+  %b = linalg.exp ins(%a : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %c = linalg.exp ins(%b : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %whole = tensor.empty() : tensor<6x4xf32>
+  %d = tensor.insert_slice %a into %whole[0, 0][2, 4][1, 1] : tensor<2x4xf32> into tensor<6x4xf32>
+  %f = tensor.insert_slice %b into %d[4, 0][2, 4][1, 1] : tensor<2x4xf32> into tensor<6x4xf32>
+  %g = tensor.insert_slice %c into %f[2, 0][2, 4][1, 1] : tensor<2x4xf32> into tensor<6x4xf32>
+  return %g : tensor<6x4xf32>
+}
+
+// -----
+
+// Large results take over an input that is dead, if element depends on element; the transposed
+// input keeps its memory.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#transposed = affine_map<(d0, d1) -> (d1, d0)>
+
+// CHECK-LABEL: func.func @large(
+// CHECK:         %b = memref.alloc() : memref<512x512xf32>
+// CHECK-NEXT:    linalg.exp ins(%a : {{.*}}) outs(%b : {{.*}})
+// CHECK-NEXT:    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<512x512xf32>) outs(%b : memref<512x512xf32>) {
+// CHECK-NEXT:    ^bb0(%x: f32, %old: f32):
+// CHECK-NEXT:      %z = arith.subf %old, %x : f32
+// CHECK:         %d = memref.alloc() : memref<512x512xf32>
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%b : {{.*}}) outs(%d : {{.*}}) {
+func.func @large(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %e = tensor.empty() : tensor<512x512xf32>
+  %b = linalg.exp ins(%a : tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%b, %a : tensor<512x512xf32>, tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) {
+  ^bb0(%y: f32, %x: f32, %old: f32):
+    %z = arith.subf %y, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<512x512xf32>
+  %d = linalg.generic {indexing_maps = [#transposed, #id], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    linalg.yield %x : f32
+  } -> tensor<512x512xf32>
+  %f = linalg.exp ins(%d : tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %f : tensor<512x512xf32>
+}

@@ -1,0 +1,99 @@
+// RUN: xla-opt %s --split-input-file -p xla-plan-buffers | filecheck %s
+
+// Two of three buffers are live at any time: the third takes the place of the first. What is in
+// the result needs no place, nor does i1 need less than a byte.
+
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME:    %a: memref<40xi1>, %result: memref<40xi1>, %arena: memref<128xi8>) attributes {xla.entry, xla.arena_bytes = 128 : i64, xla.max_live_bytes = 128 : i64} {
+// CHECK-NEXT:    %[[O1:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %b = memref.view %arena[%[[O1]]][] : memref<128xi8> to memref<40xi1>
+// CHECK-NEXT:    "memref.copy"(%a, %b)
+// CHECK-NEXT:    %[[O2:.*]] = arith.constant 64 : index
+// CHECK-NEXT:    %c = memref.view %arena[%[[O2]]][] : memref<128xi8> to memref<40xi1>
+// CHECK-NEXT:    "memref.copy"(%b, %c)
+// CHECK-NEXT:    %[[O3:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %d = memref.view %arena[%[[O3]]][] : memref<128xi8> to memref<40xi1>
+// CHECK-NEXT:    "memref.copy"(%c, %d)
+// CHECK-NEXT:    "memref.copy"(%d, %result)
+// CHECK-NEXT:    func.return
+func.func @chain(%a: memref<40xi1>, %result: memref<40xi1>) attributes {xla.entry} {
+  %b = memref.alloc() : memref<40xi1>
+  "memref.copy"(%a, %b) : (memref<40xi1>, memref<40xi1>) -> ()
+  %c = memref.alloc() : memref<40xi1>
+  "memref.copy"(%b, %c) : (memref<40xi1>, memref<40xi1>) -> ()
+  %d = memref.alloc() : memref<40xi1>
+  "memref.copy"(%c, %d) : (memref<40xi1>, memref<40xi1>) -> ()
+  "memref.copy"(%d, %result) : (memref<40xi1>, memref<40xi1>) -> ()
+  memref.dealloc %d : memref<40xi1>
+  return
+}
+
+// -----
+
+// A view keeps its buffer alive, and a loop what is used in it but comes from outside; what is
+// allocated inside only needs room while an iteration uses it.
+
+// CHECK-LABEL: func.func @loop(
+// CHECK-SAME:    %arena: memref<256xi8>) attributes {xla.entry, xla.arena_bytes = 256 : i64, xla.max_live_bytes = 256 : i64} {
+// CHECK:         %outside = memref.view %arena[%{{.*}}][] : memref<256xi8> to memref<2x16xf32>
+// CHECK:         scf.for
+// CHECK:           %[[O1:.*]] = arith.constant 128 : index
+// CHECK-NEXT:      %inside = memref.view %arena[%[[O1]]][]
+// CHECK:           %[[O2:.*]] = arith.constant 192 : index
+// CHECK-NEXT:      %second = memref.view %arena[%[[O2]]][]
+// CHECK:           %[[O3:.*]] = arith.constant 128 : index
+// CHECK-NEXT:      %third = memref.view %arena[%[[O3]]][]
+func.func @loop(%a: memref<2x16xf32>, %n: index, %result: memref<16xf32>) attributes {xla.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %outside = memref.alloc() : memref<2x16xf32>
+  "memref.copy"(%a, %outside) : (memref<2x16xf32>, memref<2x16xf32>) -> ()
+  %row = memref.subview %outside[1, 0] [1, 16] [1, 1] : memref<2x16xf32> to memref<16xf32, strided<[1], offset: 16>>
+  scf.for %i = %c0 to %n step %c1 {
+    %inside = memref.alloc() : memref<16xf32>
+    "memref.copy"(%row, %inside) : (memref<16xf32, strided<[1], offset: 16>>, memref<16xf32>) -> ()
+    %second = memref.alloc() : memref<16xf32>
+    "memref.copy"(%inside, %second) : (memref<16xf32>, memref<16xf32>) -> ()
+    %third = memref.alloc() : memref<16xf32>
+    "memref.copy"(%second, %third) : (memref<16xf32>, memref<16xf32>) -> ()
+    "memref.copy"(%third, %result) : (memref<16xf32>, memref<16xf32>) -> ()
+  }
+  return
+}
+
+// -----
+
+// A function that needs memory gets a part of its caller's arena; an entry has one in any case.
+
+// CHECK-LABEL: func.func private @callee(
+// CHECK-SAME:    %a: memref<20xf64>, %arena: memref<192xi8>) attributes {xla.arena_bytes = 192 : i64, xla.max_live_bytes = 192 : i64}
+func.func private @callee(%a: memref<20xf64>) {
+  %b = memref.alloc() : memref<20xf64>
+  "memref.copy"(%a, %b) : (memref<20xf64>, memref<20xf64>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func private @frugal(%a: memref<20xf64>) {
+func.func private @frugal(%a: memref<20xf64>) {
+  return
+}
+
+// CHECK-LABEL: func.func @caller(
+// CHECK-SAME:    %a: memref<20xf64>, %arena: memref<384xi8>) attributes {xla.entry, xla.arena_bytes = 384 : i64, xla.max_live_bytes = 384 : i64} {
+// CHECK:         %b = memref.view %arena
+// CHECK:         %[[PART:.*]] = memref.view %arena[%{{.*}}][] : memref<384xi8> to memref<192xi8>
+// CHECK-NEXT:    func.call @callee(%b, %[[PART]]) : (memref<20xf64>, memref<192xi8>) -> ()
+// CHECK-NEXT:    func.call @frugal(%b) : (memref<20xf64>) -> ()
+func.func @caller(%a: memref<20xf64>) attributes {xla.entry} {
+  %b = memref.alloc() : memref<20xf64>
+  "memref.copy"(%a, %b) : (memref<20xf64>, memref<20xf64>) -> ()
+  call @callee(%b) : (memref<20xf64>) -> ()
+  call @frugal(%b) : (memref<20xf64>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME:    %arena: memref<0xi8>) attributes {xla.entry, xla.arena_bytes = 0 : i64, xla.max_live_bytes = 0 : i64} {
+func.func @nothing() attributes {xla.entry} {
+  return
+}

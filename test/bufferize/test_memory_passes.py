@@ -1,0 +1,111 @@
+"""What FileCheck cannot say about planning memory and outlining kernels."""
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ComplexType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    NoneType,
+    bf16,
+    f32,
+    f64,
+)
+from xdsl.parser import Parser
+
+from lowerings.bufferize.bufferize import XlaBufferizePass
+from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
+from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
+from lowerings.context import make_context
+from lowerings.conversion import ConversionFailed
+
+
+def parse(text: str) -> tuple[Context, ModuleOp]:
+    ctx = make_context()
+    return ctx, Parser(ctx, text).parse_module()
+
+
+def test_functions_that_call_themselves_have_no_bound():
+    ctx, module = parse("""
+    func.func private @f() {
+      func.call @g() : () -> ()
+      func.return
+    }
+    func.func private @g() {
+      func.call @f() : () -> ()
+      func.return
+    }""")
+    with pytest.raises(ConversionFailed, match="@f calls itself"):
+        XlaPlanBuffersPass().apply(ctx, module)
+
+
+@pytest.mark.parametrize(
+    ("type", "size"),
+    [
+        (IntegerType(1), 1),
+        (IntegerType(4), 1),
+        (IntegerType(8), 1),
+        (IntegerType(24), 4),
+        (IntegerType(64), 8),
+        (IndexType(), 8),
+        (bf16, 2),
+        (f32, 4),
+        (ComplexType(f64), 16),
+        (NoneType(), None),
+    ],
+    ids=str,
+)
+def test_element_bytes(type, size):
+    assert element_bytes(type) == size
+
+
+LAYER = """
+  %e{0} = tensor.empty() : tensor<64x64xf32>
+  %f{0} = linalg.fill ins(%zero : f32) outs(%e{0} : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %w{0} = tensor.extract_slice %w[{0}, 0, 0][1, 64, 64][1, 1, 1]
+    : tensor<12x64x64xf32> to tensor<64x64xf32>
+  %m{0} = linalg.generic {{indexing_maps = [#a, #b, #c],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x{0}, %w{0} : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f{0} : tensor<64x64xf32>) {{
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %s = arith.mulf %p, %q : f32
+    %t = arith.addf %r, %s : f32
+    linalg.yield %t : f32
+  }} -> tensor<64x64xf32>
+  %x{1} = linalg.exp ins(%m{0} : tensor<64x64xf32>) outs(%e{0} : tensor<64x64xf32>)
+    -> tensor<64x64xf32>
+"""
+
+
+def test_twelve_equal_layers_are_about_one():
+    """The kernels of all layers but the first, whose weight has no offset, are shared."""
+    layers = "".join(LAYER.format(n, n + 1) for n in range(12))
+    ctx, module = parse(f"""
+    #a = affine_map<(d0, d1, d2) -> (d0, d2)>
+    #b = affine_map<(d0, d1, d2) -> (d2, d1)>
+    #c = affine_map<(d0, d1, d2) -> (d0, d1)>
+    func.func @main(%x0: tensor<64x64xf32>, %w: tensor<12x64x64xf32>) -> tensor<64x64xf32> {{
+      %zero = arith.constant 0.0 : f32
+      {layers}
+      func.return %x12 : tensor<64x64xf32>
+    }}""")
+    for step in (XlaBufferizePass(), XlaPlanBuffersPass(), XlaOutlineKernelsPass()):
+        step.apply(ctx, module)
+    module.verify()
+    kernels = [
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, func.FuncOp) and "xla.kernel" in op.attributes
+    ]
+    assert kernels == ["contraction_kernel_0", "exp_kernel_1", "contraction_kernel_2"]
+    calls = [op for op in module.walk() if isinstance(op, func.CallOp)]
+    assert len(calls) == 24
+    main = next(op for op in module.ops if isinstance(op, func.FuncOp))
+    arena = main.attributes["xla.arena_bytes"]
+    assert isinstance(arena, IntegerAttr)
+    # The output of one layer and the product of the next.
+    assert arena.value.data == 2 * 64 * 64 * 4

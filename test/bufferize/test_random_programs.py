@@ -1,0 +1,94 @@
+"""Random programs mean the same at the buffers level, in memory that holds arbitrary values."""
+
+import random
+import subprocess
+
+import numpy as np
+import pytest
+from bufferize.evaluation import Evaluator
+from bufferize.random_programs import ProgramMaker, random_inputs
+from hypothesis import given
+from hypothesis import strategies as st
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+
+from lowerings.bufferize.bufferize import XlaBufferizePass
+from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
+from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
+from lowerings.context import make_context
+from lowerings.execution.executable import compile_loops_module
+from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+
+CONTEXT = make_context()
+SEEDS = st.integers(0, 1 << 40)
+
+
+def passes(in_place_bytes: int) -> list[ModulePass]:
+    return [
+        XlaBufferizePass(in_place_bytes=in_place_bytes),
+        XlaPlanBuffersPass(),
+        XlaOutlineKernelsPass(),
+    ]
+
+
+def make_program(seed: int) -> tuple[ModuleOp, list[np.ndarray], list[np.ndarray]]:
+    """A program, arguments for it, and its results at the tensors level."""
+    choices = random.Random(seed)
+    module = ProgramMaker(choices).module()
+    module.verify()
+    arguments = random_inputs(module, choices)
+    return module, arguments, Evaluator(module, 1).call_tensors("main", arguments)
+
+
+@given(SEEDS)
+def test_the_generator_leaves_nothing_unspecified(seed: int):
+    module, arguments, expected = make_program(seed)
+    for a, b in zip(expected, Evaluator(module, 2).call_tensors("main", arguments), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(SEEDS, st.sampled_from([0, 1 << 18]))
+def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int):
+    module, arguments, expected = make_program(seed)
+    for step in passes(in_place_bytes):
+        step.apply(CONTEXT, module)
+        module.verify()
+        found = Evaluator(module, 3).call_buffers("main", arguments)
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(a, b, step.name)
+    text = str(module)
+    assert str(Parser(CONTEXT, text).parse_module()) == text
+
+
+@given(SEEDS, st.sampled_from([0, 1 << 18]))
+def test_machine_code_means_the_same(seed: int, in_place_bytes: int):
+    module, arguments, expected = make_program(seed)
+    for step in (*passes(in_place_bytes), ConvertLinalgToLoops()):
+        step.apply(CONTEXT, module)
+    signature = Signature(
+        tuple(ArraySpec.of("s32", *array.shape) for array in arguments),
+        tuple(ArraySpec.of("s32", *array.shape) for array in expected),
+    )
+    found = compile_loops_module(module, signature)(*arguments)
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.mlir_opt
+def test_mlir_opt_takes_the_buffers_level(mlir_opt_path: str):
+    texts: list[str] = []
+    for seed in range(25):
+        module, _, _ = make_program(seed)
+        for step in passes(0 if seed % 2 else 1 << 18):
+            step.apply(CONTEXT, module)
+            texts.append(str(module))
+    answer = subprocess.run(
+        [mlir_opt_path, "--split-input-file", "-o", "/dev/null"],
+        input="\n// -----\n".join(texts),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr[:2000]
