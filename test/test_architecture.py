@@ -16,18 +16,24 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violation"),
     ("xla_dialect.types", "xla_dialect.layout", "xla_dialect.attributes", "xla_dialect.shapes"),
-    ("xla_dialect.xdsl_workarounds", "xla_dialect.syntax"),
-    ("xla_dialect.constraints", "xla_dialect.traits"),
+    (
+        "xla_dialect.xdsl_workarounds",
+        "xla_dialect.syntax",
+        "xla_dialect.window",
+        "xla_dialect.convolution_labels",
+    ),
+    ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.traits"),
     ("xla_dialect.op",),
     ("xla_dialect.ops",),
     ("xla_dialect.dialect", "xla_dialect.verification"),
     (
-        "xla_dialect.builder",
         "xla_dialect.reference",
         "xla_dialect.hlo_text",
         "xla_dialect.stablehlo",
         "xla_dialect.mlir_text",
     ),
+    # Takes types in the spelling of HLO text, and constants as arrays.
+    ("xla_dialect.builder",),
     (
         "lowerings.arith_extension",
         "lowerings.collector",
