@@ -5,11 +5,11 @@ index arithmetic folded and shared as it is written, constants at the function's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, cast
 
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
@@ -176,6 +176,8 @@ class LoopBuilder:
     def __init__(self, constants: FunctionConstants):
         self.constants = constants
         self.ops: list[Operation] = []
+        self.called: set[str] = set()
+        """The functions of the module that were called."""
         self._outer: list[list[Operation]] = []
         self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
 
@@ -221,6 +223,37 @@ class LoopBuilder:
             regions=[Region(loop.body)],
         )
         return self.add(op).results
+
+    def branch(
+        self,
+        condition: SSAValue,
+        then: Callable[[], Sequence[SSAValue]],
+        otherwise: Sequence[SSAValue],
+    ) -> Sequence[SSAValue]:
+        """What `then` writes and returns if a condition holds, else `otherwise`."""
+        self._outer.append(self.ops)
+        self._known.append({})
+        self.ops = []
+        taken = Block()
+        results = then()
+        taken.add_ops(self.ops)
+        taken.add_op(scf.YieldOp.create(operands=results))
+        self.ops = self._outer.pop()
+        self._known.pop()
+        skipped = Block([scf.YieldOp.create(operands=otherwise)])
+        op = scf.IfOp.create(
+            operands=[condition],
+            result_types=[value.type for value in otherwise],
+            regions=[Region(taken), Region(skipped)],
+        )
+        return self.add(op).results
+
+    def call(
+        self, name: str, arguments: Sequence[SSAValue], result_types: Sequence[Attribute]
+    ) -> Sequence[SSAValue]:
+        """The results of a function of the module; its name is added to `called`."""
+        self.called.add(name)
+        return self.add(func.CallOp(name, arguments, result_types)).results
 
     def binary(
         self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue, *, share: bool = False

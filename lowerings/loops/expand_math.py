@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import func, math
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from lowerings.loops.builder import FunctionConstants, LoopBuilder
 from lowerings.loops.math_functions import (
+    arctangent,
     error_function,
     exponential,
     hyperbolic,
+    large_arguments,
     logarithm,
+    power,
     roots,
+    trigonometric,
 )
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
 
@@ -36,8 +40,20 @@ EXPANSIONS: dict[type[Operation], Expansion] = {
     math.RsqrtOp: roots.rsqrt,
     math.TanhOp: hyperbolic.tanh,
     math.ErfOp: error_function.erf,
+    math.SinOp: trigonometric.sin,
+    math.CosOp: trigonometric.cos,
+    math.TanOp: trigonometric.tan,
+    math.AtanOp: arctangent.atan,
+    math.Atan2Op: arctangent.atan2,
+    math.CbrtOp: roots.cbrt,
+    math.PowFOp: power.powf,
 }
 """How each function is computed."""
+
+CALLED_FUNCTIONS: dict[str, Callable[[], Sequence[Operation]]] = {
+    large_arguments.REDUCTION: large_arguments.definitions,
+}
+"""What is added to the module where an expansion calls a function, by its name."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +78,24 @@ class ExpandMathPass(ModulePass):
     name = "expand-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        called: set[str] = set()
         for function in op.walk():
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                expand_function(function)
+                called |= expand_function(function)
+        defined = {
+            symbol.data
+            for each in op.body.block.ops
+            if isinstance(symbol := each.properties.get("sym_name"), StringAttr)
+        }
+        for name in sorted(called - defined):
+            op.body.block.add_ops(CALLED_FUNCTIONS[name]())
 
 
-def expand_function(function: func.FuncOp) -> None:
-    """Expands what a function computes."""
+def expand_function(function: func.FuncOp) -> set[str]:
+    """Expands what a function computes; returns the names of functions that it calls then."""
     found = [op for op in function.walk() if type(op) in EXPANSIONS]
     if not found:
-        return
+        return set()
     builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
     for op in found:
         operands = [Number(builder, operand) for operand in op.operands]
@@ -81,6 +105,7 @@ def expand_function(function: func.FuncOp) -> None:
         block = op.parent
         assert block is not None
         block.erase_op(op)
+    return builder.called
 
 
 def evaluate(expansion: Expansion, operands: list[Number]) -> Number:

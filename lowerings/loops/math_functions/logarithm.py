@@ -61,14 +61,19 @@ class Decomposition:
     tail: Number
 
 
-def decompose(x: Number) -> Decomposition:
-    """Of a normal positive number."""
+def mantissa_and_exponent(x: Number) -> tuple[Number, Number]:
+    """A normal positive number as `2**exponent * (1 + fraction)`: fraction and exponent."""
     layout = x.format
     root = ROOT_OF_HALF_BITS[layout.bits]
     shifted = x.as_integer() - root
     exponent = (shifted >> layout.mantissa_bits).to_float(x.element_type)
     mantissa = (shifted & ((1 << layout.mantissa_bits) - 1)) + root
-    fraction = mantissa.as_float() - 1.0
+    return mantissa.as_float() - 1.0, exponent
+
+
+def decompose(x: Number) -> Decomposition:
+    """Of a normal positive number."""
+    fraction, exponent = mantissa_and_exponent(x)
     return Decomposition(exponent, fraction, tail_of_log1p(fraction))
 
 

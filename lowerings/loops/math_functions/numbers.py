@@ -7,14 +7,16 @@ take that of the other operand, and what fits scalars fits vectors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     BFloat16Type,
+    DenseArrayBase,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -23,6 +25,8 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
     f32,
+    i1,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -31,11 +35,13 @@ from lowerings.arith_extension import (
     CmpfOp,
     CmpiOp,
     FPToSIOp,
+    IndexCastOp,
     SelectOp,
     SIToFPOp,
+    TruncIOp,
     with_element_type,
 )
-from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder, ScalarAttr
+from lowerings.loops.builder import INDEX, NO_OVERFLOW_FLAGS, LoopBuilder, ScalarAttr
 
 Operand: TypeAlias = "Number | float | int"
 
@@ -291,6 +297,85 @@ class Number:
         """A float rounded to a narrower type."""
         result_type = with_element_type(self.type, element_type)
         return self._emit(arith.TruncFOp, [self], result_type)
+
+    def cut(self, bits: int) -> Number:
+        """The low bits of an integer."""
+        result_type = with_element_type(self.type, IntegerType(bits))
+        return self._emit(TruncIOp, [self], result_type, overflowFlags=NO_OVERFLOW_FLAGS)
+
+    def times_wide(self, factor: Operand) -> tuple[Number, Number]:
+        """The low and the high half of the product of two unsigned integers."""
+        op = arith.MulUIExtendedOp(self.value, self._lift(factor).value)
+        self.builder.add(op)
+        return Number(self.builder, op.low), Number(self.builder, op.high)
+
+    def leading_zeros(self) -> Number:
+        """How many bits of an integer are zero before the first that is not."""
+        return self._emit(math.CountLeadingZerosOp, [self])
+
+    def is_less_unsigned(self, other: Operand) -> Number:
+        """Of integers without sign."""
+        return self._compare("ult", other)
+
+    def to_index(self) -> SSAValue:
+        """A scalar integer as an index."""
+        return self.builder.add(IndexCastOp(self.value, INDEX)).result
+
+    def if_any(
+        self, then: Callable[[], Sequence[Number]], otherwise: Sequence[Number]
+    ) -> list[Number]:
+        """What `then` computes if this condition holds in some lane, else `otherwise`."""
+        condition = self.value
+        if isinstance(self.type, VectorType):
+            reduction = vector.ReductionOp.create(
+                operands=[condition],
+                result_types=[i1],
+                properties={
+                    "kind": vector.CombiningKindAttr(vector.CombiningKindFlag.OR),
+                    "fastmath": NO_FAST_MATH,
+                },
+            )
+            condition = self.builder.add(reduction).dest
+        results = self.builder.branch(
+            condition,
+            lambda: [number.value for number in then()],
+            [number.value for number in otherwise],
+        )
+        return [Number(self.builder, result) for result in results]
+
+    def call_on_lanes(self, name: str, result_types: Sequence[Attribute]) -> list[Number]:
+        """The results of a function of a scalar, for each lane."""
+        builder, own = self.builder, self.type
+        if not isinstance(own, VectorType):
+            return [Number(builder, v) for v in builder.call(name, [self.value], result_types)]
+        (lanes,) = own.get_shape()
+        constants = builder.constants
+        start = [constants.zero_vector(each, lanes) for each in result_types]
+        loop = builder.open_loop(
+            constants.index(0), constants.index(lanes), constants.index(1), start, "lane"
+        )
+        lane = loop.induction_variable
+        position = DenseArrayBase.from_list(i64, [DYNAMIC_INDEX])
+        element = builder.add(
+            vector.ExtractOp.create(
+                operands=[self.value, lane],
+                result_types=[self.element_type],
+                properties={"static_position": position},
+            )
+        ).result
+        carried = [
+            builder.add(
+                vector.InsertOp.create(
+                    operands=[value, before, lane],
+                    result_types=[before.type],
+                    properties={"static_position": position},
+                )
+            ).result
+            for value, before in zip(
+                builder.call(name, [element], result_types), loop.carried, strict=True
+            )
+        ]
+        return [Number(builder, value) for value in builder.close_loop(loop, carried)]
 
     def polynomial(self, coefficients: Sequence[float]) -> Number:
         """The polynomial of this number, coefficients from the constant term up, by Horner."""
