@@ -46,6 +46,19 @@ def parse_module(text: str, file: str) -> Module:
     return _Parser(text, file).module()
 
 
+def parse_type(text: str) -> Attribute:
+    """
+    The type that a text spells: `f32[2,3]{1,0}`, `(s32[], pred[4])`, `token[]`.
+
+    Raises HloSyntaxError.
+    """
+    parser = _Parser(text, "<type>")
+    type_ = parser.type()
+    if parser.lexer.kind != "end":
+        parser.lexer.fail_expected("the end of the type")
+    return type_
+
+
 class _Parser:
     def __init__(self, text: str, file: str):
         self.lexer = Lexer(text, file)
