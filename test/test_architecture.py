@@ -15,7 +15,13 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # `lowerings` are the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violation"),
-    ("xla_dialect.types", "xla_dialect.layout", "xla_dialect.attributes", "xla_dialect.shapes"),
+    (
+        "xla_dialect.dynamic_size",
+        "xla_dialect.layout",
+        "xla_dialect.attributes",
+        "xla_dialect.shapes",
+    ),
+    ("xla_dialect.types",),
     (
         "xla_dialect.xdsl_workarounds",
         "xla_dialect.syntax",

@@ -15,7 +15,10 @@ from xla_dialect.types import (
     all_compatible,
     element_class,
     element_name,
+    extents,
+    flatten,
     is_scalar,
+    keeps_marks,
     spell,
     spell_all,
 )
@@ -42,8 +45,8 @@ def with_elements(type_: Attribute, allowed: ElementClass, name: str, label: str
 
 
 def require_same_shape(a: Array, b: Array, names: str, label: str) -> None:
-    """Both arrays have the same dimension sizes."""
-    if a.shape != b.shape:
+    """Both arrays have the same dimension sizes; marks of dynamic dimensions are ignored."""
+    if a is not b and extents(a) != extents(b):
         raise Violation(label, f"{names} have shapes {spell(a)} and {spell(b)}")
 
 
@@ -133,14 +136,17 @@ def results_agree(declared: Sequence[Attribute], inferred: Sequence[Attribute]) 
     """
     Whether declared result types are the inferred ones, up to layout.
 
-    Where HLO has one tuple of several results, the tuple and its elements are both legal.
+    Where HLO has one tuple of several results, the tuple and its elements are both legal. A
+    dimension may be declared dynamic without being so, but not the other way round.
     """
-    if all_compatible(declared, inferred):
-        return True
-    if len(declared) != 1 or len(inferred) == 1:
-        return False
-    only = declared[0]
-    return isinstance(only, TupleType) and all_compatible(only.types.data, inferred)
+    if len(declared) == 1 != len(inferred) and isinstance(declared[0], TupleType):
+        declared = declared[0].types.data
+    return all_compatible(declared, inferred) and all(map(keeps_marks, declared, inferred))
+
+
+def results_follow(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:
+    """Whether an operation may declare these results: as `results_agree`, or all their leaves."""
+    return results_agree(declared, inferred) or results_agree(declared, flatten(inferred))
 
 
 def flat_results(results: Sequence[Attribute]) -> tuple[Attribute, ...]:

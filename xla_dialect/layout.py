@@ -132,10 +132,7 @@ class Layout:
             not self.index_type and not self.pointer_type,
             "(C8) index and pointer types belong to sparse arrays only",
         )
-        _rule(
-            not self.bounds or len(self.bounds) == rank,
-            f"{len(self.bounds)} bounds for {rank} dimensions",
-        )
+        self._validate_bounds(dimensions)
 
     def buffer_elements(self, dimensions: Sequence[int]) -> int:
         """
@@ -161,6 +158,15 @@ class Layout:
             f"(C4) padded dimensions {list(self.padded_dimensions)} for sizes {list(dimensions)}",
         )
         _rule(not self.tiles, "(C4) padded dimensions cannot be combined with tiles")
+
+    def _validate_bounds(self, dimensions: Sequence[int]) -> None:
+        rank = len(dimensions)
+        _rule(len(self.bounds) in (0, rank), f"{len(self.bounds)} bounds for {rank} dimensions")
+        for number, bound in enumerate(self.bounds):
+            _rule(
+                bound is None or (bound >= 0 and dimensions[number] < 0),
+                f"dimension {number} has the bound {bound}, the size {dimensions[number]}",
+            )
 
     def _validate_splits(self, physical: Sequence[int]) -> None:
         numbers = [dimension for dimension, _ in self.split_configs]

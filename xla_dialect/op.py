@@ -39,9 +39,9 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import syntax
-from xla_dialect.constraints import results_agree
+from xla_dialect.constraints import results_follow
 from xla_dialect.layout import LayoutAttr, LayoutError
-from xla_dialect.types import MAX_ELEMENTS, Array, element_count, spell_all
+from xla_dialect.types import MAX_ELEMENTS, Array, element_count, extents, spell_all
 from xla_dialect.violation import Violation
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | None
@@ -249,7 +249,7 @@ class XlaOp(IRDLOperation):
         """Checks every constraint and the declared result types against the inferred ones."""
         inferred = self.infer_types()
         declared = tuple(self.result_types)
-        if declared != inferred and not results_agree(declared, inferred):
+        if declared != inferred and not results_follow(declared, inferred):
             raise VerifyException(
                 f"{self.name}: (Result) declared {spell_all(declared)}, "
                 f"inferred {spell_all(inferred)}"
@@ -291,12 +291,12 @@ def _verify_type(name: str, type_: Attribute) -> None:
     if not isinstance(type_, TensorType):
         return
     type_ = cast(Array, type_)
-    dimensions = type_.get_shape()
+    dimensions = extents(type_)
     if element_count([d for d in dimensions if d > 0]) > MAX_ELEMENTS:
         raise VerifyException(f"{name}: (Size) {dimensions} has more than 2^63 - 1 elements")
     if isinstance(type_.encoding, LayoutAttr):
         try:
-            type_.encoding.data.validate(dimensions)
+            type_.encoding.data.validate(type_.get_shape())
         except LayoutError as error:
             raise VerifyException(f"{name}: layout of {type_}: {error}") from None
 

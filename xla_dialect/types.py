@@ -1,14 +1,16 @@
 """The types of XLA and their names: element types, arrays, tuples and tokens.
 
 Arrays are builtin `tensor`s: signless `iN` is sN, `uiN` is uN, `i1` is pred. The encoding of a
-tensor, where present, is its `#xla.layout`. Tuples are builtin `tuple`s.
+tensor, where present, is its `#xla.layout`; it holds the upper bounds of dynamic dimensions.
+`sizes_of` reads a type's sizes and `array` makes the type of sizes, both with the marks of dynamic
+dimensions. Tuples are builtin `tuple`s.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from typing import TypeAlias, cast
 
@@ -37,6 +39,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
+
+from xla_dialect.dynamic_size import DynamicSize, is_dynamic, united
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.violation import Violation
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""
@@ -139,9 +145,55 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     name = "xla.token"
 
 
-def array(element_type: Attribute, dimensions: Sequence[int], encoding: Attribute | None = None):
-    """The array type of these sizes; the default layout if none is given."""
-    return TensorType(element_type, dimensions, NoneAttr() if encoding is None else encoding)
+def array(
+    element_type: Attribute, sizes: Sequence[int], encoding: Attribute | None = None
+) -> Array:
+    """The array type of these sizes, which may be dynamic; the default layout if none is given."""
+    if encoding is None:
+        encoding = NoneAttr()
+        if is_dynamic(sizes):
+            bounds = tuple(int(n) if isinstance(n, DynamicSize) else None for n in sizes)
+            encoding = LayoutAttr(replace(Layout.default(len(sizes)), bounds=bounds))
+            sizes = [DYNAMIC_INDEX if isinstance(n, DynamicSize) else n for n in sizes]
+    return TensorType(element_type, sizes, encoding)
+
+
+def sizes_of(type_: Array) -> tuple[int, ...]:
+    """
+    The sizes of the dimensions, dynamic ones as `DynamicSize`: every shape rule reads them here.
+
+    Raises Violation for an unbounded dynamic dimension.
+    """
+    sizes = extents(type_)
+    if DYNAMIC_INDEX in sizes:
+        raise Violation("Size", f"{spell(type_)} has an unbounded dynamic dimension")
+    return sizes
+
+
+def extents(type_: Array) -> tuple[int, ...]:
+    """As `sizes_of`, with DYNAMIC_INDEX for unbounded dynamic dimensions."""
+    sizes = type_.get_shape()
+    if not isinstance(type_.encoding, LayoutAttr):
+        return sizes
+    bounds = type_.encoding.data.bounds
+    if len(bounds) != len(sizes):
+        return sizes
+    return tuple(
+        size if bound is None or size != DYNAMIC_INDEX else DynamicSize(bound)
+        for size, bound in zip(sizes, bounds, strict=True)
+    )
+
+
+def united_type(first: Array, *others: Array) -> Array:
+    """
+    The type of arrays of equal sizes, as an elementwise operation has it.
+
+    The element type is that of the first, the layout the default one; a dimension is dynamic where
+    it is in one of them.
+    """
+    if all(isinstance(type_.encoding, NoneAttr) for type_ in (first, *others)):
+        return first
+    return array(first.element_type, united(*map(extents, (first, *others))))
 
 
 def element_class(element_type: Attribute) -> ElementClass:
@@ -195,12 +247,15 @@ def flatten(types: Sequence[Attribute]) -> tuple[Attribute, ...]:
 
 
 def compatible(a: Attribute, b: Attribute) -> bool:
-    """Whether two types agree in element type and sizes; layout is ignored (S9)."""
+    """Whether two types agree in element type and sizes (S9).
+
+    Layouts are ignored, and so are the marks of dynamic dimensions: bounds count as sizes.
+    """
     if a is b or a == b:
         return True
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         left, right = cast(Array, a), cast(Array, b)
-        return left.shape == right.shape and left.element_type == right.element_type
+        return extents(left) == extents(right) and left.element_type == right.element_type
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         return all_compatible(a.types.data, b.types.data)
     return False
@@ -211,6 +266,20 @@ def all_compatible(a: Sequence[Attribute], b: Sequence[Attribute]) -> bool:
     return len(a) == len(b) and all(compatible(x, y) for x, y in zip(a, b, strict=True))
 
 
+def keeps_marks(declared: Attribute, inferred: Attribute) -> bool:
+    """Whether every dimension that is dynamic in one type is so in another, compatible one."""
+    if isinstance(declared, TensorType) and isinstance(inferred, TensorType):
+        pairs = zip(extents(cast(Array, declared)), extents(cast(Array, inferred)), strict=True)
+        return all(
+            isinstance(mine, DynamicSize) or not isinstance(theirs, DynamicSize)
+            for mine, theirs in pairs
+        )
+    if isinstance(declared, TupleType) and isinstance(inferred, TupleType):
+        pairs = zip(declared.types.data, inferred.types.data, strict=True)
+        return all(keeps_marks(mine, theirs) for mine, theirs in pairs)
+    return True
+
+
 def without_layout(type_: Array) -> Array:
     """The type with the default layout."""
     return type_ if isinstance(type_.encoding, NoneAttr) else array_like(type_)
@@ -218,27 +287,32 @@ def without_layout(type_: Array) -> Array:
 
 def array_like(type_: Array, element_type: Attribute | None = None) -> Array:
     """The dimensions of `type_` with another element type and the default layout."""
-    return TensorType(
-        type_.element_type if element_type is None else element_type, type_.shape.data
-    )
+    element_type = type_.element_type if element_type is None else element_type
+    if isinstance(type_.encoding, NoneAttr):
+        return TensorType(element_type, type_.shape.data)
+    return array(element_type, extents(type_))
 
 
 def element_count(dimensions: Sequence[int]) -> int:
-    """The number of elements (1 for rank 0); bounded dynamic sizes must be resolved before."""
-    return math.prod(dimensions)
+    """The number of elements (1 for rank 0), the largest possible for bounded dynamic sizes."""
+    return math.prod(map(int, dimensions))
 
 
 def byte_size(type_: Array) -> int:
-    """Bytes of a dense array, every element in whole bytes (pred and sub-byte types one each)."""
+    """
+    Bytes of a dense array, every element in whole bytes (pred and sub-byte types one each).
+
+    Bounded dynamic dimensions count with their bounds. Raises Violation for unbounded ones.
+    """
     bits = BY_TYPE[type_.element_type].bits
-    return element_count(type_.get_shape()) * max(1, bits // 8)
+    return element_count(sizes_of(type_)) * max(1, bits // 8)
 
 
 def spell(type_: Attribute) -> str:
-    """A type as HLO text spells it, without layouts: `f32[2,3]`, `(s32[], pred[4])`, `token[]`."""
+    """A type as HLO text spells it, without layouts: `f32[2,<=3]`, `(s32[], token[])`."""
     if isinstance(type_, TensorType):
         type_ = cast(Array, type_)
-        sizes = ",".join("?" if n == DYNAMIC_INDEX else str(n) for n in type_.get_shape())
+        sizes = ",".join("?" if n == DYNAMIC_INDEX else repr(n) for n in extents(type_))
         return f"{element_name(type_.element_type)}[{sizes}]"
     if isinstance(type_, TupleType):
         return f"({', '.join(map(spell, type_.types.data))})"

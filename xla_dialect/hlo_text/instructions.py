@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.constraints import results_agree
+from xla_dialect.constraints import results_follow
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     Properties,
@@ -276,7 +276,7 @@ class InstructionImporter:
         declared = tuple(op.result_types)
         if not declared:
             op.set_result_types(inferred if len(inferred) == 1 else (_tuple(inferred),))
-        elif declared != inferred and not results_agree(declared, inferred):
+        elif declared != inferred and not results_follow(declared, inferred):
             self.fail(
                 f"{op.name}: (Result) declared {spell_all(declared)}, "
                 f"inferred {spell_all(inferred)}",

@@ -15,7 +15,7 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import ElementClass, array
+from xla_dialect.types import ElementClass, array, sizes_of
 from xla_dialect.violation import require
 
 Ints = tuple[int, ...]
@@ -62,7 +62,7 @@ class DotOp(XlaOp):
         right = with_elements(rhs, ElementClass.ANY, "rhs")
         if not declared:
             require_same_elements(left, right, "lhs and rhs", "C1")
-        sizes, others = left.get_shape(), right.get_shape()
+        sizes, others = sizes_of(left), sizes_of(right)
         require_dimensions(
             (*lhs_batch_dims, *lhs_contracting_dims), len(sizes), "lhs dimensions", "C4"
         )

@@ -8,7 +8,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.constraints import declared_array, require_same_shape, with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import BY_TYPE, Array, ElementClass, array
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violation import require
 
 
@@ -30,11 +30,11 @@ class ConvertOp(XlaOp):
 
     @staticmethod
     def infer(operand: Attribute, *, declared: Types) -> Types:
-        """The declared type."""
+        """The dimensions of the operand with the declared element type."""
         source = with_elements(operand, ElementClass.ANY, "operand")
         result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
         require_same_shape(source, result, "operand and result", "C2")
-        return (result,)
+        return (array_like(source, result.element_type),)
 
 
 @irdl_op_definition
@@ -66,7 +66,7 @@ class BitcastConvertOp(XlaOp):
 def bitcast_type(source: Array, element_type: Attribute) -> Array:
     """The type of a bitcast-convert to an element type; raises Violation (C2) to (C4)."""
     old, new = BY_TYPE[source.element_type], BY_TYPE[element_type]
-    sizes = source.get_shape()
+    sizes = sizes_of(source)
     require(
         (old.element_class == ElementClass.COMPLEX) == (new.element_class == ElementClass.COMPLEX),
         "C4",

@@ -24,6 +24,7 @@ from xla_dialect.constraints import (
     require_same_elements,
     with_elements,
 )
+from xla_dialect.dynamic_size import is_dynamic, marked
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
@@ -33,6 +34,7 @@ from xla_dialect.types import (
     array,
     element_count,
     is_scalar,
+    sizes_of,
     without_layout,
 )
 from xla_dialect.violation import Violation, require
@@ -64,17 +66,14 @@ class BroadcastOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         result = declared_array(declared)
         require_same_elements(source, result, "operand and result", "Result")
-        sizes = result.get_shape()
-        require_length(dimensions, len(source.shape.data), "dimensions", "C1")
+        before, sizes = sizes_of(source), list(sizes_of(result))
+        require_length(dimensions, len(before), "dimensions", "C1")
         require_dimensions(dimensions, len(sizes), "dimensions", "C3")
-        require(
-            source.get_shape() == tuple(sizes[d] for d in dimensions),
-            "C4",
-            "operand sizes {} map to {}",
-            list(source.get_shape()),
-            [sizes[d] for d in dimensions],
-        )
-        return (result,)
+        mapped = [sizes[d] for d in dimensions]
+        require(list(before) == mapped, "C4", "operand sizes {} map to {}", list(before), mapped)
+        for size, d in zip(before, dimensions, strict=True):
+            sizes[d] = size
+        return (array(result.element_type, sizes),)
 
 
 @irdl_op_definition
@@ -82,7 +81,8 @@ class ReshapeOp(XlaOp):
     """
     The elements in row-major order, refilled in row-major order.
 
-    (C1) sizes are not negative. (C2) operand and result have as many elements.
+    (C1) sizes are not negative. (C2) operand and result have as many elements; dynamic dimensions
+    of the operand give dynamic ones in the result.
     """
 
     name = "xla.reshape"
@@ -96,7 +96,7 @@ class ReshapeOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         result = declared_array(declared)
         require_same_elements(source, result, "operand and result", "Result")
-        before, after = source.get_shape(), result.get_shape()
+        before, after = sizes_of(source), sizes_of(result)
         require(
             element_count(before) == element_count(after),
             "C2",
@@ -104,6 +104,13 @@ class ReshapeOp(XlaOp):
             element_count(before),
             list(before),
             element_count(after),
+            list(after),
+        )
+        require(
+            not is_dynamic(before) or is_dynamic(after),
+            "C2",
+            "sizes {} are dynamic, {} are not",
+            list(before),
             list(after),
         )
         return (result,)
@@ -127,7 +134,7 @@ class TransposeOp(XlaOp):
     def infer(operand: Attribute, *, dimensions: Ints) -> Types:
         """`result size i = operand size dimensions[i]`."""
         source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = source.get_shape()
+        sizes = sizes_of(source)
         require(
             sorted(dimensions) == list(range(len(sizes))),
             "C1",
@@ -142,6 +149,8 @@ class TransposeOp(XlaOp):
 class SliceOp(XlaOp):
     """
     `result[i] = operand[start_indices + i * strides]`; limits are exclusive.
+
+    Of a dynamic dimension the elements that are there remain; a single one is always there.
 
     (C1) one start, limit and stride per dimension. (C2) `0 <= start <= limit <= size`.
     (C3) strides are positive.
@@ -161,7 +170,7 @@ class SliceOp(XlaOp):
     ) -> Types:
         """`⌈(limit - start) / stride⌉` per dimension."""
         source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = source.get_shape()
+        sizes = sizes_of(source)
         for name, values in (
             ("start_indices", start_indices),
             ("limit_indices", limit_indices),
@@ -181,7 +190,13 @@ class SliceOp(XlaOp):
                 size,
             )
         require(all(s >= 1 for s in strides), "C3", "strides are {}", list(strides))
-        return (array(source.element_type, shapes.sliced(start_indices, limit_indices, strides)),)
+        result = shapes.sliced(start_indices, limit_indices, strides)
+        return (
+            array(
+                source.element_type,
+                [n if n == 1 else marked(n, d) for n, d in zip(result, sizes, strict=True)],
+            ),
+        )
 
 
 @irdl_op_definition
@@ -205,12 +220,12 @@ class ConcatenateOp(XlaOp):
         require(bool(inputs), "C1", "there are no operands")
         arrays = [with_elements(t, ElementClass.ANY, f"operand {i}") for i, t in enumerate(inputs)]
         first = arrays[0]
-        sizes = list(first.get_shape())
+        sizes = list(sizes_of(first))
         rank = len(sizes)
         require(0 <= dimension < rank, "C3", "dimension {} of rank {}", dimension, rank)
         for i, other in enumerate(arrays[1:], 1):
             require_same_elements(first, other, f"operands 0 and {i}", "C2")
-            found = other.get_shape()
+            found = sizes_of(other)
             require(len(found) == rank, "C2", "operand {} has rank {}, not {}", i, len(found), rank)
             require(
                 all(
@@ -222,9 +237,10 @@ class ConcatenateOp(XlaOp):
                 "operand {} has sizes {}, operand 0 {}",
                 i,
                 list(found),
-                list(first.get_shape()),
+                list(sizes_of(first)),
             )
-            sizes[dimension] += found[dimension]
+            for d, size in enumerate(found):
+                sizes[d] = sizes[d] + size if d == dimension else marked(sizes[d], size)
         return (array(first.element_type, sizes),)
 
 
@@ -266,7 +282,7 @@ class PadOp(XlaOp):
             padding_value,
             source.element_type,
         )
-        sizes = source.get_shape()
+        sizes = sizes_of(source)
         for name, values in (
             ("edge_padding_low", edge_padding_low),
             ("edge_padding_high", edge_padding_high),
@@ -326,9 +342,9 @@ class DynamicSliceOp(XlaOp):
     def infer(
         operand: Attribute, start_indices: tuple[Attribute, ...], *, dynamic_slice_sizes: Ints
     ) -> Types:
-        """The slice sizes."""
+        """The slice sizes; a dynamic dimension that is taken whole remains dynamic."""
         source = with_elements(operand, ElementClass.ANY, "operand")
-        sizes = source.get_shape()
+        sizes = sizes_of(source)
         require_index_scalars(start_indices, len(sizes), "C1")
         require_length(dynamic_slice_sizes, len(sizes), "dynamic_slice_sizes", "C2")
         require(
@@ -338,7 +354,8 @@ class DynamicSliceOp(XlaOp):
             list(dynamic_slice_sizes),
             list(sizes),
         )
-        return (array(source.element_type, dynamic_slice_sizes),)
+        result = [d if s == d else s for s, d in zip(dynamic_slice_sizes, sizes, strict=True)]
+        return (array(source.element_type, result),)
 
 
 @irdl_op_definition
@@ -365,7 +382,7 @@ class DynamicUpdateSliceOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         part = as_array(update, "update")
         require_same_elements(source, part, "operand and update", "C1")
-        sizes, part_sizes = source.get_shape(), part.get_shape()
+        sizes, part_sizes = sizes_of(source), sizes_of(part)
         require_length(part_sizes, len(sizes), "update", "C1")
         require(
             all(u <= d for u, d in zip(part_sizes, sizes, strict=True)),
@@ -395,12 +412,12 @@ class CopyOp(XlaOp):
 
 def buffer_bytes(type_: Array) -> int:
     """Bytes of an array in memory, its layout included; raises Violation (C2) for a wrong one."""
-    sizes = type_.get_shape()
+    sizes = sizes_of(type_)
     layout = Layout.default(len(sizes))
     if isinstance(type_.encoding, LayoutAttr):
         layout = type_.encoding.data
         try:
-            layout.validate(sizes)
+            layout.validate(type_.get_shape())
         except LayoutError as error:
             raise Violation("C2", f"layout of {type_}: {error}") from None
     bits = layout.element_size_in_bits or max(8, BY_TYPE[type_.element_type].bits)

@@ -28,7 +28,15 @@ from xla_dialect.attributes import (
 )
 from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import PRED, Array, ElementClass, array_like, element_class, without_layout
+from xla_dialect.types import (
+    PRED,
+    Array,
+    ElementClass,
+    array_like,
+    element_class,
+    united_type,
+    without_layout,
+)
 from xla_dialect.violation import require
 
 INTEGER = ElementClass.INTEGER
@@ -41,11 +49,12 @@ PREDICATE = ElementClass.PRED
 def operand_array(lhs: Attribute, rhs: Attribute, allowed: ElementClass) -> Array:
     """The common type of both operands, by (C1) and (C2); the default layout."""
     left = with_elements(lhs, allowed, "lhs")
-    if left is not rhs:
-        right = with_elements(rhs, allowed, "rhs")
-        require_same_elements(left, right, "lhs and rhs", "C1")
-        require_same_shape(left, right, "lhs and rhs", "C2")
-    return without_layout(left)
+    if left is rhs:
+        return without_layout(left)
+    right = with_elements(rhs, allowed, "rhs")
+    require_same_elements(left, right, "lhs and rhs", "C1")
+    require_same_shape(left, right, "lhs and rhs", "C2")
+    return united_type(left, right)
 
 
 class ElementwiseBinaryOp(XlaOp):

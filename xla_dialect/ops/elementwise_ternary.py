@@ -13,7 +13,7 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import ElementClass, without_layout
+from xla_dialect.types import ElementClass, united_type
 
 
 @irdl_op_definition
@@ -36,12 +36,14 @@ class ClampOp(XlaOp):
     def infer(min: Attribute, operand: Attribute, max: Attribute) -> Types:
         """The type of the operand."""
         source = with_elements(operand, ElementClass.REAL | ElementClass.PRED, "operand")
+        parts = [source]
         for name, bound in (("min", min), ("max", max)):
             limit = as_array(bound, name)
             require_same_elements(limit, source, f"{name} and operand", "C1")
             if limit.shape.data:
                 require_same_shape(limit, source, f"{name} and operand", "C2")
-        return (without_layout(source),)
+                parts.append(limit)
+        return (united_type(*parts),)
 
 
 @irdl_op_definition
@@ -68,6 +70,7 @@ class SelectOp(XlaOp):
         right = with_elements(on_false, ElementClass.ANY, "on_false", "C2")
         require_same_elements(left, right, "on_true and on_false", "C2")
         require_same_shape(left, right, "on_true and on_false", "C2")
-        if choice.shape.data:
-            require_same_shape(choice, left, "pred and on_true", "C3")
-        return (without_layout(left),)
+        if not choice.shape.data:
+            return (united_type(left, right),)
+        require_same_shape(choice, left, "pred and on_true", "C3")
+        return (united_type(left, right, choice),)
