@@ -8,9 +8,11 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from lowerings.tensors.common_subexpressions import merge_equal_operations
-from lowerings.tensors.fusion_emission import emit_group
+from lowerings.tensors.fused_generic import emit_generic
+from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.purity import remove_dead_code
+from lowerings.tensors.sink_transposes import sink_transposes
 
 
 class LinalgFuseElementwiseOpsPass(ModulePass):
@@ -20,7 +22,8 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
     Elementwise producers (with broadcasts, transposes, slices, fills, constants and reshapes by
     sizes of 1) move into the bodies of elementwise operations and reductions. Cheap ones may be
     computed by several users; what several need and is not cheap is stored by the first of them,
-    as one more result. Nothing but data movement moves into a contraction. Before, equal
+    as one more result. Nothing but data movement moves into a contraction, and transposes of what
+    a reduction gives become the order in which it writes. Before, equal
     operations are merged; dead ones are removed.
 
     ```
@@ -40,6 +43,7 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
         for block in op.body.blocks:
             remove_dead_code(block)
             merge_equal_operations(block)
+            sink_transposes(block)
             _fuse_blocks(block)
             remove_dead_code(block)
 
@@ -48,7 +52,11 @@ def _fuse_blocks(block: Block) -> None:
     """Fuses in a block and in the regions of what is left there."""
     plan = FusionPlan(block)
     for group in plan.groups:
-        emit_group(plan, group)
+        emission = GroupEmission(plan, group)
+        if group.scalar is None:
+            emit_generic(emission)
+        else:
+            emit_scalar(emission, group.scalar)
     remove_dead_code(block)
     for op in block.ops:
         if op.name not in _STRUCTURED:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ComplexType, IndexType, IntegerAttr
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.tensors.constants import exact_reciprocal
 from lowerings.tensors.indices import Index
 from lowerings.tensors.scalar_folding import fold
 
@@ -39,9 +40,9 @@ class FusedBody:
         if found is not None:
             return found
         if isinstance(value, ArrayAttr):
-            part = cast("ArrayAttr[Any]", value).data[0].type
+            parts = cast("ArrayAttr[Any]", value)
             op: Operation = complex.ConstantOp.create(
-                result_types=(ComplexType(part),), properties={"value": value}
+                result_types=(ComplexType(parts.data[0].type),), properties={"value": parts}
             )
         else:
             type_ = cast("IntegerAttr[Any]", value).type
@@ -62,6 +63,11 @@ class FusedBody:
             return folded
         if folded is not None:
             return self.constant(folded)
+        if isinstance(op, arith.DivfOp):
+            factor = exact_reciprocal(self.constants.get(operands[1]))
+            if factor is not None:
+                factors = (operands[0], self.constant(factor))
+                return self.emit(arith.MulfOp, factors, op.result.type, op.properties)
         return self.emit(type(op), operands, op.results[0].type, op.properties)
 
     def emit(

@@ -19,13 +19,13 @@ FREE = 0
 CHEAP = 1
 DIVISION = 16
 TRANSCENDENTAL = 24
+SCATTERED_READ = 24
 """Costs of scalar operations, about the cycles of a vector of 16 floats on a wide machine."""
 
 _COSTS: dict[type[Operation], int] = {
     arith.ConstantOp: FREE,
     IndexOp: FREE,
     YieldOp: FREE,
-    tensor.ExtractOp: 8,
     **dict.fromkeys(
         (
             arith.DivfOp,
@@ -64,6 +64,9 @@ def cost_of(op: Operation) -> int | None:
     found = _COSTS.get(type(op))
     if found is not None:
         return found
+    if isinstance(op, tensor.ExtractOp):
+        last = op.indices[-1].owner if op.indices else None
+        return CHEAP if last is None or isinstance(last, IndexOp) else SCATTERED_READ
     if op.regions or not op.name.startswith(_DIALECTS_OF_BODIES) or len(op.results) != 1:
         return None
     return TRANSCENDENTAL if op.name.startswith("math.") else CHEAP
@@ -105,8 +108,10 @@ class Node:
     is_contraction: bool
     placements: list[tuple[Group, Indices]] = field(default_factory=list["tuple[Group, Indices]"])
     """Where it will be computed."""
-    duplicated_cost: int = 0
-    """What is computed more than once from here on, because this node is."""
+    recomputation: int = 0
+    """The cost of an element from tensors that are in memory anyway."""
+    tensors: frozenset[SSAValue] = frozenset()
+    """Those of these tensors that are as large as the result."""
 
     @property
     def moves_only(self) -> bool:
@@ -151,7 +156,7 @@ def _loop_sizes(op: GenericOp, maps: list[Indices]) -> tuple[int, ...] | None:
     for operand, indices in zip(op.operands, maps, strict=True):
         if not isinstance(operand.type, TensorType):
             return None
-        shape = cast("TensorType[Attribute]", operand.type).get_shape()
+        shape = _shape(operand)
         if any(size < 0 for size in shape):
             return None
         for (loop, scale, offset), size in zip(indices, shape, strict=True):
@@ -203,8 +208,8 @@ def _shape(value: SSAValue) -> tuple[int, ...]:
 
 
 def _slice_transform(op: tensor.ExtractSliceOp) -> Callable[[Indices], Indices] | None:
-    offsets = cast("tuple[int, ...]", op.static_offsets.get_values())
-    strides = cast("tuple[int, ...]", op.static_strides.get_values())
+    offsets = op.static_offsets.get_values()
+    strides = op.static_strides.get_values()
     if len(op.operands) != 1 or len(_shape(op.result)) != len(offsets):
         return None
 

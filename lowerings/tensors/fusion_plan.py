@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, tensor
-from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.dialects import tensor
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.tensors.fusion_graph import FREE, Group, Node, View, node_of, view_of
+from lowerings.tensors.fusion_graph import Group, Node, View, node_of, view_of
 from lowerings.tensors.indices import Indices, compose, identity, is_permutation, loops_of
+from lowerings.tensors.recomputation import estimate_recomputation
 
 MAX_DUPLICATED_COST = 12
 """Up to this cost an element is computed again rather than stored and read."""
@@ -70,6 +71,8 @@ class FusionPlan:
                 view = view_of(op, position)
                 if view is not None:
                     self.views[op] = view
+        for node in self.nodes.values():
+            estimate_recomputation(node, self.nodes, self.views)
         for op in reversed(operations):
             if op in self.nodes:
                 self._place(self.nodes[op])
@@ -161,42 +164,7 @@ class FusionPlan:
             return False
         if _computes_once(node, demand) or (len(places) == 1 and node.cost <= MAX_DUPLICATED_COST):
             return True
-        duplicated = node.cost + max(
-            (
-                user.duplicated_cost
-                for result in node.op.results
-                for use in result.uses
-                if (user := self.nodes.get(use.operation)) is not None
-            ),
-            default=FREE,
-        )
-        if duplicated > MAX_DUPLICATED_COST or self._large_inputs(node) > 1:
-            return False
-        node.duplicated_cost = duplicated
-        return True
-
-    def _large_inputs(self, node: Node) -> int:
-        """How many tensors as large as its result a node reads."""
-        count = prod(node.sizes)
-        return sum(
-            prod(node.sizes[loop] for loop in loops_of(indices)) == count
-            for indices in (self._origin(value, indices) for value, indices in node.inputs)
-        )
-
-    def _origin(self, value: SSAValue, indices: Indices) -> Indices:
-        """Where the tensor is read that an input is a view, broadcast or transpose of."""
-        while isinstance(value, OpResult):
-            view, node = self.views.get(value.op), self.nodes.get(value.op)
-            if view is not None:
-                value, indices = view.source, view.transform(indices)
-            elif node is not None and node.moves_only:
-                value, inner = node.inputs[0]
-                indices = compose(inner, indices)
-            elif isinstance(value.op, arith.ConstantOp | FillOp):
-                return ()
-            else:
-                break
-        return indices
+        return node.recomputation <= MAX_DUPLICATED_COST and len(node.tensors) <= 1
 
     def _joinable(self, node: Node, demand: Demand) -> Group | None:
         """The first group with the loops of the node that may store it, if there is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ def number_of(attribute: Attribute) -> Number | None:
         return int(cast("IntegerAttr[Any]", attribute).value.data)
     if isinstance(attribute, FloatAttr):
         value = cast("FloatAttr[Any]", attribute)
-        make = _FLOATS.get(type(value.type))
+        make = _FLOATS.get(type(cast(Attribute, value.type)))
         return None if make is None else make(value.value.data)
     return None
 
@@ -104,9 +105,12 @@ def fold(
     result_type = op.results[0].type
     with np.errstate(all="ignore"):
         number = _compute(op, numbers)
-    if number is None or (isinstance(number, np.floating) and np.isnan(number)):
+    if number is None or number != number:
         return None
     return attribute_of(number, result_type)
+
+
+_TRUE, _FALSE = IntegerAttr(-1, i1), IntegerAttr(0, i1)
 
 
 def _fold_select(
@@ -116,7 +120,9 @@ def _fold_select(
     if operands[1] is operands[2]:
         return operands[1]
     if condition is None:
-        return None
+        on_true, on_false = constants[1:]
+        is_condition = on_true == _TRUE and on_false == _FALSE
+        return operands[0] if is_condition else None
     return operands[1] if number_of(condition) else operands[2]
 
 
@@ -124,9 +130,9 @@ def _is_neutral(op: Operation, number: Number | None) -> bool:
     """Whether a binary operation with this second operand gives its first, bit for bit or NaN."""
     match op:
         case arith.MaximumfOp():
-            return number is not None and bool(np.isneginf(number))
+            return number == -inf
         case arith.MinimumfOp():
-            return number is not None and bool(np.isposinf(number))
+            return number == inf
         case arith.MulfOp() | arith.DivfOp() | arith.MuliOp():
             return number == 1
         case arith.AddiOp() | arith.SubiOp() | arith.OrIOp() | arith.XOrIOp():
@@ -151,7 +157,7 @@ def _compute(op: Operation, numbers: Sequence[Number]) -> Number | None:
             relation = _SIGNED.get(word)
             return None if relation is None or op.lhs.type == i1 else relation(*numbers)
         case arith.SIToFPOp() if op.input.type != i1:
-            make = _FLOATS.get(type(op.result.type))
+            make = _FLOATS.get(type(cast(Attribute, op.result.type)))
             return None if make is None else make(numbers[0])
         case arith.ExtSIOp() | arith.TruncIOp() | arith.IndexCastOp() if op.input.type != i1:
             return numbers[0]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerType, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.conversion import convert_scalar
@@ -41,12 +41,13 @@ def convert_iota(op: IotaOp, builder: ConversionBuilder) -> None:
     dimension = op.iota_dimension.value.data
 
     size = type_.get_shape()[dimension]
-    integer_type = type_.element_type
-    if not isinstance(integer_type, IntegerType):
-        integer_type = i32 if size <= 1 << 31 else i64
+    integer_type: Attribute = i32 if size <= 1 << 31 else i64
+    element_type = type_.element_type
+    if isinstance(element_type, IntegerType):
+        integer_type = cast(Attribute, element_type)
 
     def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         position = s.emit(arith.IndexCastOp, (s.index(dimension),), storage(integer_type))
-        return (convert_scalar(s, position, integer_type, type_.element_type),)
+        return (convert_scalar(s, position, integer_type, element_type),)
 
     builder.replace([pointwise(builder, (), type_, body)])

@@ -36,10 +36,11 @@ def _returned(block: Block) -> Sequence[SSAValue]:
 
 
 def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
-    """`scf.while`: the condition passes the carried values on to the body."""
+    """`scf.while`: the condition passes on to the body what changes; what does not is captured."""
     if _has_tuples(op):
         return FLATTEN_FIRST
     condition, body = op.condition.block, op.body.block
+    carried = _carried(op)
     (predicate,) = _returned(condition)
     extracted = tensor.ExtractOp.create(operands=(predicate,), result_types=(i1,))
     last = condition.last_op
@@ -49,14 +50,42 @@ def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
         condition,
         scf.ConditionOp.create(operands=(extracted.results[0], *condition.args)),
     )
-    _terminate(body, scf.YieldOp.create(operands=_returned(body)))
-    loop = scf.WhileOp.create(
-        operands=op.operands,
-        result_types=op.result_types,
-        regions=[op.detach_region(region) for region in list(op.regions)],
+    returned = _returned(body)
+    _terminate(body, scf.YieldOp.create(operands=[returned[i] for i in carried]))
+    loop = builder.insert(
+        scf.WhileOp.create(
+            operands=[op.operands[i] for i in carried],
+            result_types=[op.results[i].type for i in carried],
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
     )
-    builder.replace(builder.insert(loop).results)
+    results: list[SSAValue] = list(op.operands)
+    for i, result in zip(carried, loop.results, strict=True):
+        results[i] = result
+    builder.replace(results)
     return None
+
+
+def _carried(op: WhileOp) -> list[int]:
+    """
+    The numbers of the values that a loop has to carry.
+
+    A value that the body returns as it got it is the initial value all along: it is used as such,
+    and is no parameter any more.
+    """
+    condition, body = op.condition.block, op.body.block
+    carried: list[int] = []
+    for i, returned in enumerate(_returned(body)):
+        if returned is not body.args[i]:
+            carried.append(i)
+            continue
+        for argument in (condition.args[i], body.args[i]):
+            argument.replace_all_uses_with(op.operands[i])
+    for i in reversed(range(len(op.operands))):
+        if i not in carried:
+            for block in (condition, body):
+                block.erase_arg(block.args[i])
+    return carried
 
 
 def convert_conditional(op: ConditionalOp, builder: ConversionBuilder) -> str | None:
