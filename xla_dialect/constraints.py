@@ -89,11 +89,11 @@ def require_index_scalars(indices: Sequence[Attribute], rank: int, label: str) -
             raise Violation(label, f"start indices {spell_all(indices)} differ in type")
 
 
-def declared_array(declared: Sequence[Attribute]) -> Array:
+def declared_array(declared: Sequence[Attribute], label: str = "Result") -> Array:
     """The declared result type of an operation whose result does not follow from its operands."""
     if len(declared) != 1:
         raise Violation("Result", f"one result type has to be given, found {len(declared)}")
-    return as_array(declared[0], "the result", "Result")
+    return as_array(declared[0], "the result", label)
 
 
 def signature(region: Region, name: str, label: str) -> tuple[list[Attribute], list[Attribute]]:

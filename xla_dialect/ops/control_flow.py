@@ -144,6 +144,16 @@ class WhileOp(XlaOp):
     @staticmethod
     def infer(init: tuple[Attribute, ...], *, condition: Region, body: Region) -> Types:
         """The types of the init values."""
+        for name, region in (("condition", condition), ("body", body)):
+            parameters, _ = signature(region, name, "C1")
+            require(
+                len(parameters) == len(init),
+                "C1",
+                "{} takes {} values, init has {}",
+                name,
+                len(parameters),
+                len(init),
+            )
         require_computation(condition, "condition", init, (array(PRED, ()),), ("C2", "C1"))
         found, returned = signature(body, "body", "C2")
         for name, types in (("takes", found), ("returns", returned)):

@@ -86,7 +86,8 @@ class IotaOp(XlaOp):
     """
     `result[i0, ..] = i_{iota_dimension}`, converted to the element type (narrow integers wrap).
 
-    (C2) `0 <= iota_dimension < rank(result)`. (C3) the element type is a number.
+    (C1) the result is an array. (C2) `0 <= iota_dimension < rank(result)`. (C3) the element type is
+    a number.
     """
 
     name = "xla.iota"
@@ -97,7 +98,9 @@ class IotaOp(XlaOp):
     @staticmethod
     def infer(*, iota_dimension: int, declared: Types) -> Types:
         """The declared type."""
-        result = with_elements(declared_array(declared), ElementClass.NUMBER, "the result", "C3")
+        result = with_elements(
+            declared_array(declared, "C1"), ElementClass.NUMBER, "the result", "C3"
+        )
         rank = len(result.shape.data)
         require(
             0 <= iota_dimension < rank, "C2", "iota_dimension = {} of rank {}", iota_dimension, rank
