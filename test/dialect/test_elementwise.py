@@ -1,0 +1,234 @@
+"""Which element types and sizes elementwise operations take, operation by operation."""
+
+from typing import Any
+
+import pytest
+from small_programs import value
+from violations import accepts, assert_violates, cases
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import BY_OPCODE
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.elementwise_binary import CompareOp, ComplexOp
+from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, spell
+
+SIGNED, UNSIGNED, FLOAT = ElementClass.SIGNED, ElementClass.UNSIGNED, ElementClass.FLOAT
+INT = ElementClass.INTEGER
+COMPLEX, PRED, NUMBER = ElementClass.COMPLEX, ElementClass.PRED, ElementClass.NUMBER
+
+ALLOWED: dict[str, ElementClass] = {
+    # operations.md, section 28
+    "add": NUMBER | PRED,
+    "subtract": NUMBER,
+    "multiply": NUMBER | PRED,
+    "divide": NUMBER,
+    "power": NUMBER,
+    "remainder": INT | FLOAT,
+    "maximum": INT | FLOAT | PRED,
+    "minimum": INT | FLOAT | PRED,
+    "and": INT | PRED,
+    "or": INT | PRED,
+    "xor": INT | PRED,
+    "shift-left": INT,
+    "shift-right-arithmetic": INT,
+    "shift-right-logical": INT,
+    "atan2": FLOAT | COMPLEX,
+    # section 30
+    "abs": SIGNED | FLOAT | COMPLEX,
+    "cbrt": FLOAT,
+    "ceil": FLOAT,
+    "count-leading-zeros": INT,
+    "cosine": FLOAT | COMPLEX,
+    "erf": FLOAT,
+    "exponential": FLOAT | COMPLEX,
+    "exponential-minus-one": FLOAT | COMPLEX,
+    "floor": FLOAT,
+    "imag": FLOAT | COMPLEX,
+    "is-finite": FLOAT,
+    "log": FLOAT | COMPLEX,
+    "log-plus-one": FLOAT | COMPLEX,
+    "logistic": FLOAT | COMPLEX,
+    "negate": NUMBER,
+    "not": INT | PRED,
+    "popcnt": INT,
+    "real": FLOAT | COMPLEX,
+    "round-nearest-afz": FLOAT,
+    "round-nearest-even": FLOAT,
+    "rsqrt": FLOAT | COMPLEX,
+    "sign": SIGNED | FLOAT | COMPLEX,
+    "sine": FLOAT | COMPLEX,
+    "sqrt": FLOAT | COMPLEX,
+    "tan": FLOAT | COMPLEX,
+    "tanh": FLOAT | COMPLEX,
+    # appendix A
+    "acos": FLOAT | COMPLEX,
+    "acosh": FLOAT | COMPLEX,
+    "asin": FLOAT | COMPLEX,
+    "asinh": FLOAT | COMPLEX,
+    "atanh": FLOAT | COMPLEX,
+    "cosh": FLOAT | COMPLEX,
+    "sinh": FLOAT | COMPLEX,
+    "mulhi": INT,
+}
+COMPONENTS = ("abs", "imag", "real")
+"""Of a complex operand they give the component type."""
+
+
+def operands(opcode: str, row: ElementType) -> list[Any]:
+    count = len(BY_OPCODE[opcode].get_irdl_definition().operands)
+    return [value(f"{row.name}[2,0]") for _ in range(count)]
+
+
+def result_name(opcode: str, row: ElementType) -> str:
+    if opcode == "is-finite":
+        return "pred"
+    if opcode in COMPONENTS:
+        return {"c64": "f32", "c128": "f64"}.get(row.name, row.name)
+    return row.name
+
+
+@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
+@pytest.mark.parametrize("opcode", ALLOWED)
+def test_element_types(opcode: str, row: ElementType):
+    op = BY_OPCODE[opcode]
+    given = operands(opcode, row)
+    if ALLOWED[opcode] & row.element_class:
+        built = accepts(lambda: op(*given))
+        assert spell(built.results[0].type) == f"{result_name(opcode, row)}[2,0]"
+    else:
+        assert_violates(op.name, "C1", lambda: op(*given))
+
+
+def test_the_table_is_complete():
+    """Every operation with one elementwise rule has its row."""
+    elementwise = {opcode for opcode, op in BY_OPCODE.items() if hasattr(op, "ELEMENTS")}
+    assert elementwise == {*ALLOWED, "complex"}
+
+
+@pytest.mark.parametrize("opcode", [o for o in ALLOWED if len(operands(o, ELEMENT_TYPES[0])) == 2])
+def test_operands_agree(opcode: str):
+    op = BY_OPCODE[opcode]
+    name, other = ("f32", "f64") if ALLOWED[opcode] & FLOAT else ("s32", "u32")
+    one = value(f"{name}[2,3]")
+    assert_violates(op.name, "C1", lambda: op(one, value(f"{other}[2,3]")))
+    assert_violates(op.name, "C2", lambda: op(one, value(f"{name}[3,2]")))
+    assert_violates(op.name, "C2", lambda: op(one, value(f"{name}[]")))
+    assert_violates(op.name, "C2", lambda: op(one, value(f"{name}[1,3]")))
+
+
+@pytest.mark.parametrize("opcode", ALLOWED)
+def test_operands_are_arrays(opcode: str):
+    op = BY_OPCODE[opcode]
+    count = len(op.get_irdl_definition().operands)
+    token = [value(TokenType()) for _ in range(count)]
+    assert_violates(op.name, "C1", lambda: op(*token))
+
+
+@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
+def test_complex(row: ElementType):
+    def build() -> XlaOp:
+        return ComplexOp(value(f"{row.name}[2]"), value(f"{row.name}[2]"))
+
+    if row.name in ("f32", "f64"):
+        result = {"f32": "c64[2]", "f64": "c128[2]"}[row.name]
+        assert spell(accepts(build).results[0].type) == result
+    else:
+        assert_violates("xla.complex", "C1", build)
+
+
+DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
+ORDERS = (None, "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+FITTING = {
+    SIGNED: (None, "SIGNED"),
+    UNSIGNED: (None, "UNSIGNED"),
+    PRED: (None, "UNSIGNED"),
+    FLOAT: (None, "FLOAT", "TOTALORDER"),
+    COMPLEX: (None, "FLOAT"),
+}
+
+
+@pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
+def test_compare(row: ElementType):
+    """All directions with all comparison types."""
+    for direction in DIRECTIONS:
+        for order in ORDERS:
+
+            def build(direction: str = direction, order: str | None = order) -> XlaOp:
+                x, y = value(f"{row.name}[2]"), value(f"{row.name}[2]")
+                return CompareOp(x, y, direction=direction, comparison_type=order)
+
+            if row.element_class == COMPLEX and direction not in ("EQ", "NE"):
+                assert_violates("xla.compare", "C5", build)
+            elif order not in FITTING[row.element_class]:
+                assert_violates("xla.compare", "C6", build)
+            else:
+                assert spell(accepts(build).results[0].type) == "pred[2]"
+
+
+def compare(lhs: str, rhs: str) -> XlaOp:
+    return CompareOp(value(lhs), value(rhs), direction="LT")
+
+
+def clamp(low: str, operand: str, high: str) -> XlaOp:
+    return ClampOp(value(low), value(operand), value(high))
+
+
+def select(pred: str, on_true: str, on_false: str) -> XlaOp:
+    return SelectOp(value(pred), value(on_true), value(on_false))
+
+
+def convert(operand: str, result: Any) -> XlaOp:
+    return ConvertOp(value(operand), result_types=[value(result).type])
+
+
+def bitcast_convert(operand: str, result: Any) -> XlaOp:
+    return BitcastConvertOp(value(operand), result_types=[value(result).type])
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "build"),
+    [
+        *cases(
+            "compare",
+            ("C1", lambda: compare("f32[2]", "s32[2]")),
+            ("C2", lambda: compare("f32[2]", "f32[3]")),
+            ("C2", lambda: compare("f32[2]", "f32[]")),
+        ),
+        *cases(
+            "clamp",
+            ("C1", lambda: clamp("c64[]", "c64[2]", "c64[]")),
+            ("C1", lambda: clamp("f64[]", "f32[2]", "f32[]")),
+            ("C1", lambda: clamp("f32[]", "f32[2]", "f64[2]")),
+            ("C2", lambda: clamp("f32[3]", "f32[2]", "f32[]")),
+            ("C2", lambda: clamp("f32[]", "f32[2]", "f32[1]")),
+            ("C2", lambda: clamp("f32[2]", "f32[]", "f32[]")),
+        ),
+        *cases(
+            "select",
+            ("C1", lambda: select("s8[2]", "f32[2]", "f32[2]")),
+            ("C2", lambda: select("pred[2]", "f32[2]", "f32[3]")),
+            ("C2", lambda: select("pred[2]", "f32[2]", "f64[2]")),
+            ("C3", lambda: select("pred[3]", "f32[2]", "f32[2]")),
+            ("C3", lambda: select("pred[1]", "f32[]", "f32[]")),
+        ),
+        *cases(
+            "convert",
+            ("C2", lambda: convert("f32[2]", "s32[3]")),
+            ("C2", lambda: convert("f32[2]", "s32[2,1]")),
+            ("Result", lambda: ConvertOp(value("f32[2]"))),
+        ),
+        *cases(
+            "bitcast_convert",
+            ("C3", lambda: bitcast_convert("u8[]", "u16[]")),
+            ("C3", lambda: bitcast_convert("u8[4]", "u16[2]")),
+            ("C3", lambda: bitcast_convert("u8[2,4]", "u64[2]")),
+            ("C4", lambda: bitcast_convert("c64[2]", "f64[2]")),
+            ("C4", lambda: bitcast_convert("u64[2]", "c64[2]")),
+            ("Result", lambda: bitcast_convert("f32[2]", "s32[3]")),
+            ("Result", lambda: bitcast_convert("f32[2]", "u16[2]")),
+        ),
+    ],
+)
+def test_constraints(name: str, label: str, build: Any):
+    assert_violates(name, label, build)
