@@ -47,12 +47,12 @@ PI: dict[int, tuple[float, float]] = {
 
 
 def atan(x: Number) -> Number:
-    """The arc tangent."""
+    """The arc tangent. At most 1.3 ULP."""
     return atan2(x, x.constant(1.0))
 
 
 def atan2(y: Number, x: Number) -> Number:
-    """The angle of the point (x, y), between -pi and pi."""
+    """The angle of the point (x, y), between -pi and pi. At most 1.5 ULP."""
     high, low = PI[x.format.bits]
     rise, run = abs(y), abs(x)
     is_steep = rise.is_greater(run)

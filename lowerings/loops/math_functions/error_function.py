@@ -70,7 +70,7 @@ ERF_SATURATED: dict[int, float] = {32: 4.0, 64: 6.0}
 
 
 def erf(x: Number) -> Number:
-    """The error function."""
+    """The error function. At most 1.1 ULP."""
     bits = x.format.bits
     square = x * x
     near = x.times_plus(square.polynomial(ERF_P[bits]), x)

@@ -32,7 +32,7 @@ TANH_SATURATED: dict[int, float] = {32: 10.0, 64: 20.0}
 
 def tanh(x: Number) -> Number:
     """
-    The hyperbolic tangent.
+    The hyperbolic tangent. At most 1.3 ULP.
 
     A polynomial where `|x| <= 0.625`, else `1 - 2 / (exp(2 * |x|) + 1)`.
     """

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     MemRefType,
     StringAttr,
+    TensorType,
     UnitAttr,
     f64,
     i64,
@@ -63,7 +64,8 @@ def digits_of_two_over_pi() -> tuple[int, ...]:
 def definitions() -> list[Operation]:
     """The constant and the function."""
     digits_type = MemRefType(i64, [DIGIT_WORDS])
-    dense = DenseIntOrFPElementsAttr.from_list(digits_type, digits_of_two_over_pi())
+    words = TensorType(i64, [DIGIT_WORDS])
+    dense = DenseIntOrFPElementsAttr.from_list(words, digits_of_two_over_pi())
     constant = memref.GlobalOp.get(StringAttr(DIGITS), digits_type, dense, constant=UnitAttr())
     block = Block(arg_types=[f64])
     builder = LoopBuilder(FunctionConstants(block))

@@ -105,7 +105,7 @@ def at_edges(x: Number, pole: float, result: Number) -> Number:
 
 
 def log_e(x: Number) -> Number:
-    """The natural logarithm; at most 0.9 ULP."""
+    """The natural logarithm. At most 0.9 ULP."""
     bits = x.format.bits
     scaled, shift = normalized(x)
     parts = decompose(scaled)
@@ -116,7 +116,7 @@ def log_e(x: Number) -> Number:
 
 
 def log_2(x: Number) -> Number:
-    """The logarithm to base 2."""
+    """The logarithm to base 2. At most 1.0 ULP."""
     bits = x.format.bits
     scaled, shift = normalized(x)
     parts = decompose(scaled)
@@ -127,7 +127,7 @@ def log_2(x: Number) -> Number:
 
 
 def log_10(x: Number) -> Number:
-    """The logarithm to base 10."""
+    """The logarithm to base 10. At most 1.0 ULP."""
     bits = x.format.bits
     scaled, shift = normalized(x)
     parts = decompose(scaled)
@@ -140,7 +140,7 @@ def log_10(x: Number) -> Number:
 
 def log1p(x: Number) -> Number:
     """
-    The natural logarithm of 1 + x.
+    The natural logarithm of 1 + x. At most 0.9 ULP.
 
     What `u = 1 + x` loses in rounding, divided by u, is added to the logarithm of u.
     """

@@ -110,7 +110,7 @@ def pow_of_magnitude(x: Number, y: Number) -> Number:
 
 
 def powf(x: Number, y: Number) -> Number:
-    """X to the power of y, with the special cases of IEEE 754's `pow`."""
+    """X to the power of y, with the special cases of IEEE 754. At most 1.2 ULP."""
     magnitude = abs(x)
     result = pow_of_magnitude(magnitude, y)
     # Zero and infinity, and y infinite.

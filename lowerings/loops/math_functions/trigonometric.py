@@ -107,14 +107,14 @@ def cos_of_rest(square: Number) -> Number:
 
 
 def sin(x: Number) -> Number:
-    """The sine of an angle in radians."""
+    """The sine of an angle in radians. At most 1.5 ULP."""
     reduced = reduce(x)
     result = _wave(reduced.rest, reduced.quadrant)
     return x.is_equal(0.0).choose(x, result)
 
 
 def cos(x: Number) -> Number:
-    """The cosine of an angle in radians."""
+    """The cosine of an angle in radians. At most 1.5 ULP."""
     reduced = reduce(x)
     return _wave(reduced.rest, reduced.quadrant + 1)
 
@@ -129,7 +129,7 @@ def _wave(rest: Number, quadrant: Number) -> Number:
 
 
 def tan(x: Number) -> Number:
-    """The tangent of an angle in radians."""
+    """The tangent of an angle in radians. At most 2.9 ULP."""
     reduced = reduce(x)
     square = reduced.rest * reduced.rest
     sine, cosine = sin_of_rest(reduced.rest, square), cos_of_rest(square)
