@@ -43,18 +43,20 @@ class Difference:
 SLICE = ("start_indices", "limit_indices", "strides")
 PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 RESULT_ACCURACY = Difference(kept=frozenset({"result_accuracy"}))
+SINGLE_DIMENSION = Difference(
+    spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
+)
 
 DIFFERENCES: dict[str, Difference] = {
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
     "compare": Difference(renamed={"type": "comparison_type"}),
-    "concatenate": Difference(
-        spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
-    ),
+    "concatenate": SINGLE_DIMENSION,
     "conditional": Difference(
         computations=(("branch_computations",), ("true_computation", "false_computation"))
     ),
     "constant": Difference(covered=("value",)),
     "dot": Difference(kept=frozenset({"operand_precision", "algorithm"})),
+    **dict.fromkeys(("get-dimension-size", "set-dimension-size"), SINGLE_DIMENSION),
     "fusion": Difference(kept=frozenset({"output_to_operand_aliasing"})),
     "pad": Difference(
         spelled={"padding": attributes.padding(*PADDING)},

@@ -12,6 +12,7 @@ from xla_dialect.ops import (
     conversion,
     creation,
     data_movement,
+    dynamic_shapes,
     elementwise_binary,
     elementwise_ternary,
     elementwise_unary,
@@ -30,6 +31,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     reduction,
     contraction,
     gather_scatter,
+    dynamic_shapes,
     control_flow,
     tuples,
 )

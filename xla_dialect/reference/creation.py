@@ -39,7 +39,7 @@ class CreationFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """`result[i0, ..] = i_{iota_dimension}`."""
         type_ = cast("types.Array", op.result.type)
-        sizes, dimension = type_.get_shape(), op.iota_dimension.value.data
+        sizes, dimension = types.sizes_of(type_), op.iota_dimension.value.data
         along = convert(np.arange(sizes[dimension]), numpy_dtype(type_.element_type))
         column = along.reshape((-1, *(1 for _ in sizes[dimension + 1 :])))
         return (np.broadcast_to(column, sizes),)

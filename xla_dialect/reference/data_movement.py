@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import SSAValue
 
-from xla_dialect import types
+from xla_dialect import shapes, types
 from xla_dialect.ops import data_movement as ops
+from xla_dialect.reference.dynamic_shapes import bounds, filled, resolved
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.physical_order import reinterpreted
 
@@ -81,15 +82,17 @@ class DataMovementFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.BroadcastOp, args: PythonValues
     ) -> PythonValues:
         """Operand dimension k becomes `dimensions[k]`."""
-        sizes = array_type(op.result).get_shape()
-        return (broadcast(args[0], integers(op.dimensions), sizes),)
+        sizes, dimensions = list(bounds(op.result)), integers(op.dimensions)
+        for size, dimension in zip(args[0].shape, dimensions, strict=True):
+            sizes[dimension] = size
+        return (broadcast(args[0], dimensions, sizes),)
 
     @impl(ops.ReshapeOp)
     def run_reshape(
         self, interpreter: Interpreter, op: ops.ReshapeOp, args: PythonValues
     ) -> PythonValues:
         """Row-major order, refilled."""
-        return (args[0].reshape(array_type(op.result).get_shape()),)
+        return (args[0].reshape(resolved(args[0].size, bounds(op.result))),)
 
     @impl(ops.TransposeOp)
     def run_transpose(
@@ -103,13 +106,13 @@ class DataMovementFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.SliceOp, args: PythonValues
     ) -> PythonValues:
         """`result[i] = operand[start + i * stride]`."""
-        bounds = zip(
+        ranges = zip(
             integers(op.start_indices),
             integers(op.limit_indices),
             integers(op.strides),
             strict=True,
         )
-        return (args[0][tuple(slice(*bound) for bound in bounds)],)
+        return (filled(args[0][tuple(slice(*part) for part in ranges)], bounds(op.result)),)
 
     @impl(ops.ConcatenateOp)
     def run_concatenate(
@@ -122,15 +125,9 @@ class DataMovementFunctions(InterpreterFunctions):
     def run_pad(self, interpreter: Interpreter, op: ops.PadOp, args: PythonValues) -> PythonValues:
         """Interior padding first, then the edges."""
         operand, value = args
-        return (
-            pad(
-                operand,
-                value,
-                integers(op.edge_padding_low),
-                integers(op.interior_padding),
-                array_type(op.result).get_shape(),
-            ),
-        )
+        low, interior = integers(op.edge_padding_low), integers(op.interior_padding)
+        sizes = shapes.padded(operand.shape, low, integers(op.edge_padding_high), interior)
+        return (pad(operand, value, low, interior, [max(size, 0) for size in sizes]),)
 
     @impl(ops.ReverseOp)
     def run_reverse(
@@ -146,7 +143,8 @@ class DataMovementFunctions(InterpreterFunctions):
         """`result[k] = operand[start + k]`."""
         operand, *starts = args
         sizes = integers(op.dynamic_slice_sizes)
-        return (operand[box(clamped_starts(starts, operand.shape, sizes), sizes)],)
+        first = clamped_starts(starts, bounds(op.operand), sizes)
+        return (filled(operand[box(first, sizes)], bounds(op.result)),)
 
     @impl(ops.DynamicUpdateSliceOp)
     def run_dynamic_update_slice(
@@ -155,7 +153,9 @@ class DataMovementFunctions(InterpreterFunctions):
         """The operand with a box overwritten."""
         operand, update, *starts = args
         result = np.array(operand)
-        result[box(clamped_starts(starts, operand.shape, update.shape), update.shape)] = update
+        place = box(clamped_starts(starts, bounds(op.operand), bounds(op.update)), update.shape)
+        room = result[place].shape
+        result[place] = update[tuple(slice(size) for size in room)]
         return (result,)
 
     @impl(ops.CopyOp)

@@ -20,6 +20,11 @@ from xla_dialect.reference.control_flow import ControlFlowFunctions
 from xla_dialect.reference.conversion import ConversionFunctions
 from xla_dialect.reference.creation import CreationFunctions
 from xla_dialect.reference.data_movement import DataMovementFunctions
+from xla_dialect.reference.dynamic_shapes import (
+    DynamicShapeFunctions,
+    common_part,
+    joins_dynamic_arrays,
+)
 from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
 from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
 from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
@@ -51,14 +56,18 @@ class ReferenceInterpreter(Interpreter):
 
     memory_limit: int = MEMORY_LIMIT
     """Bytes of the largest array."""
-    _checked: set[Operation] = field(default_factory=set[Operation])
+    _joins: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
+    """The operations seen, and whether they join arrays of which one has dynamic dimensions."""
 
     def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
         try:
-            if op not in self._checked:
+            joins = self._joins.get(op)
+            if joins is None:
                 for result in op.results:
                     check_memory(result.type, self.memory_limit)
-                self._checked.add(op)
+                joins = self._joins[op] = joins_dynamic_arrays(op)
+            if joins:
+                inputs = common_part(inputs)
             known = self._impls._impl_dict  # pyright: ignore[reportPrivateUsage]
             if type(op) not in known:
                 raise XlaError("the reference does not evaluate this operation")
@@ -102,6 +111,7 @@ def register_reference(
         CompareFunctions(),
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
+        DynamicShapeFunctions(),
         DataMovementFunctions(),
         ReductionFunctions(),
         ContractionFunctions(),

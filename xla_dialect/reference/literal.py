@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.types import ELEMENT_TYPES, ElementClass, TokenType
 
 Array: TypeAlias = NDArray[Any]
@@ -106,13 +107,14 @@ def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> None:
     """
     Raises MemoryLimitError if an array of the type has more than `limit` bytes.
 
-    Raises XlaError for dynamic sizes. Tuples are checked element by element.
+    Bounded dynamic dimensions count with their bounds. Raises XlaError for unbounded ones. Tuples
+    are checked element by element.
     """
     for leaf in types.flatten((type_,)):
         if not types.is_array(leaf):
             continue
         array = cast("types.Array", leaf)
-        if any(size < 0 for size in array.get_shape()):
+        if any(size < 0 for size in types.extents(array)):
             raise XlaError(f"the reference does not evaluate dynamic sizes: {types.spell(array)}")
         size = types.byte_size(array)
         if size > limit:
@@ -231,9 +233,18 @@ def as_argument(value: object, type_: Attribute, name: str) -> Value:
         raise _mismatch(name, type_, value)
     array = np.asarray(value)
     tensor = cast("types.Array", type_)
-    if array.shape != tensor.get_shape() or array.dtype != numpy_dtype(tensor.element_type):
+    if not _has_sizes(array, tensor) or array.dtype != numpy_dtype(tensor.element_type):
         raise _mismatch(name, type_, array)
     return array
+
+
+def _has_sizes(array: Array, type_: types.Array) -> bool:
+    """Whether an array has the sizes of a type; those of dynamic dimensions are bounds."""
+    sizes = types.extents(type_)
+    return array.ndim == len(sizes) and all(
+        have <= size if isinstance(size, DynamicSize) else have == size
+        for have, size in zip(array.shape, sizes, strict=True)
+    )
 
 
 def _elements(value: object) -> Sequence[object] | None:

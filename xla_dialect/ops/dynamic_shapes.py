@@ -1,0 +1,142 @@
+"""Dimensions whose size is known at run time only (operations.md, sections 33, 34, appendix A).
+
+A dynamic dimension has an upper bound, which counts as its size in every constraint. Operations
+see the elements that are there; what lies between size and bound is padding without a value.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect.constraints import declared_array, require_same_elements, with_elements
+from xla_dialect.dynamic_size import DynamicSize
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import (
+    S32,
+    Array,
+    ElementClass,
+    array,
+    element_count,
+    is_scalar,
+    sizes_of,
+    spell,
+)
+from xla_dialect.violation import require
+
+MAX_SIZE = 2**31 - 1
+"""Sizes of dimensions are read and set as s32."""
+
+
+def _sized_operand(operand: Attribute, dimension: int, label: str) -> tuple[Array, tuple[int, ...]]:
+    """
+    The operand and its sizes, by (C1) and (C2) of both operations.
+
+    `label`: of the rule that the size of the dimension fits s32.
+    """
+    source = with_elements(operand, ElementClass.ANY, "operand")
+    sizes = sizes_of(source)
+    require(0 <= dimension < len(sizes), "C2", "dimension {} of rank {}", dimension, len(sizes))
+    size = sizes[dimension]
+    require(size <= MAX_SIZE, label, "size {} of dimension {} exceeds s32", size, dimension)
+    return source, sizes
+
+
+@irdl_op_definition
+class GetDimensionSizeOp(XlaOp):
+    """
+    The size of `dimension`, the one at run time if it is dynamic, as `s32[]`.
+
+    (C1) the operand is an array. (C2) `0 <= dimension < rank`. (C3) the size is at most 2^31 - 1.
+    """
+
+    name = "xla.get_dimension_size"
+    operand = operand_def()
+    dimension = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, dimension: int) -> Types:
+        """`s32[]`."""
+        _sized_operand(operand, dimension, "C3")
+        return (array(S32, ()),)
+
+
+@irdl_op_definition
+class SetDimensionSizeOp(XlaOp):
+    """
+    The operand, of which only the first `size` elements along `dimension` count.
+
+    The bound of the dimension does not change. Where a dimension that is dynamic already grows, the
+    reference has zeros.
+
+    (C1) the operand is an array. (C2) `0 <= dimension < rank`. (C3) `size` is `s32[]`.
+    (C4) at run time `0 <= size <= bound`; the bound is at most 2^31 - 1.
+    """
+
+    name = "xla.set_dimension_size"
+    operand = operand_def()
+    size = operand_def()
+    dimension = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, size: Attribute, *, dimension: int) -> Types:
+        """The type of the operand with `dimension` dynamic."""
+        source, sizes = _sized_operand(operand, dimension, "C4")
+        require(is_scalar(size, S32), "C3", "size is {}, not s32[]", spell(size))
+        marked = [DynamicSize(n) if d == dimension else n for d, n in enumerate(sizes)]
+        return (array(source.element_type, marked),)
+
+
+@irdl_op_definition
+class DynamicReshapeOp(XlaOp):
+    """
+    The elements in row-major order, refilled into an array of the sizes `dim_sizes`.
+
+    The declared type bounds the sizes. At run time they have as many elements as the operand, none
+    exceeds its bound, and those of static dimensions are as declared.
+
+    (C1) operand and result are arrays of one element type. (C2) `dim_sizes` has one `s32[]` per
+    dimension of the result. (C3) the bounds of the result have as many elements as the operand.
+    """
+
+    name = "xla.dynamic_reshape"
+    operand = operand_def()
+    dim_sizes = var_operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, dim_sizes: tuple[Attribute, ...], *, declared: Types) -> Types:
+        """The declared type."""
+        source = with_elements(operand, ElementClass.ANY, "operand")
+        result = declared_array(declared)
+        require_same_elements(source, result, "operand and result", "C1")
+        before, after = sizes_of(source), sizes_of(result)
+        require(
+            len(dim_sizes) == len(after), "C2", "{} sizes for rank {}", len(dim_sizes), len(after)
+        )
+        for number, size in enumerate(dim_sizes):
+            require(is_scalar(size, S32), "C2", "size {} is {}, not s32[]", number, spell(size))
+        require(
+            element_count(before) == element_count(after),
+            "C3",
+            "{} elements of {} become {} of {}",
+            element_count(before),
+            list(before),
+            element_count(after),
+            list(after),
+        )
+        return (result,)

@@ -1,0 +1,126 @@
+"""What the operations on dynamic dimensions compute.
+
+An array with dynamic dimensions is an ndarray of its sizes at run time: its padding does not exist,
+so reductions and all else ignore it. Where a static result needs elements that are not there, it
+has zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Operation, SSAValue
+
+from xla_dialect import types
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_size import DynamicSize, is_dynamic
+from xla_dialect.ops import dynamic_shapes as ops
+from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction
+from xla_dialect.reference.literal import Array
+
+
+def bounds(value: SSAValue) -> tuple[int, ...]:
+    """The sizes of the type of an array, those of dynamic dimensions as `DynamicSize`."""
+    return types.sizes_of(cast("types.Array", value.type))
+
+
+def filled(array: Array, sizes: Sequence[int]) -> Array:
+    """The array with zeros added at the end of the static dimensions that are too short."""
+    wanted = [
+        have if isinstance(size, DynamicSize) else size
+        for have, size in zip(array.shape, sizes, strict=True)
+    ]
+    if list(array.shape) == wanted:
+        return array
+    result = np.zeros(wanted, array.dtype)
+    result[tuple(slice(size) for size in array.shape)] = array
+    return result
+
+
+def resolved(count: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """
+    The sizes at run time of an array of `count` elements that has at most these sizes.
+
+    Raises XlaError where they do not follow: one dimension at most may be dynamic, unless all
+    dimensions are as large as they can be.
+    """
+    static = math.prod(int(size) for size in sizes if not isinstance(size, DynamicSize))
+    if count == math.prod(map(int, sizes)):
+        return tuple(map(int, sizes))
+    if sum(isinstance(size, DynamicSize) for size in sizes) != 1 or count % static:
+        raise XlaError(f"{count} elements do not tell the sizes of {list(sizes)}")
+    return tuple(count // static if isinstance(size, DynamicSize) else size for size in sizes)
+
+
+_ELEMENT_BY_ELEMENT = (
+    elementwise_binary.ElementwiseBinaryOp,
+    elementwise_binary.CompareOp,
+    elementwise_ternary.ClampOp,
+    elementwise_ternary.SelectOp,
+    reduction.ReduceOp,
+)
+"""Operations that take elements of several arrays of one shape together."""
+
+
+def joins_dynamic_arrays(op: Operation) -> bool:
+    """Whether an operation needs `common_part` of its operands."""
+    return isinstance(op, _ELEMENT_BY_ELEMENT) and any(
+        types.is_array(operand.type) and is_dynamic(bounds(operand)) for operand in op.operands
+    )
+
+
+def common_part(values: PythonValues) -> PythonValues:
+    """The arrays cut down to the sizes that all of them have; scalars as they are."""
+    shapes = [np.shape(value) for value in values]
+    common = [min(sizes) for sizes in zip(*filter(None, shapes), strict=True)]
+    box = tuple(slice(size) for size in common)
+    return tuple(
+        value[box] if shape else value for value, shape in zip(values, shapes, strict=True)
+    )
+
+
+@register_impls
+class DynamicShapeFunctions(InterpreterFunctions):
+    """Reading and setting the sizes of dimensions."""
+
+    @impl(ops.GetDimensionSizeOp)
+    def run_get_dimension_size(
+        self, interpreter: Interpreter, op: ops.GetDimensionSizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The size of the array."""
+        return (np.int32(args[0].shape[op.dimension.value.data]),)
+
+    @impl(ops.SetDimensionSizeOp)
+    def run_set_dimension_size(
+        self, interpreter: Interpreter, op: ops.SetDimensionSizeOp, args: PythonValues
+    ) -> PythonValues:
+        """The first `size` elements along the dimension."""
+        operand, size = args[0], int(args[1])
+        dimension = op.dimension.value.data
+        bound = bounds(op.operand)[dimension]
+        if not 0 <= size <= bound:
+            raise XlaError(
+                f"(C4) size {size} of dimension {dimension}, whose bound is {int(bound)}"
+            )
+        wanted = list(operand.shape)
+        wanted[dimension] = size
+        return (filled(operand[tuple(slice(n) for n in wanted)], wanted),)
+
+    @impl(ops.DynamicReshapeOp)
+    def run_dynamic_reshape(
+        self, interpreter: Interpreter, op: ops.DynamicReshapeOp, args: PythonValues
+    ) -> PythonValues:
+        """Row-major order, refilled."""
+        operand, *sizes = args
+        wanted = [int(size) for size in sizes]
+        for number, (size, bound) in enumerate(zip(wanted, bounds(op.result), strict=True)):
+            fits = 0 <= size <= bound if isinstance(bound, DynamicSize) else size == bound
+            if not fits:
+                raise XlaError(f"size {size} of dimension {number}, declared as {bound!r}")
+        if math.prod(wanted) != operand.size:
+            raise XlaError(f"{operand.size} elements for the sizes {wanted}")
+        return (operand.reshape(wanted),)
