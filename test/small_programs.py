@@ -9,11 +9,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
+from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.reference import element_type_of, from_numpy, numpy_dtype, run
-from xla_dialect.types import BY_NAME, array
+from xla_dialect.types import BY_NAME, TokenType, array
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
@@ -30,9 +31,16 @@ def constant(name: str, values: Any) -> XlaOp:
 
 
 def shape(text: str) -> Any:
-    """An array type by its HLO spelling: `f32[2,3]`."""
+    """An array type by its HLO spelling: `f32[2,<=3]`; also `token[]`."""
     name, sizes = text.removesuffix("]").split("[")
-    return array(BY_NAME[name].type, [int(size) for size in sizes.split(",") if size])
+    if name == "token":
+        return TokenType()
+    return array(BY_NAME[name].type, [_size(size) for size in sizes.split(",") if size])
+
+
+def _size(text: str) -> int:
+    bound = text.removeprefix("<=")
+    return int(text) if bound == text else DynamicSize(bound)
 
 
 def tuple_of(*types: Any) -> TupleType:

@@ -1,0 +1,195 @@
+"""Bounded dynamic dimensions: the operations on them, and how all others hand them on."""
+
+from typing import Any
+
+import pytest
+from small_programs import computation, shape, tuple_of, value
+from violations import accepts, assert_violates, cases
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.control_flow import OptBarrierOp
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.data_movement import (
+    BroadcastOp,
+    ConcatenateOp,
+    CopyOp,
+    DynamicSliceOp,
+    PadOp,
+    ReshapeOp,
+    ReverseOp,
+    SliceOp,
+    TransposeOp,
+)
+from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, GetDimensionSizeOp, SetDimensionSizeOp
+from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
+from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise_unary import IsFiniteOp, NegateOp
+from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.types import BY_NAME, array, compatible, spell
+
+S32 = "s32[]"
+
+
+def get_size(operand: Any, dimension: int) -> XlaOp:
+    return GetDimensionSizeOp(value(operand), dimension=dimension)
+
+
+def set_size(operand: Any, size: Any, dimension: int) -> XlaOp:
+    return SetDimensionSizeOp(value(operand), value(size), dimension=dimension)
+
+
+def dynamic_reshape(operand: Any, sizes: list[Any], result: str) -> XlaOp:
+    return DynamicReshapeOp(
+        value(operand), [value(size) for size in sizes], result_types=[shape(result)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "build"),
+    [
+        *cases(
+            "get_dimension_size",
+            ("C1", lambda: get_size(tuple_of("f32[2]"), 0)),
+            ("C2", lambda: get_size("f32[2]", 1)),
+            ("C2", lambda: get_size("f32[2]", -1)),
+            ("C3", lambda: get_size("s8[2147483648]", 0)),
+        ),
+        *cases(
+            "set_dimension_size",
+            ("C1", lambda: set_size("token[]", S32, 0)),
+            ("C2", lambda: set_size("f32[]", S32, 0)),
+            ("C3", lambda: set_size("f32[2]", "s64[]", 0)),
+            ("C3", lambda: set_size("f32[2]", "s32[1]", 0)),
+            ("C4", lambda: set_size("s8[2147483648]", S32, 0)),
+        ),
+        *cases(
+            "dynamic_reshape",
+            ("C1", lambda: dynamic_reshape(tuple_of(), [], "f32[]")),
+            ("C1", lambda: dynamic_reshape("f32[6]", [S32], "s32[<=6]")),
+            ("C2", lambda: dynamic_reshape("f32[6]", [S32], "f32[<=2,<=3]")),
+            ("C2", lambda: dynamic_reshape("f32[6]", [S32, "u32[]"], "f32[<=2,<=3]")),
+            ("C3", lambda: dynamic_reshape("f32[6]", [S32, S32], "f32[<=2,<=4]")),
+        ),
+        *cases("reshape", ("C2", lambda: reshape("f32[<=6]", "f32[6]"))),
+    ],
+)
+def test_constraint(name: str, label: str, build: Any):
+    assert_violates(name, label, build)
+
+
+def reshape(operand: str, result: str) -> XlaOp:
+    return ReshapeOp(value(operand), result_types=[shape(result)])
+
+
+def broadcast(operand: str, result: str, dimensions: list[int]) -> XlaOp:
+    return BroadcastOp(value(operand), dimensions=dimensions, result_types=[shape(result)])
+
+
+def slice_(operand: str, limit: int, stride: int = 1) -> XlaOp:
+    return SliceOp(value(operand), start_indices=[0], limit_indices=[limit], strides=[stride])
+
+
+def dynamic_slice(operand: str, sizes: list[int]) -> XlaOp:
+    starts = [value(S32) for _ in sizes]
+    return DynamicSliceOp(value(operand), starts, dynamic_slice_sizes=sizes)
+
+
+def pad(operand: str) -> XlaOp:
+    return PadOp(
+        value(operand),
+        value("f32[]"),
+        edge_padding_low=[1],
+        edge_padding_high=[2],
+        interior_padding=[1],
+    )
+
+
+def sum_of(operand: str, dimensions: list[int]) -> XlaOp:
+    region = computation(["f32[]"] * 2, AddOp)
+    return ReduceOp([value(operand)], [value("f32[]")], dimensions=dimensions, regions=[region])
+
+
+def concatenate(*operands: str) -> XlaOp:
+    return ConcatenateOp([value(operand) for operand in operands], dimension=0)
+
+
+def dot(lhs: str, rhs: str) -> XlaOp:
+    return DotOp(value(lhs), value(rhs), lhs_contracting_dims=[1], rhs_contracting_dims=[0])
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda: get_size("f32[<=10]", 0), "s32[]"),
+        (lambda: set_size("f32[4,10]", S32, 1), "f32[4,<=10]"),
+        (lambda: set_size("f32[<=4,10]", S32, 1), "f32[<=4,<=10]"),
+        (lambda: set_size("f32[<=10]", S32, 0), "f32[<=10]"),
+        (lambda: dynamic_reshape("f32[6]", [S32, S32], "f32[<=2,3]"), "f32[<=2,3]"),
+        (lambda: NegateOp(value("f32[2,<=3]")), "f32[2,<=3]"),
+        (lambda: IsFiniteOp(value("f32[2,<=3]")), "pred[2,<=3]"),
+        (lambda: AddOp(value("f32[2,<=3]"), value("f32[2,3]")), "f32[2,<=3]"),
+        (lambda: AddOp(value("f32[2,3]"), value("f32[<=2,3]")), "f32[<=2,3]"),
+        (lambda: AddOp(value("f32[2,<=3]"), value("f32[<=2,3]")), "f32[<=2,<=3]"),
+        (lambda: CompareOp(value("f32[3]"), value("f32[<=3]"), direction="LT"), "pred[<=3]"),
+        (lambda: ClampOp(value("f32[<=3]"), value("f32[3]"), value("f32[]")), "f32[<=3]"),
+        (lambda: SelectOp(value("pred[<=3]"), value("f32[3]"), value("f32[3]")), "f32[<=3]"),
+        (lambda: SelectOp(value("pred[]"), value("f32[3]"), value("f32[<=3]")), "f32[<=3]"),
+        (lambda: ConvertOp(value("f32[<=3]"), result_types=[shape("s32[<=3]")]), "s32[<=3]"),
+        (
+            lambda: BitcastConvertOp(value("f32[<=3]"), result_types=[shape("u8[<=3,4]")]),
+            "u8[<=3,4]",
+        ),
+        (lambda: CopyOp(value("f32[<=3]")), "f32[<=3]"),
+        (lambda: OptBarrierOp(value("f32[<=3]")), "f32[<=3]"),
+        (lambda: ReverseOp(value("f32[<=3]"), dimensions=[0]), "f32[<=3]"),
+        (lambda: TransposeOp(value("f32[<=3,4]"), dimensions=[1, 0]), "f32[4,<=3]"),
+        (lambda: broadcast("f32[<=3]", "f32[2,<=3]", [1]), "f32[2,<=3]"),
+        (lambda: reshape("f32[<=3,2]", "f32[<=6]"), "f32[<=6]"),
+        (lambda: slice_("f32[<=10]", 8, 2), "f32[<=4]"),
+        (lambda: slice_("f32[<=10]", 1), "f32[1]"),
+        (lambda: dynamic_slice("f32[<=10,<=4]", [10, 2]), "f32[<=10,2]"),
+        (lambda: pad("f32[<=4]"), "f32[<=10]"),
+        (lambda: concatenate("f32[2,3]", "f32[<=4,3]"), "f32[<=6,3]"),
+        (lambda: concatenate("f32[2,3]", "f32[4,<=3]"), "f32[6,<=3]"),
+        (lambda: sum_of("f32[2,<=3]", [1]), "f32[2]"),
+        (lambda: dot("f32[<=2,3]", "f32[3,<=4]"), "f32[<=2,<=4]"),
+        (lambda: dot("f32[2,<=3]", "f32[<=3,4]"), "f32[2,4]"),
+    ],
+)
+def test_marks_follow(build: Any, expected: str):
+    op = accepts(build)
+    assert [spell(type_) for type_ in op.infer_types()] == [expected]
+
+
+def test_a_mark_cannot_be_dropped():
+    op = NegateOp(value("f32[<=3]"), result_types=[shape("f32[3]")])
+    with pytest.raises(VerifyException, match=r"\(Result\) declared \(f32\[3\]\), inferred \(f32"):
+        op.verify()
+
+
+def test_a_mark_can_be_added():
+    NegateOp(value("f32[3]"), result_types=[shape("f32[<=3]")]).verify()
+
+
+def test_bounds_count_as_sizes():
+    assert compatible(shape("f32[<=3]"), shape("f32[3]"))
+    assert not compatible(shape("f32[<=3]"), shape("f32[<=4]"))
+
+
+def test_unbounded_dimensions_have_no_shape_rules():
+    unbounded = array(BY_NAME["f32"].type, [DYNAMIC_INDEX])
+    with pytest.raises(VerifyException, match=r"\(Size\) f32\[\?\] has an unbounded dynamic"):
+        TransposeOp(value(unbounded), dimensions=[0])
+
+
+@pytest.mark.parametrize("bounds", [(3,), (3, 4), (None, -1)])
+def test_bounds_that_do_not_fit(bounds: Any):
+    """A bound belongs to a dimension of size `?`."""
+    type_ = array(BY_NAME["f32"].type, [5, DYNAMIC_INDEX], LayoutAttr(Layout((1, 0), bounds=bounds)))
+    op = OptBarrierOp(value(type_))
+    with pytest.raises(VerifyException, match="bound"):
+        op.verify()
