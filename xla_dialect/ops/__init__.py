@@ -28,10 +28,10 @@ FAMILIES: tuple[ModuleType, ...] = (
     elementwise_ternary,
     conversion,
     data_movement,
+    dynamic_shapes,
     reduction,
     contraction,
     gather_scatter,
-    dynamic_shapes,
     control_flow,
     tuples,
 )
