@@ -12,21 +12,24 @@ from typing import NoReturn
 
 from xla_dialect.hlo_text.errors import HloSyntaxError, quoted
 
-STRING = r'"(?:[^"\\]|\\.)*+"'
+STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 """A quoted string; a backslash takes the next character with it."""
 
-COMMENT = r"/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+"
+COMMENT = r"/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/|//[^\n]*+"
+
+_SKIPPED = rf"\s*+(?:(?:{COMMENT})\s*+)*"
 
 LAYOUT_OPENS = r"\{(?=\s*+[0-9:])"
 """The brace of a layout; that of a computation's body is never followed by a digit or colon."""
 
-# Quantifiers are possessive and alternatives differ in their first characters, so nothing is ever
-# tried twice. A shape ends at the first bracket that does not belong to it.
+# Quantifiers of characters are possessive and alternatives differ in their first characters, so
+# nothing is ever tried twice. Groups are not repeated possessively: Python 3.11.2 gets that wrong.
+# A shape ends at the first bracket that does not belong to it.
 _TOKEN = re.compile(
-    rf"""(?s:\s++|{COMMENT})*+(?:
+    rf"""(?s:{_SKIPPED})(?:
       (?P<shape>[a-z][a-z0-9]*+\s*+\[[^\[\](){{}}"]*+\](?:\s*+{LAYOUT_OPENS}[^{{}}"]*+\}}|\{{\s*+\}})?)
     | (?P<attribute>[A-Za-z_][\w.\-]*+=(?!=))
-    | (?P<name>%?[A-Za-z0-9_.][\w.]*+(?:-(?!>)[\w.]*+)*+)
+    | (?P<name>%?[A-Za-z0-9_.][\w.]*+(?:-(?!>)[\w.]*+)*)
     | (?P<string>{STRING})
     | (?P<punctuation>->|[{{}}()\[\],:=])
     | (?P<end>\Z)
@@ -34,9 +37,11 @@ _TOKEN = re.compile(
     )""",
     re.ASCII | re.VERBOSE | re.DOTALL,
 )
-_BLANKS = re.compile(rf"(?:\s++|{COMMENT})*+", re.DOTALL)
-_TO_BRACKET = re.compile(rf'(?:[^(){{}}\[\]"/]++|{STRING}|{COMMENT}|/(?![*]))*+', re.DOTALL)
-_TO_VALUE_END = re.compile(rf'(?:[^\s,(){{}}\[\]"/]++|{STRING}|/(?![*/]))*+', re.DOTALL)
+_BLANKS = re.compile(_SKIPPED, re.DOTALL)
+_PLAIN = r'[^(){}\[\]"/]*+'
+_TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
+_PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
+_TO_VALUE_END = re.compile(rf"{_PLAIN_VALUE}(?:(?:{STRING}|/(?![*/])){_PLAIN_VALUE})*", re.DOTALL)
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 _UNCLOSED = {'"': "string is never closed", "/": "comment is never closed"}
 
