@@ -100,7 +100,7 @@ class Body:
         self.mask: dict[SSAValue, int] = {}
         """The dimensions that a value depends on. Values from outside the body have no entry."""
         self.folded: set[SSAValue] = set()
-        """The values that depend on what an output holds."""
+        """The values that depend on what an output holds from points before."""
         self._analyse(block, terminator)
 
     def access_mask(self, access: Access) -> int:
@@ -111,9 +111,17 @@ class Body:
         mask = self.mask
         for argument, access in self.inputs.items():
             mask[argument] = self.access_mask(access)
-        for argument, access in zip(self.accumulators, self.nest.outputs, strict=True):
+        everywhere = sum(1 << d for d in self.nest.loop_dimensions)
+        for output, argument in enumerate(self.accumulators):
+            access, initial = self.nest.outputs[output], self.nest.initial[output]
             mask[argument] = self.access_mask(access)
-            self.folded.add(argument)
+            if everywhere & ~mask[argument]:
+                self.folded.add(argument)
+            elif initial is None:
+                # Each point has an element of its own, which is read before it is written.
+                self.inputs[argument] = access
+            else:
+                self.scalars[argument] = initial
         for op in block.ops:
             if op is terminator:
                 break
@@ -145,10 +153,12 @@ class Body:
         The operation that folds one term into an output, and the term.
 
         None unless the output is such a fold, by one of `COMBINERS`, of a term that depends on
-        no accumulator.
+        no other fold.
         """
         accumulator, result = self.accumulators[output], self.yields[output]
         op = result.owner
+        if accumulator not in self.folded:
+            return None
         if not isinstance(op, Operation) or type(op) not in COMBINERS or op not in self.ops:
             return None
         if len(tuple(accumulator.uses)) != 1 or len(tuple(result.uses)) != 1:

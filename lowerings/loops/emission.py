@@ -123,7 +123,7 @@ class NestEmitter:
                 wanted_as_vectors.update(op.operands)
         self.wanted_as_vectors = wanted_as_vectors
         at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
-        values = [argument for argument in body.inputs if argument.first_use is not None]
+        values: list[SSAValue] = [a for a in body.inputs if a.first_use is not None]
         values += [
             result
             for op in body.ops
@@ -345,7 +345,7 @@ class NestEmitter:
         argument = self.body.accumulators[output]
         value = self.running.get(self._running_key(output, combination))
         if value is None:
-            if argument.first_use is None:
+            if argument not in self.body.folded or argument.first_use is None:
                 return None
             own = self.evaluator.restrict(combination, self.output_masks[output])
             value = self._initial(output, own)
