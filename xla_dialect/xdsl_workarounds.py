@@ -154,13 +154,13 @@ def _unsupported(type: ShapedElements) -> str:
 
 
 # The inside of `<...>`. Comments may hold a '>'.
-_BODY = re.compile(r'(?:[^>/"]++|//[^\n]*+)*+')
+_BODY = re.compile(r'[^>/"]*+(?://[^\n]*+[^>/"]*+)*')
 _COMMENT = re.compile(r"//[^\n]*+")
-_HEX_STRING = re.compile(r'\s*+"(0[xX])?+([^"\n]*+)"\s*+')
+_HEX_STRING = re.compile(r'\s*+"(0[xX])?([^"\n]*+)"\s*+')
 _TOKEN = re.compile(r"[\[\],]|\([^()\[\]]*+\)|(?:-\s*+)?[^\s\[\],()]++|[()]")
 _HEX = re.compile(r"0[xX][0-9a-fA-F]++")
 _INTEGER = re.compile(r"-?\s*+[0-9]++")
-_FLOAT = re.compile(r"-?\s*+[0-9]++\.[0-9]*+(?:[eE][-+]?[0-9]++)?+")
+_FLOAT = re.compile(r"-?\s*+[0-9]++\.[0-9]*+(?:[eE][-+]?[0-9]++)?")
 _BOOLEANS = {"true": 1, "false": 0}
 
 
@@ -495,7 +495,7 @@ def _parse_dense_elements(parser: AttrParser, type: Attribute | None) -> Attribu
     return literal.expanded()
 
 
-_STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+_STRING = re.compile(r'"[^"\\\n\v\f]*+(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*+)*"')
 """As xDSL's pattern, but it does not try other ways to match."""
 
 _INTEGER_TYPE = re.compile(r"^[su]?i(\d{1,8})$")

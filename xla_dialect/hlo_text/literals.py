@@ -340,7 +340,7 @@ _NO_STRUCTURE = re.compile(r"[^(){},]++")
 _BRACKETS_TO_BLANKS = str.maketrans("(){}", "    ")
 _BRACKET_OR_COMMA = re.compile(r"[(){},]")
 _TOKEN = re.compile(r"[{},]|[^\s{},]++")
-_COMPLEX_TOKEN = re.compile(r"[{},]|\([^(){}]*+\)?+|[^\s{},()]++")
+_COMPLEX_TOKEN = re.compile(r"[{},]|\([^(){}]*+\)?|[^\s{},()]++")
 
 # Within these characters `int` and `float` accept what HLO text has, and no more.
 _INTEGERS = re.compile(r"[-0-9,\s]*+", re.ASCII)

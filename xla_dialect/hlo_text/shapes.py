@@ -13,7 +13,7 @@ from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.types import BY_NAME, MAX_ELEMENTS, TokenType, array, element_count
 
 _SHAPE = re.compile(r"([a-z0-9]++)\s*+\[([^\]]*+)\]\s*+(\{.*\})?", re.DOTALL)
-_DIMENSION = re.compile(r"\s*+(<=\s*+)?+(\d++|\?)\s*+", re.ASCII)
+_DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+", re.ASCII)
 _DIGITS_OF_MAXIMUM = len(str(MAX_ELEMENTS))
 _NO_ARRAYS = ("token", "opaque")
 

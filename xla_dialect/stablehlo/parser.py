@@ -191,7 +191,7 @@ class StableHloParser(Parser):
         self._define_location(definition.group(1))
 
 
-_PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*+[a-z][a-zA-Z0-9]*+>")
+_PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*[a-z][a-zA-Z0-9]*+>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""
 
 _LOCATION_DEFINITION = re.compile(r"^(#[\w$.-]+) = (?=loc\()", re.MULTILINE)
