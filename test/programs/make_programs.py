@@ -13,9 +13,6 @@ and `manifest.json` records the versions and seed that made them. Numbers are dr
 that they depend on numpy's generator only.
 """
 
-# pyright: reportMissingImports=false
-# (JAX is an extra.)
-
 import itertools
 import json
 import os
