@@ -91,7 +91,10 @@ FLAT = V.reshape(-1)
     ("operand", "sizes", "expected"),
     [
         pytest.param(V, [24], FLAT, id="Reshape.G1, Collapse.G1"),
-        pytest.param(V, [8, 3], numbers("f32", [list(r) for m in V for r in m]), id="Reshape.G2"),
+        pytest.param(
+            V, [8, 3], numbers("f32", [list(r) for m in V for r in m]), id="Reshape.G2, Collapse.G2"
+        ),
+        pytest.param(V, [4, 6], numbers("f32", FLAT.reshape(4, 6)), id="Collapse.G3"),
         pytest.param(numbers("f32", [[5]]), [], numbers("f32", 5), id="Reshape.G3"),
         pytest.param(numbers("f32", 5), [1, 1], numbers("f32", [[5]]), id="Reshape.G4"),
         pytest.param(

@@ -172,6 +172,16 @@ def test_bitcast_through_tiles():
     same(bitcast(buffer, flat, tiled), operand)
 
 
+@pytest.mark.parametrize("name", ["f8e5m2", "f8e4m3fn", "bf16", "f16", "c64", "s64"])
+def test_bitcast_between_types(name: str):
+    """Every element is its bytes, lowest first."""
+    operand = numbers(name, [1, 2, 3])
+    size = operand.itemsize
+    raw = bitcast(operand, typed(name, [3]), typed("u8", [3 * size]))
+    assert raw.tobytes() == operand.tobytes()
+    same(bitcast(raw, typed("u8", [3 * size]), typed(name, [3])), operand)
+
+
 @pytest.mark.parametrize("name", ["pred", "s4", "f4e2m1fn"])
 def test_bitcast_of_types_below_a_byte(name: str):
     operand = numbers(name, [0, 1, 0, 1])

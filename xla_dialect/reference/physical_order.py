@@ -21,6 +21,7 @@ from xla_dialect.reference.literal import (
     MEMORY_LIMIT,
     Array,
     MemoryLimitError,
+    bit_width,
     bits_of,
     numpy_dtype,
 )
@@ -96,8 +97,8 @@ def reinterpreted(array: Array, source: types.Array, target: types.Array) -> Arr
         raise MemoryLimitError(f"a buffer of {size} bytes, the limit is {MEMORY_LIMIT} bytes")
     buffer = np.ascontiguousarray(physical(array, mine))
     if dtype != array.dtype:
-        buffer = bits_of(buffer) if array.dtype.kind == "V" else buffer
-        buffer = buffer.view(np.uint8) != 0 if dtype == np.bool_ else buffer.view(dtype)
+        raw = bits_of(buffer) if bit_width(array.dtype) < 8 else buffer.view(np.uint8)
+        buffer = raw != 0 if dtype == np.bool_ else raw.view(dtype)
     if theirs == Layout.default(len(sizes)):
         return buffer.reshape(sizes)
     numbers = np.arange(1, math.prod(sizes) + 1).reshape(sizes)
