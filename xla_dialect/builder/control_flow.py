@@ -1,0 +1,299 @@
+"""Calls, branches and loops (operations.md, sections 11, 12, 18, 39, 62 and appendix A)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute
+
+from xla_dialect.attributes import FusionKind
+from xla_dialect.builder.caller import build_error
+from xla_dialect.builder.computations import Computation, Computations, XlaComputation
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.ops import control_flow as ops
+from xla_dialect.types import PRED, S32, compatible, is_scalar, spell
+
+ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
+"""What a computation returns, and so the operation that carries it: a value or several."""
+
+_COMPOSITE_NAME = re.compile(r'[^\s."\\]+(\.[^\s."\\]+)+')
+
+
+class ControlFlowMethods(Computations):
+    """
+    Methods that run computations.
+
+    What a computation returns is what they give: one value, or a Python tuple of values. Where one
+    operand is meant for each computation, a sequence gives it several parameters.
+    """
+
+    @overload
+    def call(
+        self, computation: Callable[..., ResultsT], args: Sequence[XlaValue] = ()
+    ) -> ResultsT: ...
+
+    @overload
+    def call(self, computation: XlaComputation, args: Sequence[XlaValue] = ()) -> Any: ...
+
+    def call(self, computation: Computation, args: Sequence[XlaValue] = ()) -> Any:
+        """
+        The results of a function of the module on the arguments.
+
+        A Python function becomes a new one, which cannot use values from around it; the computation
+        of another builder becomes one however often it is called.
+        Example: `b.call(lambda a: b.tanh(a), [x])`.
+        """
+        return self._call(computation, args)
+
+    @overload
+    def composite_call(
+        self,
+        computation: Callable[..., ResultsT],
+        args: Sequence[XlaValue],
+        name: str,
+        composite_attributes: str | None = None,
+        version: int = 0,
+    ) -> ResultsT: ...
+
+    @overload
+    def composite_call(
+        self,
+        computation: XlaComputation,
+        args: Sequence[XlaValue],
+        name: str,
+        composite_attributes: str | None = None,
+        version: int = 0,
+    ) -> Any: ...
+
+    def composite_call(
+        self,
+        computation: Computation,
+        args: Sequence[XlaValue],
+        name: str,
+        composite_attributes: str | None = None,
+        version: int = 0,
+    ) -> Any:
+        """
+        A call that stands for the operation `name`, of which the computation is the meaning.
+
+        `name` is of the form `namespace.op`; `composite_attributes` is a dictionary as MLIR writes
+        it, `{n = 1 : i32}`. Example: `b.composite_call(b.tanh, [x], "my.activation", version=1)`.
+        """
+        if _COMPOSITE_NAME.fullmatch(name) is None:
+            raise build_error(
+                f"composite_call: (C3) name is '{name}', not of the form namespace.op"
+            )
+        if version < 0:
+            raise build_error(f"composite_call: (C4) version is {version}")
+        described = _composite_attributes(name, composite_attributes, version)
+        return self._call(
+            computation, args, is_composite=True, attributes={"xla.frontend_attributes": described}
+        )
+
+    def _call(
+        self, computation: Computation, args: Sequence[XlaValue], **keywords: Any
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        operands = self._all_ssa(args, "argument")
+        given = [operand.type for operand in operands]
+        function, returns_one = self._function(computation, given)
+        parameters = function.function_type.inputs.data
+        if len(parameters) != len(given):
+            raise build_error(
+                f"xla.call: (C1) {len(given)} operands for {len(parameters)} parameters"
+            )
+        for i, types in enumerate(zip(parameters, given, strict=True)):
+            if not compatible(*types):
+                raise build_error(
+                    f"xla.call: (C2) argument {i} is {spell(types[1])}, "
+                    f"the parameter is {spell(types[0])}"
+                )
+        results = self._append(
+            ops.CallOp,
+            operands,
+            to_apply=SymbolRefAttr(function.sym_name),
+            result_types=function.function_type.outputs.data,
+            **keywords,
+        )
+        return results[0] if returns_one else results
+
+    @overload
+    def conditional(
+        self,
+        pred: XlaValue,
+        true_operand: XlaValue | Sequence[XlaValue],
+        true_computation: Callable[..., ResultsT],
+        false_operand: XlaValue | Sequence[XlaValue],
+        false_computation: Callable[..., ResultsT] | XlaComputation,
+    ) -> ResultsT: ...
+
+    @overload
+    def conditional(
+        self,
+        pred: XlaValue,
+        true_operand: XlaValue | Sequence[XlaValue],
+        true_computation: XlaComputation,
+        false_operand: XlaValue | Sequence[XlaValue],
+        false_computation: Computation,
+    ) -> Any: ...
+
+    @overload
+    def conditional(
+        self,
+        branch_index: XlaValue,
+        branch_computations: Sequence[Callable[..., ResultsT]],
+        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
+        /,
+    ) -> ResultsT: ...
+
+    @overload
+    def conditional(
+        self,
+        branch_index: XlaValue,
+        branch_computations: Sequence[Computation],
+        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
+        /,
+    ) -> Any: ...
+
+    def conditional(self, *arguments: Any, **named: Any) -> Any:
+        """
+        The results of the one branch that is run, on its operand.
+
+        `conditional(pred, true_operand, true_computation, false_operand, false_computation)`, or
+        `conditional(branch_index, branch_computations, branch_operands)`, where an index out of
+        range runs the last branch. A branch may use values from around it, so its operand may be
+        `()`. Examples: `b.conditional(c, x, b.exp, x, b.abs)`;
+        `b.conditional(i, [lambda: x, lambda: y], [(), ()])`.
+        """
+        if len(arguments) + len(named) == 3:
+            return self._conditional_on_index(*arguments, **named)
+        return self._conditional_on_pred(*arguments, **named)
+
+    def _conditional_on_pred(
+        self,
+        pred: XlaValue,
+        true_operand: XlaValue | Sequence[XlaValue],
+        true_computation: Computation,
+        false_operand: XlaValue | Sequence[XlaValue],
+        false_computation: Computation,
+    ) -> Any:
+        if not is_scalar(self._ssa(pred, "pred").type, PRED):
+            raise build_error(f"conditional: (A.C1) pred is {spell(pred.type)}, not pred[]")
+        return self._conditional(
+            pred, [true_computation, false_computation], [true_operand, false_operand]
+        )
+
+    def _conditional_on_index(
+        self,
+        branch_index: XlaValue,
+        branch_computations: Sequence[Computation],
+        branch_operands: Sequence[XlaValue | Sequence[XlaValue]],
+    ) -> Any:
+        if not is_scalar(self._ssa(branch_index, "branch_index").type, S32):
+            found = spell(branch_index.type)
+            raise build_error(f"conditional: (B.C1) branch_index is {found}, not s32[]")
+        if len(branch_computations) != len(branch_operands):
+            raise build_error(
+                f"conditional: (B.C2) {len(branch_operands)} operands for "
+                f"{len(branch_computations)} branches"
+            )
+        return self._conditional(branch_index, branch_computations, branch_operands)
+
+    def _conditional(
+        self,
+        index: XlaValue,
+        computations: Sequence[Computation],
+        operands: Sequence[XlaValue | Sequence[XlaValue]],
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        given = [
+            self._all_ssa(_as_list(operand), f"operand of branch {i}:")
+            for i, operand in enumerate(operands)
+        ]
+        branches = [
+            self._traced(computation, [value.type for value in values])
+            for computation, values in zip(computations, given, strict=True)
+        ]
+        results = self._append(
+            ops.ConditionalOp,
+            index.ssa,
+            [value for values in given for value in values],
+            regions=[[branch.body for branch in branches]],
+        )
+        return results[0] if branches[0].returns_one else results
+
+    @overload
+    def while_(self, condition: Computation, body: Computation, init: XlaValue) -> XlaValue: ...
+
+    @overload
+    def while_(
+        self, condition: Computation, body: Computation, init: Sequence[XlaValue]
+    ) -> tuple[XlaValue, ...]: ...
+
+    def while_(
+        self, condition: Computation, body: Computation, init: XlaValue | Sequence[XlaValue]
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        `x = init; while condition(x): x = body(x)`; the last x.
+
+        Several values are carried as a sequence of parameters, and come back as a Python tuple.
+        Example: `b.while_(lambda k: k < 10, lambda k: k + 1, i)`.
+        """
+        carried = self._all_ssa(_as_list(init), "init")
+        types = [value.type for value in carried]
+        regions = [self._region(condition, types), self._region(body, types)]
+        results = self._append(ops.WhileOp, carried, regions=regions)
+        return results[0] if isinstance(init, XlaValue) else results
+
+    def optimization_barrier(self, operand: XlaValue) -> XlaValue:
+        """The operand; no computation is moved across. Example: `b.optimization_barrier(x)`."""
+        return self._append_one(ops.OptBarrierOp, self._ssa(operand))
+
+    @overload
+    def fusion(
+        self,
+        operands: Sequence[XlaValue],
+        computation: Callable[..., ResultsT],
+        kind: FusionKind | str = FusionKind.LOOP,
+    ) -> ResultsT: ...
+
+    @overload
+    def fusion(
+        self,
+        operands: Sequence[XlaValue],
+        computation: XlaComputation,
+        kind: FusionKind | str = FusionKind.LOOP,
+    ) -> Any: ...
+
+    def fusion(
+        self,
+        operands: Sequence[XlaValue],
+        computation: Computation,
+        kind: FusionKind | str = FusionKind.LOOP,
+    ) -> Any:
+        """
+        The results of the computation, which backends are asked to compute as one.
+
+        Example: `b.fusion([x, y], lambda p, q: b.tanh(p * q))`.
+        """
+        values = self._all_ssa(operands)
+        body, returns_one = self._traced(computation, [value.type for value in values])
+        results = self._append(ops.FusionOp, values, kind=kind, regions=[body])
+        return results[0] if returns_one else results
+
+
+def _as_list(values: XlaValue | Sequence[XlaValue]) -> Sequence[XlaValue]:
+    return [values] if isinstance(values, XlaValue) else values
+
+
+def _composite_attributes(name: str, attributes: str | None, version: int) -> Attribute:
+    """What HLO text has as `frontend_attributes` of a composite call, as the reader keeps it."""
+    if attributes is None:
+        return DictionaryAttr(
+            {"composite.name": StringAttr(name), "composite.version": StringAttr(str(version))}
+        )
+    return StringAttr(
+        f'{{composite.attributes={attributes},composite.name="{name}",'
+        f'composite.version="{version}"}}'
+    )

@@ -1,0 +1,93 @@
+"""Constants and iota (operations.md, section 37 and appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Attribute
+
+from xla_dialect.builder.caller import build_error
+from xla_dialect.builder.constant_values import ArrayLike, as_array
+from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
+from xla_dialect.builder.recorder import normalized
+from xla_dialect.builder.type_spelling import (
+    ElementTypeLike,
+    TypeLike,
+    as_array_type,
+    as_element_type,
+    as_type,
+    names_element_type,
+)
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.reference.literal import from_numpy
+from xla_dialect.types import Array, is_array, spell
+
+
+class CreationMethods(ImplicitBroadcasting):
+    """Methods that make values from nothing."""
+
+    def constant(
+        self, value: ArrayLike | tuple[object, ...], shape: TypeLike | ElementTypeLike | None = None
+    ) -> XlaValue:
+        """
+        A constant: an array, a number, lists of numbers, or a Python tuple of these for a tuple.
+
+        `shape` is its type, or its element type only. Without it, arrays keep their element type;
+        Python numbers are pred, s32, f32 or c64. A number with the type of an array fills it.
+        Raises BuildError where `shape` would not hold the value, up to rounding.
+
+        Example: `b.constant([[1, 2], [3, 4]], "f32")`.
+        """
+        if isinstance(value, XlaValue):
+            raise build_error("constant: this is a value already")
+        if shape is None:
+            return self._append_one(ConstantOp, value=_literal(value, None))
+        if names_element_type(shape):
+            element_type = as_element_type(cast("ElementTypeLike", shape))
+            return self._literal(as_array(value, element_type))
+        type_ = as_type(cast("TypeLike", shape))
+        if is_array(type_) and np.ndim(cast(Any, value)) == 0:
+            filled = cast(Array, type_)
+            scalar = self._literal(as_array(value, filled.element_type))
+            if filled.get_shape():
+                return self._expanded(scalar, filled.get_shape(), ())
+        return self._append_one(ConstantOp, value=_literal(value, type_))
+
+    def iota(self, shape: TypeLike, iota_dimension: int) -> XlaValue:
+        """
+        The array of this type whose elements are their positions along one dimension.
+
+        Example: `b.iota("s32[4,8]", 1)`.
+        """
+        type_ = as_array_type(shape)
+        dimension = normalized(iota_dimension, len(type_.get_shape()))
+        return self._append_one(IotaOp, iota_dimension=dimension, result_types=[type_])
+
+
+def _literal(value: object, type_: Attribute | None) -> Attribute:
+    """The literal of a value, of this type or else of the one that the value has."""
+    if isinstance(type_, TupleType) or (type_ is None and isinstance(value, tuple)):
+        if not isinstance(value, list | tuple):
+            raise build_error(f"constant: a Python {type(value).__name__} is not a tuple")
+        elements = cast("Sequence[object]", value)
+        types = [None] * len(elements) if type_ is None else type_.types.data
+        if len(elements) != len(types):
+            raise build_error(
+                f"constant: {len(elements)} elements for the tuple {spell(cast(Attribute, type_))}"
+            )
+        return ArrayAttr([_literal(*pair) for pair in zip(elements, types, strict=True)])
+    if type_ is None:
+        return from_numpy(as_array(value))
+    if not is_array(type_):
+        raise build_error(f"constant: there are no constants of type {spell(type_)}")
+    array_type = cast(Array, type_)
+    array = as_array(value, array_type.element_type)
+    if array.shape != array_type.get_shape():
+        raise build_error(
+            f"constant: the value has sizes {list(array.shape)}, not those of {spell(type_)}"
+        )
+    return from_numpy(array, array_type)

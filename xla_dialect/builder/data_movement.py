@@ -1,0 +1,251 @@
+"""Operations that move elements without changing them (operations.md, sections 9 to 59)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xla_dialect.builder.caller import build_error
+from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
+from xla_dialect.builder.recorder import Operand, all_normalized, normalized, violated
+from xla_dialect.builder.type_spelling import TypeLike, as_array_type
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.ops import data_movement as ops
+from xla_dialect.shapes import is_ascending
+from xla_dialect.types import S32, array, sizes_of
+from xla_dialect.violation import Violation, require
+
+
+class PaddingDimension(NamedTuple):
+    """How `pad` treats one dimension; negative edge padding removes elements."""
+
+    edge_padding_low: int = 0
+    edge_padding_high: int = 0
+    interior_padding: int = 0
+    """How many copies of the padding value come between two neighbouring elements."""
+
+
+class DataMovementMethods(ImplicitBroadcasting):
+    """Methods that copy, repeat, rearrange, cut and join."""
+
+    def broadcast(self, operand: XlaValue, broadcast_sizes: Sequence[int]) -> XlaValue:
+        """The array, repeated along new leading dimensions. Example: `b.broadcast(v, [2, 3])`."""
+        before = sizes_of(operand.array_type)
+        if any(size < 0 for size in broadcast_sizes):
+            raise build_error(f"broadcast: (C2) broadcast_sizes are {list(broadcast_sizes)}")
+        result = array(operand.element_type, (*broadcast_sizes, *before))
+        return self._append_one(
+            ops.BroadcastOp,
+            self._ssa(operand),
+            dimensions=range(len(broadcast_sizes), len(broadcast_sizes) + len(before)),
+            result_types=[result],
+        )
+
+    def broadcast_in_dim(
+        self,
+        operand: XlaValue,
+        out_dim_size: Sequence[int],
+        broadcast_dimensions: Sequence[int],
+    ) -> XlaValue:
+        """
+        The array of sizes `out_dim_size`; dimension i becomes `broadcast_dimensions[i]`.
+
+        Size 1 is stretched, and values are repeated along the other dimensions.
+        Example: `b.broadcast_in_dim(v, [4, 8], [1])`.
+        """
+        self._ssa(operand)
+        before = sizes_of(operand.array_type)
+        try:
+            _require_in_dim(before, out_dim_size, broadcast_dimensions)
+        except Violation as violation:
+            raise violated("broadcast_in_dim", violation) from None
+        return self._expanded(operand, out_dim_size, broadcast_dimensions)
+
+    def collapse(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
+        """
+        The array with neighbouring dimensions made one, the first of them slowest.
+
+        Example: `b.collapse(x, [0, 1])`.
+        """
+        sizes = sizes_of(operand.array_type)
+        found = all_normalized(dimensions, len(sizes))
+        ssa = self._ssa(operand)
+        first, last = (found[0], found[-1]) if found else (0, -1)
+        if found != tuple(range(first, last + 1)) or first < 0 or last >= len(sizes):
+            raise build_error(
+                f"collapse: (C1) {list(dimensions)} are not neighbouring dimensions, in order, "
+                f"of rank {len(sizes)}"
+            )
+        if len(found) < 2:
+            return operand
+        collapsed = (*sizes[:first], prod(sizes[first : last + 1]), *sizes[last + 1 :])
+        result = array(operand.element_type, collapsed)
+        return self._append_one(ops.ReshapeOp, ssa, result_types=[result])
+
+    def reshape(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
+        """
+        The elements in row-major order, in an array of sizes `dimensions`.
+
+        Example: `b.reshape(x, [2, 2, 8])`.
+        """
+        if any(size < 0 for size in dimensions):
+            raise build_error(f"reshape: (C1) sizes are {list(dimensions)}")
+        result = array(operand.element_type, tuple(dimensions))
+        return self._append_one(ops.ReshapeOp, self._ssa(operand), result_types=[result])
+
+    def transpose(self, operand: XlaValue, permutation: Sequence[int]) -> XlaValue:
+        """
+        The array whose dimension i is dimension `permutation[i]` of the operand.
+
+        Example: `b.transpose(x, [1, 0])`.
+        """
+        ssa = self._checked_array(operand)
+        dimensions = all_normalized(permutation, operand.rank)
+        return self._append_one(ops.TransposeOp, ssa, dimensions=dimensions)
+
+    def slice(
+        self,
+        operand: XlaValue,
+        start_indices: Sequence[int],
+        limit_indices: Sequence[int],
+        strides: Sequence[int] | None = None,
+    ) -> XlaValue:
+        """
+        Every `strides[d]`-th element from start to before limit, per dimension.
+
+        Example: `b.slice(x, [0, 2], [4, 8], [1, 2])`.
+        """
+        return self._append_one(
+            ops.SliceOp,
+            self._checked_array(operand),
+            start_indices=start_indices,
+            limit_indices=limit_indices,
+            strides=[1] * operand.rank if strides is None else strides,
+        )
+
+    def concatenate(self, operands: Sequence[XlaValue], dimension: int) -> XlaValue:
+        """The arrays one after the other. Example: `b.concatenate([x, y], 0)`."""
+        values = self._all_ssa(operands)
+        rank = operands[0].rank if operands else 0
+        return self._append_one(ops.ConcatenateOp, values, dimension=normalized(dimension, rank))
+
+    def concat_in_dim(self, operands: Sequence[XlaValue], dimension: int) -> XlaValue:
+        """The same as `concatenate`. Example: `b.concat_in_dim([x, y], 1)`."""
+        return self.concatenate(operands, dimension)
+
+    def pad(
+        self,
+        operand: XlaValue,
+        padding_value: Operand,
+        padding_config: Sequence[PaddingDimension | tuple[int, int] | tuple[int, int, int]],
+    ) -> XlaValue:
+        """
+        The array with copies of `padding_value` around and between its elements.
+
+        `padding_config`: per dimension (low, high) or (low, high, interior), as
+        `PaddingDimension` names them. Example: `b.pad(x, 0, [(1, 1), (0, 2, 1)])`.
+        """
+        ssa = self._checked_array(operand)
+        value = self._operand(padding_value, operand.element_type, "padding_value")
+        if any(len(entry) not in (2, 3) for entry in padding_config):
+            raise build_error(f"pad: (C2) entries of {list(padding_config)} are no (low, high)")
+        config = [PaddingDimension(*entry) for entry in padding_config]
+        return self._append_one(
+            ops.PadOp,
+            ssa,
+            value,
+            edge_padding_low=[entry.edge_padding_low for entry in config],
+            edge_padding_high=[entry.edge_padding_high for entry in config],
+            interior_padding=[entry.interior_padding for entry in config],
+        )
+
+    def rev(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
+        """The array read backwards along the dimensions. Example: `b.rev(x, [1])`."""
+        ssa = self._checked_array(operand)
+        found = all_normalized(dimensions, operand.rank)
+        return self._append_one(ops.ReverseOp, ssa, dimensions=found)
+
+    def dynamic_slice(
+        self,
+        operand: XlaValue,
+        start_indices: Sequence[XlaValue | int],
+        size_indices: Sequence[int],
+    ) -> XlaValue:
+        """
+        The box of sizes `size_indices` at a start that is computed, and clamped to fit.
+
+        One scalar, or Python integer, per dimension. Example: `b.dynamic_slice(x, [i, 0], [2, 8])`.
+        """
+        return self._append_one(
+            ops.DynamicSliceOp,
+            self._checked_array(operand),
+            self._start_indices(start_indices),
+            dynamic_slice_sizes=size_indices,
+        )
+
+    def dynamic_update_slice(
+        self, operand: XlaValue, update: XlaValue, start_indices: Sequence[XlaValue | int]
+    ) -> XlaValue:
+        """
+        The array with the box at a computed start replaced by `update`.
+
+        The start is clamped so that the box fits. Example: `b.dynamic_update_slice(x, x, [i, 0])`.
+        """
+        return self._append_one(
+            ops.DynamicUpdateSliceOp,
+            self._checked_array(operand),
+            self._ssa(update, "update"),
+            self._start_indices(start_indices),
+        )
+
+    def _start_indices(self, indices: Sequence[XlaValue | int]) -> list[object]:
+        """Scalars; Python integers have the type of the other indices, s32 if there are none."""
+        given = (index.element_type for index in indices if isinstance(index, XlaValue))
+        element_type = next(given, S32)
+        return [
+            self._operand(index, element_type, f"start index {i}")
+            for i, index in enumerate(indices)
+        ]
+
+    def copy(self, operand: XlaValue) -> XlaValue:
+        """The same array in another buffer. Example: `b.copy(x)`."""
+        return self._append_one(ops.CopyOp, self._ssa(operand))
+
+    def bitcast(self, operand: XlaValue, shape: TypeLike) -> XlaValue:
+        """
+        The bytes of the operand, in the order of its layout, read as another type.
+
+        Example: `b.bitcast(x, "s32[32]")`.
+        """
+        return self._append_one(
+            ops.BitcastOp, self._ssa(operand), result_types=[as_array_type(shape)]
+        )
+
+
+def _require_in_dim(
+    before: Sequence[int], after: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> None:
+    """The constraints of BroadcastInDim; raises Violation (C1) to (C5)."""
+    dimensions = list(broadcast_dimensions)
+    rank = len(after)
+    require(
+        len(dimensions) == len(before),
+        "C1",
+        "broadcast_dimensions {} for an array of rank {}",
+        dimensions,
+        len(before),
+    )
+    require(len(before) <= rank, "C2", "an array of rank {} becomes one of {}", len(before), rank)
+    require(
+        all(0 <= d < rank for d in dimensions) and is_ascending(dimensions),
+        "C3",
+        "broadcast_dimensions {} are not ascending dimensions of rank {}",
+        dimensions,
+        rank,
+    )
+    require(all(size >= 0 for size in after), "C5", "out_dim_size is {}", list(after))
+    for size, d in zip(before, dimensions, strict=True):
+        require(
+            size in (1, after[d]), "C4", "size {} becomes {} in dimension {}", size, after[d], d
+        )

@@ -1,0 +1,165 @@
+"""What all methods of the builder share: operations are appended where the builder stands.
+
+The builder stands in the innermost open block. Calling a Python function to build the computation
+of an operation opens a block inside the operation, and closes it when the function returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.builder.caller import build_error, caller_location
+from xla_dialect.builder.constant_values import Number, as_array
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.op import PropertyValue, XlaOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.reference.literal import from_numpy
+from xla_dialect.violation import Violation
+
+if TYPE_CHECKING:
+    from xla_dialect.builder.xla_builder import XlaBuilder
+
+Operand: TypeAlias = XlaValue | Number
+"""A value, or a number that stands for a scalar constant of the element type around it."""
+
+
+class Recorder:
+    """The open blocks of a program that is being built."""
+
+    def __init__(self) -> None:
+        self._open_blocks: list[Block] = [Block()]
+        """Those whose values can be used, the innermost last."""
+        self._finished = False
+
+    @property
+    def _self(self) -> XlaBuilder:
+        """Methods of all families are methods of one class."""
+        return cast("XlaBuilder", self)
+
+    def _ssa(self, value: object, what: str = "operand") -> SSAValue:
+        """The value in the IR, if it can be used where the builder stands."""
+        if not isinstance(value, XlaValue):
+            raise build_error(
+                f"{what} is a Python {type(value).__name__}, not a value; constant makes one of it"
+            )
+        if value.builder is not self:
+            raise build_error(f"{what} is a value of another builder, '{value.builder.name}'")
+        owner = value.ssa.owner
+        block = owner.parent if isinstance(owner, Operation) else owner
+        if not any(block is visible for visible in self._open_blocks):
+            raise build_error(
+                f"{what} {value!r} was made inside a computation, or outside a function, "
+                "and cannot be used here"
+            )
+        return value.ssa
+
+    def _all_ssa(self, values: Sequence[object], what: str = "operand") -> list[SSAValue]:
+        return [self._ssa(value, f"{what} {i}") for i, value in enumerate(values)]
+
+    def _values(self, ssa: Sequence[SSAValue]) -> tuple[XlaValue, ...]:
+        return tuple(XlaValue(self._self, value) for value in ssa)
+
+    def _append(
+        self,
+        op_class: type[XlaOp],
+        *operands: SSAValue | Sequence[SSAValue],
+        regions: Sequence[Region | Sequence[Region]] = (),
+        result_types: Sequence[Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        **properties: PropertyValue,
+    ) -> tuple[XlaValue, ...]:
+        """
+        Appends an operation and returns its results; the types of these are inferred if not given.
+
+        Raises BuildError with the label of a constraint that does not hold.
+        """
+        if self._finished:
+            raise build_error("the program is built already")
+        try:
+            op = op_class(
+                *operands,
+                regions=regions,
+                result_types=result_types,
+                attributes=attributes,
+                **properties,
+            )
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            raise build_error(_innermost(error)) from None
+        op.location = caller_location()
+        self._open_blocks[-1].add_op(op)
+        return self._values(op.results)
+
+    def _append_one(self, op_class: type[XlaOp], *operands: Any, **keywords: Any) -> XlaValue:
+        """As `_append`, for an operation of one result."""
+        (result,) = self._append(op_class, *operands, **keywords)
+        return result
+
+    @contextmanager
+    def _standing_in(self, block: Block, *, isolated: bool = False) -> Generator[None]:
+        """The builder stands in the block; if `isolated`, only its values can be used."""
+        outside = self._open_blocks
+        self._open_blocks = [block] if isolated else [*outside, block]
+        try:
+            yield
+        finally:
+            self._open_blocks = outside
+
+    def _literal(self, array: Any) -> XlaValue:
+        """A constant of the type that the array has."""
+        return self._append_one(ConstantOp, value=from_numpy(array))
+
+    def _scalar(self, number: Number, element_type: Attribute) -> XlaValue:
+        """A scalar constant of the element type; raises BuildError if the number does not fit."""
+        return self._literal(as_array(number, element_type))
+
+    def _operand(self, operand: Operand, element_type: Attribute, what: str) -> SSAValue:
+        """A value, or the scalar constant that a number stands for."""
+        if isinstance(operand, bool | int | float | complex):
+            return self._scalar(operand, element_type).ssa
+        return self._ssa(operand, what)
+
+    def _pair(self, method: str, lhs: Operand, rhs: Operand) -> tuple[XlaValue, XlaValue]:
+        """Two operands as arrays; a number takes the element type of the other operand."""
+        if isinstance(lhs, XlaValue):
+            second = self._operand(rhs, lhs.element_type, "rhs")
+            first = self._ssa(lhs, "lhs")
+        elif isinstance(rhs, XlaValue):
+            first = self._operand(lhs, rhs.element_type, "lhs")
+            second = self._ssa(rhs, "rhs")
+        else:
+            raise build_error(f"{method}: neither operand is a value; constant makes one")
+        return XlaValue(self._self, first), XlaValue(self._self, second)
+
+    def _checked_array(self, operand: XlaValue, what: str = "operand") -> SSAValue:
+        """The value in the IR of an array that can be used here."""
+        ssa = self._ssa(operand, what)
+        _ = operand.array_type
+        return ssa
+
+
+def violated(method: str, violation: Violation) -> Exception:
+    """The error for a rule of the builder itself: `broadcast_in_dim: (C3) ...`."""
+    return build_error(f"{method}: {violation}")
+
+
+def normalized(dimension: int, rank: int) -> int:
+    """A dimension counted from the end (-1 is the last) counted from the start."""
+    return dimension + rank if -rank <= dimension < 0 else dimension
+
+
+def all_normalized(dimensions: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Dimensions counted from the end counted from the start; what is out of range stays so."""
+    return tuple(normalized(int(d), rank) for d in dimensions)
+
+
+def _innermost(error: BaseException) -> str:
+    """The message of the constraint; xDSL wraps it into a print of the operation."""
+    while isinstance(error.__cause__, VerifyException):
+        error = error.__cause__
+    return str(error).strip()

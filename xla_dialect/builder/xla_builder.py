@@ -1,0 +1,114 @@
+"""The builder of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import BlockArgument, Region
+
+from xla_dialect.builder.caller import build_error, caller_location
+from xla_dialect.builder.computations import XlaComputation, function_of
+from xla_dialect.builder.contraction import ContractionMethods
+from xla_dialect.builder.control_flow import ControlFlowMethods
+from xla_dialect.builder.conversion import ConversionMethods
+from xla_dialect.builder.creation import CreationMethods
+from xla_dialect.builder.data_movement import DataMovementMethods
+from xla_dialect.builder.elementwise_binary import ElementwiseBinaryMethods
+from xla_dialect.builder.elementwise_ternary import ElementwiseTernaryMethods
+from xla_dialect.builder.elementwise_unary import ElementwiseUnaryMethods
+from xla_dialect.builder.gather_scatter import GatherScatterMethods
+from xla_dialect.builder.reduction import ReductionMethods
+from xla_dialect.builder.tuples import TupleMethods
+from xla_dialect.builder.type_spelling import TypeLike, as_type
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.verification import verify
+
+
+class XlaBuilder(
+    CreationMethods,
+    ElementwiseUnaryMethods,
+    ElementwiseBinaryMethods,
+    ElementwiseTernaryMethods,
+    ConversionMethods,
+    DataMovementMethods,
+    ReductionMethods,
+    ContractionMethods,
+    GatherScatterMethods,
+    ControlFlowMethods,
+    TupleMethods,
+):
+    """
+    Builds one program, operation by operation; every method appends one and returns its value.
+
+    Result types are inferred, and every constraint is checked at once: errors are `BuildError`s
+    that point at the line of the call. In the examples of the methods, `x` and `y` are f32[4,8],
+    `v` is f32[8], `n` and `m` are s32[4,8], `p` and `q` pred[4,8], `z` is c64[4,8], `k` is s32[3],
+    `s` is f32[], `i` is s32[] and `c` is pred[].
+    """
+
+    def __init__(self, name: str):
+        """A program of this name, without parameters yet."""
+        super().__init__()
+        self.name = name
+        self._parameters: dict[int, BlockArgument] = {}
+
+    def parameter(self, number: int, shape: TypeLike, name: str = "") -> XlaValue:
+        """
+        Parameter `number`, from 0, of this type; parameters may be made in any order.
+
+        Example: `b.parameter(9, "(f32[2], s32[])", "state")`.
+        """
+        type_ = as_type(shape)
+        if number < 0 or number in self._parameters:
+            raise build_error(f"parameter: there cannot be a parameter {number} here")
+        if len(self._open_blocks) > 1 or self._finished:
+            raise build_error(
+                "parameter: the parameters of a computation are the arguments of its function"
+            )
+        position = sum(other < number for other in self._parameters)
+        entry = self._open_blocks[0]
+        argument = entry.insert_arg(type_, position, caller_location())
+        self._parameters[number] = argument
+        value = XlaValue(self, argument)
+        return value.named(name) if name else value
+
+    def build(self, root: XlaValue | Sequence[XlaValue]) -> ModuleOp:
+        """
+        The module whose function `@main` returns the root, or several values; it is verified.
+
+        Nothing can be appended afterwards. Raises BuildError, or InvalidProgram for what only shows
+        in the whole.
+        """
+        main = function_of("main", self._finish(root), "public")
+        module = ModuleOp([main, *self._functions.values()], sym_name=StringAttr(self.name))
+        verify(module)
+        return module
+
+    def build_computation(self, root: XlaValue | Sequence[XlaValue]) -> XlaComputation:
+        """
+        The program as a computation for other builders.
+
+        Nothing can be appended afterwards. Raises BuildError.
+        """
+        body = self._finish(root)
+        functions = tuple(self._functions.values())
+        return XlaComputation(self.name, body, isinstance(root, XlaValue), functions)
+
+    def _finish(self, root: XlaValue | Sequence[XlaValue]) -> Region:
+        """The body of the program, which ends with `xla.return`."""
+        if self._finished:
+            raise build_error("the program is built already")
+        if len(self._open_blocks) > 1:
+            raise build_error("the function of a computation has not returned yet")
+        if sorted(self._parameters) != list(range(len(self._parameters))):
+            missing = min(set(range(len(self._parameters))) - set(self._parameters))
+            raise build_error(
+                f"there is no parameter {missing}, but a parameter {max(self._parameters)}"
+            )
+        results = self._results(root, "the program")
+        self._finished = True
+        block = self._open_blocks[0]
+        block.add_op(ReturnOp.create(operands=results))
+        return Region(block)
