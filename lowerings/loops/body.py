@@ -9,20 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from typing import cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
-    AnyFloat,
-    FloatAttr,
     IntegerAttr,
-    IntegerType,
 )
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from lowerings.loops.builder import ScalarAttr, element_bits
+from lowerings.loops.constants import element_bits
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 
 
@@ -65,17 +61,14 @@ COMBINERS: dict[type[Operation], Combiner] = {
 """By the class of the scalar operation. `maxnumf` drops NaNs by a rule of its own: no entry."""
 
 
-def neutral_element(combiner: Combiner, element_type: Attribute) -> ScalarAttr:
-    """The neutral element of a combiner as a constant of `element_type`."""
+def neutral_element(combiner: Combiner, element_type: Attribute) -> float:
+    """The neutral element of a combiner of an element type."""
     neutral = combiner.neutral
-    if not isinstance(element_type, IntegerType):
-        assert not isinstance(neutral, str)
-        return FloatAttr(float(neutral), cast(AnyFloat, element_type))
-    width = element_type.bitwidth
-    by_name = {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "ones": -1}
-    value = by_name[neutral] if isinstance(neutral, str) else int(neutral)
-    integer_type = cast("IntegerType", element_type)
-    return IntegerAttr(value, integer_type, truncate_bits=True)
+    if not isinstance(neutral, str):
+        return neutral
+    width = element_bits(element_type)
+    assert width is not None
+    return {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "ones": -1}[neutral]
 
 
 class Body:

@@ -1,25 +1,15 @@
 """
 How the passes of this package write IR: operations appended in order, loops opened and closed,
-index arithmetic folded and shared as it is written, constants at the function's top.
+index arithmetic folded and shared as it is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar
 
-from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    FixedBitwidthType,
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    MemRefType,
-    VectorType,
-)
+from xdsl.dialects import arith, func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -29,25 +19,11 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-INDEX = IndexType()
+from lowerings.loops.constants import INDEX, FunctionConstants
 
 NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 
-ScalarAttr: TypeAlias = "IntegerAttr[IntegerType | IndexType] | FloatAttr"
-
-SCRATCH_ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
-
 OperationT = TypeVar("OperationT", bound=Operation)
-
-
-def element_bits(element_type: Attribute) -> int | None:
-    """The width of a type that vectors can hold; None for complex numbers and the like."""
-    if isinstance(element_type, IndexType):
-        return 64
-    if isinstance(element_type, FixedBitwidthType):
-        return element_type.bitwidth
-    return None
 
 
 @dataclass(frozen=True)
@@ -59,90 +35,6 @@ class Index:
 
 
 ZERO = Index()
-
-
-class FunctionConstants:
-    """
-    The constants of one function: each once, at the top of the entry block.
-
-    Constants that stand there already are reused.
-    """
-
-    def __init__(self, entry: Block):
-        self._entry = entry
-        self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
-        self._last: Operation | None = None
-        self._scratch: dict[MemRefType[Attribute], SSAValue] = {}
-        for op in entry.ops:
-            if not isinstance(op, arith.ConstantOp):
-                break
-            self._values.setdefault((op.value, op.result.type), op.result)
-            self._last = op
-
-    def attribute(self, value: Attribute, result_type: Attribute) -> SSAValue:
-        """The constant `value` of type `result_type`."""
-        known = self._values.get((value, result_type))
-        if known is not None:
-            return known
-        op = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
-        self._insert(op)
-        self._values[value, result_type] = op.result
-        return op.result
-
-    def _insert(self, op: Operation) -> None:
-        if self._last is not None:
-            self._entry.insert_ops_after((op,), self._last)
-        elif self._entry.first_op is not None:
-            self._entry.insert_ops_before((op,), self._entry.first_op)
-        else:
-            self._entry.add_op(op)
-        self._last = op
-
-    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
-        """
-        Memory on the stack, aligned to cache lines. Asked for again, it is the same: its users
-        take turns.
-        """
-        known = self._scratch.get(memref_type)
-        if known is None:
-            op = memref.AllocaOp.get(
-                memref_type.element_type, SCRATCH_ALIGNMENT, memref_type.get_shape()
-            )
-            self._insert(op)
-            known = self._scratch[memref_type] = op.memref
-        return known
-
-    def index(self, value: int) -> SSAValue:
-        """The constant `value` of type `index`."""
-        result = self.attribute(IntegerAttr(value, INDEX), INDEX)
-        if result.name_hint is None:
-            result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
-        return result
-
-    def scalar(self, value: ScalarAttr) -> SSAValue:
-        """The scalar `value`."""
-        return self.attribute(value, value.type)
-
-    def splat_of(self, value: Attribute, vector_type: VectorType) -> SSAValue:
-        """The vector whose elements are all the number that a constant's attribute is."""
-        if not isinstance(value, IntegerAttr | FloatAttr):
-            raise TypeError(f"no element of a vector: {value}")
-        (lanes,) = vector_type.get_shape()
-        return self.splat(cast("ScalarAttr", value), lanes)
-
-    def splat(self, value: ScalarAttr, lanes: int) -> SSAValue:
-        """A vector of `lanes` elements equal to `value`."""
-        return self.elements([value.value.data] * lanes, value.type)
-
-    def zero_vector(self, element_type: Attribute, lanes: int) -> SSAValue:
-        """The vector of `lanes` zeros."""
-        return self.elements([0] * lanes, element_type)
-
-    def elements(self, values: Sequence[float], element_type: Attribute) -> SSAValue:
-        """The vector of `values`."""
-        vector_type = VectorType(cast("IntegerType", element_type), [len(values)])
-        dense = DenseIntOrFPElementsAttr.from_list(vector_type, cast("Sequence[int]", values))
-        return self.attribute(dense, vector_type)
 
 
 @dataclass

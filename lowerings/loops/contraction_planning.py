@@ -15,7 +15,7 @@ from typing import TypeAlias
 from xdsl.ir import SSAValue
 
 from lowerings.loops.body import Body, Forms
-from lowerings.loops.builder import element_bits
+from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Access, Nest

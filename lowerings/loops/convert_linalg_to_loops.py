@@ -14,11 +14,12 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.conversion import describe_location
 from lowerings.loops.body import Body
-from lowerings.loops.builder import FunctionConstants, LoopBuilder
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.contraction_planning import plan_contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
-from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.nest import NESTS, Nest
 from lowerings.loops.packing import PackedContraction
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
@@ -85,30 +86,30 @@ class ConvertLinalgToLoops(ModulePass):
     """The width of a vector register; 0 for loops over scalars."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.walk():
+        for function in op.body.block.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 self._convert_function(function)
 
     def _convert_function(self, function: func.FuncOp) -> None:
-        nests = [(op, nest) for op in function.walk() if (nest := self._nest(op)) is not None]
-        if not nests:
+        found = [op for op in function.walk() if type(op) in NESTS]
+        if not found:
             return
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
-        planned = [self._plan(nest, builder.constants) for _, nest in nests]
+        planned = [self._plan(self._nest(op), builder.constants) for op in found]
         dead = {op for plan in planned for op in plan.dead}
-        for (op, _), plan in zip(nests, planned, strict=True):
+        for op, plan in zip(found, planned, strict=True):
             if op not in dead:
                 plan.emit(builder)
                 builder.insert_before(op)
-        for op, _ in nests:
+        for op in found:
             Rewriter.erase_op(op)
 
-    def _nest(self, op: Operation) -> Nest | None:
+    def _nest(self, op: Operation) -> Nest:
         try:
-            return nest_of(op)
+            return NESTS[type(op)](op)
         except PassFailedException as error:
-            place = describe_location(op.location)
-            raise PassFailedException(f"{self.name}: {place or op.name}: {error}") from error
+            place = describe_location(op.location) or op.name
+            raise PassFailedException(f"{self.name}: {place}: {error}") from error
 
     def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
         if nest.is_empty:

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.loops.body import COMBINERS, Body, Form, Forms, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
@@ -243,9 +244,10 @@ class NestEmitter:
             for slot in self._slots():
                 extent = self.nest.extents[self.vector or 0]
                 lanes = extent % self.lanes if slot == SHORT else self.lanes
-                neutral = neutral_element(COMBINERS[type(combiner[0])], combiner[0].results[0].type)
-                self.running[PartialKey(output, combination, slot)] = self.builder.constants.splat(
-                    neutral, lanes
+                element_type = combiner[0].results[0].type
+                neutral = neutral_element(COMBINERS[type(combiner[0])], element_type)
+                self.running[PartialKey(output, combination, slot)] = self.builder.constants.number(
+                    neutral, vector_of(element_type, lanes)
                 )
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:

@@ -14,13 +14,14 @@ from itertools import product
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, memref, vector
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i1
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i1
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
 from lowerings.loops.body import Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
+from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
 from lowerings.loops.nest import Access
 from lowerings.loops.transposition import transpose_block
@@ -153,20 +154,16 @@ class BodyEvaluator:
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         """A vector with `value` in all lanes."""
         op = vector.BroadcastOp.create(
-            operands=[value], result_types=[VectorType(value.type, [lanes])]
+            operands=[value], result_types=[vector_of(value.type, lanes)]
         )
         return self.builder.add(op).vector
 
     def _constant_vector(self, op: arith.ConstantOp, lanes: int) -> SSAValue:
-        value = op.value
-        element_type: Attribute = op.result.type
-        vector_type = VectorType(element_type, [lanes])
-        key = (op.result, lanes)
-        known = self._known(key)
-        if known is None:
-            known = self.builder.constants.splat_of(value, vector_type)
-            self._scopes[0][key] = known
-        return known
+        value, element_type = op.value, op.result.type
+        if not isinstance(value, IntegerAttr | FloatAttr):
+            raise TypeError(f"no element of a vector: {value}")
+        number = value.value.data
+        return self.builder.constants.number(number, vector_of(element_type, lanes))
 
     def _spread(self, broadcast: SSAValue, value: SSAValue, lanes: int) -> SSAValue:
         """The lanes of a linear value, from its first lane's value in all of them."""
@@ -262,7 +259,7 @@ class BodyEvaluator:
     def _write_vector(self, op: Operation, combination: Combination) -> Sequence[SSAValue]:
         lanes = self.lanes(combination)
         (element_type,) = op.result_types
-        result_type = VectorType(element_type, [lanes])
+        result_type = vector_of(element_type, lanes)
         if isinstance(op, memref.LoadOp):
             return [self._load_by_value(op, combination, result_type)]
         condition_stays = isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR
@@ -294,8 +291,8 @@ class BodyEvaluator:
             indices.append(self.scalar(last, combination))
             load = vector.LoadOp.create(operands=[base, *indices], result_types=[result_type])
             return builder.add(load).result
-        everywhere = builder.constants.splat(IntegerAttr(1, i1), lanes)
-        zero = builder.constants.zero_vector(result_type.element_type, lanes)
+        everywhere = builder.constants.number(1, vector_of(i1, lanes))
+        zero = builder.constants.number(0, result_type)
         lane_indices = self.as_vector(last, combination)
         indices.append(builder.constants.index(0))
         return builder.add(GatherOp(base, indices, lane_indices, everywhere, zero)).result

@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from lowerings.loops.builder import FunctionConstants, LoopBuilder
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions import (
     arctangent,
     error_function,
@@ -79,7 +80,7 @@ class ExpandMathPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         called: set[str] = set()
-        for function in op.walk():
+        for function in op.body.block.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 called |= expand_function(function)
         defined = {

@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.loops.body import Body
-from lowerings.loops.builder import FunctionConstants
+from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.schedule import Schedule
 

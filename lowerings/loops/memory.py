@@ -7,10 +7,11 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.constants import vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import materialize_view, with_unit_stride
 from lowerings.vector_extension import GatherOp, ScatterOp
@@ -82,9 +83,9 @@ class MemoryAccess:
     def load_vector(self, position: Sequence[Index], lanes: int) -> SSAValue:
         """The elements at a point and the next ones in the vector dimension."""
         builder, base = self.builder, self.access.memref
-        vector_type = VectorType(self.element_type, [lanes])
+        vector_type = vector_of(self.element_type, lanes)
         if self.stride is LaneStride.STRIDED:
-            zero = builder.constants.zero_vector(self.element_type, lanes)
+            zero = builder.constants.number(0, vector_type)
             indices = self.indices(position)
             gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
             return builder.add(gather).result
@@ -130,4 +131,4 @@ class MemoryAccess:
         return self.builder.constants.elements([stride * lane for lane in range(lanes)], i32)
 
     def _all_lanes(self, lanes: int) -> SSAValue:
-        return self.builder.constants.splat(IntegerAttr(1, i1), lanes)
+        return self.builder.constants.number(1, vector_of(i1, lanes))

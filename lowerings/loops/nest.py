@@ -322,12 +322,18 @@ def elementwise_nest(op: Operation, source: SSAValue, target: SSAValue) -> Nest:
     )
 
 
-def nest_of(op: Operation) -> Nest | None:
-    """The nest of a linalg or copying operation; None for operations that are none."""
-    if isinstance(op, GenericOp):
-        return nest_of_generic(op)
-    if isinstance(op, FillOp | CopyOp):
-        return elementwise_nest(op, op.inputs[0], op.outputs[0])
-    if isinstance(op, memref.CopyOp):
-        return elementwise_nest(op, op.source, op.destination)
-    return None
+def _nest_of_assignment(op: FillOp | CopyOp) -> Nest:
+    return elementwise_nest(op, op.inputs[0], op.outputs[0])
+
+
+def _nest_of_copy(op: memref.CopyOp) -> Nest:
+    return elementwise_nest(op, op.source, op.destination)
+
+
+NESTS: dict[type[Operation], Callable[..., Nest]] = {
+    GenericOp: nest_of_generic,
+    FillOp: _nest_of_assignment,
+    CopyOp: _nest_of_assignment,
+    memref.CopyOp: _nest_of_copy,
+}
+"""The operations that are nests. The functions raise PassFailedException."""

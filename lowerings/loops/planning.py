@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
 from lowerings.loops.body import Body, Form, Forms
-from lowerings.loops.builder import element_bits
+from lowerings.loops.constants import element_bits
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule

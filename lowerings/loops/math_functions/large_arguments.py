@@ -23,7 +23,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from lowerings.loops.builder import FunctionConstants, Index, LoopBuilder
+from lowerings.loops.builder import Index, LoopBuilder
+from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import Number
 
 REDUCTION = "xla.reduce_by_half_pi"

@@ -14,14 +14,11 @@ from typing import TypeAlias, cast
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
     BFloat16Type,
     DenseArrayBase,
     Float16Type,
     Float32Type,
     Float64Type,
-    FloatAttr,
-    IntegerAttr,
     IntegerType,
     VectorType,
     f32,
@@ -41,7 +38,8 @@ from lowerings.arith_extension import (
     TruncIOp,
     with_element_type,
 )
-from lowerings.loops.builder import INDEX, NO_OVERFLOW_FLAGS, LoopBuilder, ScalarAttr
+from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
+from lowerings.loops.constants import INDEX, vector_of
 
 Operand: TypeAlias = "Number | float | int"
 
@@ -119,18 +117,7 @@ class Number:
 
     def constant(self, number: float) -> Number:
         """A constant of this number's type."""
-        element = self.element_type
-        attribute: ScalarAttr
-        if isinstance(element, IntegerType):
-            integer_type = cast("IntegerType", element)
-            attribute = IntegerAttr(int(number), integer_type, truncate_bits=True)
-        else:
-            attribute = FloatAttr(float(number), cast(AnyFloat, element))
-        constants, own = self.builder.constants, self.type
-        if isinstance(own, VectorType):
-            (lanes,) = own.get_shape()
-            return Number(self.builder, constants.splat(attribute, lanes))
-        return Number(self.builder, constants.scalar(attribute))
+        return Number(self.builder, self.builder.constants.number(number, self.type))
 
     def _lift(self, operand: Operand) -> Number:
         return operand if isinstance(operand, Number) else self.constant(operand)
@@ -350,7 +337,7 @@ class Number:
             return [Number(builder, v) for v in builder.call(name, [self.value], result_types)]
         (lanes,) = own.get_shape()
         constants = builder.constants
-        start = [constants.zero_vector(each, lanes) for each in result_types]
+        start = [constants.number(0, vector_of(each, lanes)) for each in result_types]
         loop = builder.open_loop(
             constants.index(0), constants.index(lanes), constants.index(1), start, "lane"
         )

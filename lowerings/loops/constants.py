@@ -1,0 +1,142 @@
+"""The constants and the scratch memory that passes add to a function, and the types of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import copysign
+from typing import cast
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+INDEX = IndexType()
+
+SCRATCH_ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+@cache
+def vector_of(element_type: Attribute, lanes: int) -> VectorType[Attribute]:
+    """The type of vectors of so many lanes."""
+    return VectorType(element_type, [lanes])
+
+
+def element_bits(element_type: Attribute) -> int | None:
+    """The width of a type that vectors can hold; None for complex numbers and the like."""
+    if isinstance(element_type, IndexType):
+        return 64
+    if isinstance(element_type, FixedBitwidthType):
+        return element_type.bitwidth
+    return None
+
+
+class FunctionConstants:
+    """
+    The constants of one function: each once, at the top of the entry block.
+
+    Constants that stand there already are reused.
+    """
+
+    def __init__(self, entry: Block):
+        self._entry = entry
+        self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        self._numbers: dict[tuple[float, float, Attribute], SSAValue] = {}
+        self._last: Operation | None = None
+        self._scratch: dict[MemRefType[Attribute], SSAValue] = {}
+        for op in entry.ops:
+            if not isinstance(op, arith.ConstantOp):
+                break
+            self._values.setdefault((op.value, op.result.type), op.result)
+            self._last = op
+
+    def attribute(self, value: Attribute, result_type: Attribute) -> SSAValue:
+        """The constant `value` of type `result_type`."""
+        known = self._values.get((value, result_type))
+        if known is not None:
+            return known
+        op = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
+        self._insert(op)
+        self._values[value, result_type] = op.result
+        return op.result
+
+    def number(self, value: float, value_type: Attribute) -> SSAValue:
+        """A number as a scalar, or in all lanes of a vector; integers are taken modulo 2**width."""
+        key = (value, copysign(1.0, value), value_type)
+        known = self._numbers.get(key)
+        if known is None:
+            known = self._numbers[key] = self._number(value, value_type)
+        return known
+
+    def _number(self, value: float, value_type: Attribute) -> SSAValue:
+        if isinstance(value_type, VectorType):
+            own = cast("VectorType[Attribute]", value_type)
+            (lanes,) = own.get_shape()
+            return self.elements([value] * lanes, own.element_type)
+        return self.attribute(_scalar_attribute(value, value_type), value_type)
+
+    def index(self, value: int) -> SSAValue:
+        """The constant `value` of type `index`."""
+        result = self.number(value, INDEX)
+        if result.name_hint is None:
+            result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+        return result
+
+    def elements(self, values: Sequence[float], element_type: Attribute) -> SSAValue:
+        """The vector of `values`; integers are taken modulo 2**width."""
+        vector_type = vector_of(element_type, len(values))
+        if isinstance(element_type, IntegerType):
+            width = cast("IntegerType", element_type).bitwidth
+            values = [_wrapped(int(value), width) for value in values]
+        elements = cast("Sequence[int]", values)
+        dense = DenseIntOrFPElementsAttr.from_list(
+            cast("VectorType[IntegerType]", vector_type), elements
+        )
+        return self.attribute(dense, vector_type)
+
+    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
+        """
+        Memory on the stack, aligned to cache lines. Asked for again, it is the same: its users
+        take turns.
+        """
+        known = self._scratch.get(memref_type)
+        if known is None:
+            op = memref.AllocaOp.get(
+                memref_type.element_type, SCRATCH_ALIGNMENT, memref_type.get_shape()
+            )
+            self._insert(op)
+            known = self._scratch[memref_type] = op.memref
+        return known
+
+    def _insert(self, op: Operation) -> None:
+        if self._last is not None:
+            self._entry.insert_ops_after((op,), self._last)
+        elif self._entry.first_op is not None:
+            self._entry.insert_ops_before((op,), self._entry.first_op)
+        else:
+            self._entry.add_op(op)
+        self._last = op
+
+
+def _scalar_attribute(value: float, value_type: Attribute) -> Attribute:
+    if isinstance(value_type, IntegerType | IndexType):
+        integer_type = cast("IntegerType", value_type)
+        return IntegerAttr(int(value), integer_type, truncate_bits=True)
+    return FloatAttr(float(value), cast(AnyFloat, value_type))
+
+
+def _wrapped(value: int, width: int) -> int:
+    """An integer modulo 2**width, as a signed one."""
+    half = 1 << (width - 1)
+    return (value + half) % (2 * half) - half
