@@ -186,11 +186,19 @@ def list_passes(output: IO[str]) -> None:
     """Prints every pass with the first line of its documentation and its options."""
     for name, factory in sorted(toolkit_universe().all_passes.items()):
         module_pass = factory()
-        lines = (module_pass.__doc__ or "").strip().splitlines()
-        print(f"{name}\n    {lines[0] if lines else ''}", file=output)
+        print(name, file=output)
+        if summary := first_sentence(module_pass):
+            print(f"    {summary}", file=output)
         for option in get_pass_option_infos(module_pass):
             default = "" if option.default_value is None else f" = {option.default_value}"
-            print(f"    {{{option.name}: {option.expected_type}{default}}}", file=output)
+            kind = option.expected_type.strip("'")
+            print(f"    {{{option.name}: {kind}{default}}}", file=output)
+
+
+def first_sentence(module_pass: type[ModulePass]) -> str:
+    """The first line of a pass's documentation; dataclass makes one up where there is none."""
+    lines = (module_pass.__doc__ or "").strip().splitlines()
+    return "" if not lines or lines[0].startswith(f"{module_pass.__name__}(") else lines[0]
 
 
 def write_output(path: str, text: str) -> None:
