@@ -1,11 +1,61 @@
-"""The enumerations that operations carry as properties, with HLO's spelling of each case."""
+"""The properties beyond numbers: enumerations, and attributes that are written as in HLO text."""
 
 from __future__ import annotations
 
+import re
+from abc import abstractmethod
+from typing import ClassVar, TypeVar
+
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
+
+_Content = TypeVar("_Content", covariant=True)
+
+
+class SpellingError(ValueError):
+    """The text of an attribute that HLO would not read; `position` is the place in that text."""
+
+    def __init__(self, message: str, position: int = 0):
+        self.position = position
+        super().__init__(message)
+
+
+class SpelledAttribute(Data[_Content]):
+    """An attribute that is written as in HLO text: `#xla.window<size=2x3 pad=0_1x0_0>`."""
+
+    in_braces: ClassVar[bool] = False
+    """Whether HLO text has it in braces: `window={size=2x3}`."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, text: str) -> _Content:
+        """The content that a text stands for; raises SpellingError. The inverse of `str`."""
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> _Content:
+        """Reads `<text>`, taken from the raw text: its punctuation is not that of MLIR tokens."""
+        with parser.in_angle_brackets():
+            start = parser.pos
+            match = _UP_TO_ANGLE.match(parser.lexer.input.content, start)
+            assert match is not None
+            try:
+                content = cls.read(match.group().strip())
+            except SpellingError as error:
+                place = start + error.position
+                parser.raise_error(f"{cls.name}: {error}", place, place + 1)
+            parser._resume_from(match.end())  # pyright: ignore[reportPrivateUsage]
+        return content
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` reads."""
+        printer.print_string(f"<{self.data}>")
+
+
+_UP_TO_ANGLE = re.compile(r"(?:[^>\-]|->?)*")
 
 
 class ComparisonDirection(StrEnum):
@@ -37,6 +87,23 @@ class FusionKind(StrEnum):
     CUSTOM = "kCustom"
 
 
+class FftType(StrEnum):
+    """Which Fourier transform `fft` computes."""
+
+    FFT = "FFT"
+    IFFT = "IFFT"
+    RFFT = "RFFT"
+    IRFFT = "IRFFT"
+
+
+class Transpose(StrEnum):
+    """What `triangular-solve` does to its matrix first."""
+
+    NO_TRANSPOSE = "NO_TRANSPOSE"
+    TRANSPOSE = "TRANSPOSE"
+    ADJOINT = "ADJOINT"
+
+
 @irdl_attr_definition
 class ComparisonDirectionAttr(EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute):
     """A `ComparisonDirection` as an attribute."""
@@ -58,4 +125,24 @@ class FusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute):
     name = "xla.fusion_kind"
 
 
-ENUM_ATTRIBUTES = (ComparisonDirectionAttr, ComparisonTypeAttr, FusionKindAttr)
+@irdl_attr_definition
+class FftTypeAttr(EnumAttribute[FftType], SpacedOpaqueSyntaxAttribute):
+    """An `FftType` as an attribute."""
+
+    name = "xla.fft_type"
+
+
+@irdl_attr_definition
+class TransposeAttr(EnumAttribute[Transpose], SpacedOpaqueSyntaxAttribute):
+    """A `Transpose` as an attribute."""
+
+    name = "xla.transpose_a"
+
+
+ENUM_ATTRIBUTES = (
+    ComparisonDirectionAttr,
+    ComparisonTypeAttr,
+    FusionKindAttr,
+    FftTypeAttr,
+    TransposeAttr,
+)

@@ -23,6 +23,7 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.violation import Violation, require
+from xla_dialect.window import Window
 
 
 def as_array(type_: Attribute, name: str, label: str = "C1") -> Array:
@@ -75,6 +76,29 @@ def require_dimensions(numbers: Sequence[int], rank: int, name: str, label: str)
 def require_length(values: Sequence[int], length: int, name: str, label: str) -> None:
     """An attribute list has one entry per dimension."""
     require(len(values) == length, label, "{} has {} entries, not {}", name, len(values), length)
+
+
+def require_window(window: Window, rank: int, labels: tuple[str, str]) -> None:
+    """
+    A window has `rank` dimensions, and sizes, strides and dilations are at least 1.
+
+    `labels`: of the rules about the number of dimensions and about the values.
+    """
+    require(
+        len(window.dimensions) == rank,
+        labels[0],
+        "window has {} dimensions, not {}",
+        len(window.dimensions),
+        rank,
+    )
+    for i, d in enumerate(window.dimensions):
+        for name, value in (
+            ("size", d.size),
+            ("stride", d.stride),
+            ("base dilation", d.base_dilation),
+            ("window dilation", d.window_dilation),
+        ):
+            require(value >= 1, labels[1], "{} of window dimension {} is {}", name, i, value)
 
 
 def require_index_scalars(indices: Sequence[Attribute], rank: int, label: str) -> None:

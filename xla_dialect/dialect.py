@@ -6,10 +6,16 @@ from xdsl.ir import Dialect
 
 from xla_dialect import xdsl_workarounds
 from xla_dialect.attributes import ENUM_ATTRIBUTES
+from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.types import TokenType
+from xla_dialect.window import WindowAttr
 
 xdsl_workarounds.install()
 
-XLA = Dialect("xla", list(OPERATIONS), [LayoutAttr, TokenType, *ENUM_ATTRIBUTES])
+XLA = Dialect(
+    "xla",
+    list(OPERATIONS),
+    [LayoutAttr, TokenType, WindowAttr, ConvolutionLabelsAttr, *ENUM_ATTRIBUTES],
+)

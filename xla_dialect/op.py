@@ -12,15 +12,17 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
+    FloatAttr,
     IntegerAttr,
     StringAttr,
     TensorType,
     TupleType,
+    f32,
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
@@ -39,24 +41,30 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import syntax
+from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.constraints import results_follow
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.types import MAX_ELEMENTS, Array, element_count, extents, spell_all
 from xla_dialect.violation import Violation
 
-PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | None
+PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
 """What a constructor takes for a property; see `encode`."""
 
 Types: TypeAlias = tuple[Attribute, ...]
 """What `infer` returns: the result types, one per result."""
 
 
-def encode(value: PropertyValue, attribute_class: type[EnumAttribute[Any]] | None) -> Attribute:
+WordAttribute: TypeAlias = type[EnumAttribute[Any]] | type[SpelledAttribute[Any]]
+"""The class of a property that a string stands for."""
+
+
+def encode(value: PropertyValue, attribute_class: WordAttribute | None) -> Attribute:
     """
     The attribute for a property value.
 
-    Integers become `i64`, sequences of integers `array<i64: ...>`, strings the enumeration
-    that the property has (`attribute_class`), or else a string attribute.
+    Integers become `i64`, floats `f32`, sequences of integers `array<i64: ...>`, strings the
+    enumeration or the spelled attribute that the property has (`attribute_class`), or else a
+    string attribute.
     """
     match value:
         case Attribute():
@@ -65,7 +73,11 @@ def encode(value: PropertyValue, attribute_class: type[EnumAttribute[Any]] | Non
             return BoolAttr.from_bool(value)
         case int():
             return IntegerAttr(value, i64)
+        case float():
+            return FloatAttr(value, f32)
         case str() if attribute_class is not None:
+            if issubclass(attribute_class, SpelledAttribute):
+                return attribute_class(attribute_class.read(value))
             return attribute_class(attribute_class.enum_type(value))
         case str():
             return StringAttr(value)
@@ -83,7 +95,9 @@ def decode(attribute: Attribute | None) -> Any:
         case IntegerAttr():
             value = cast("IntegerAttr[Any]", attribute)
             return bool(value.value.data) if value.type == _I1 else value.value.data
-        case EnumAttribute() | StringAttr():
+        case FloatAttr():
+            return cast("FloatAttr[Any]", attribute).value.data
+        case EnumAttribute() | StringAttr() | SpelledAttribute():
             return cast("Data[Any]", attribute).data
         case _:
             return attribute
@@ -92,15 +106,18 @@ def decode(attribute: Attribute | None) -> Any:
 _I1 = BoolAttr.from_bool(True).type
 
 
-def enum_attributes(definition: OpDef) -> dict[str, type[EnumAttribute[Any]]]:
-    """The properties of an operation that are enumerations, with their attribute classes."""
-    found: dict[str, type[EnumAttribute[Any]]] = {}
+_WordClass = TypeVar("_WordClass", bound=Attribute)
+
+
+def properties_of_class(definition: OpDef, base: type[_WordClass]) -> dict[str, type[_WordClass]]:
+    """The properties of an operation whose attributes are of a subclass of `base`, with it."""
+    found: dict[str, type[_WordClass]] = {}
     for name, prop in definition.properties.items():
         constraint = prop.constr
         if isinstance(constraint, BaseAttr):
-            base = cast("BaseAttr[Any]", constraint).attr
-            if issubclass(base, EnumAttribute):
-                found[name] = cast("type[EnumAttribute[Any]]", base)
+            attribute_class = cast("BaseAttr[Any]", constraint).attr
+            if issubclass(attribute_class, base):
+                found[name] = attribute_class
     return found
 
 
@@ -116,6 +133,9 @@ class Contract:
     takes_declared: bool
     """Whether `infer` takes the declared result types (where they do not follow)."""
     enums: Mapping[str, type[EnumAttribute[Any]]]
+    """The properties that are enumerations."""
+    spelled: Mapping[str, type[SpelledAttribute[Any]]]
+    """The properties that are written as in HLO text."""
 
     @staticmethod
     def of(op_class: type[XlaOp]) -> Contract:
@@ -134,7 +154,8 @@ class Contract:
             tuple(name for name in wanted if name in definition.properties),
             named(definition.regions),
             "declared" in wanted,
-            enum_attributes(definition),
+            properties_of_class(definition, EnumAttribute),
+            properties_of_class(definition, SpelledAttribute),
         )
 
 
@@ -166,7 +187,7 @@ class XlaOp(IRDLOperation):
         """
         contract = self.contract()
         encoded = {
-            name: encode(value, contract.enums.get(name))
+            name: encode(value, contract.enums.get(name) or contract.spelled.get(name))
             for name, value in properties.items()
             if value is not None
         }

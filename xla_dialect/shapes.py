@@ -49,6 +49,11 @@ def padded(
     )
 
 
+def dilated(size: int, dilation: int) -> int:
+    """The size with `dilation - 1` holes between neighbours: `(size - 1) * dilation + 1`, or 0."""
+    return (size - 1) * dilation + 1 if size else 0
+
+
 def contracted(
     lhs: Sequence[int],
     rhs: Sequence[int],

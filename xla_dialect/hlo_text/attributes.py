@@ -9,18 +9,21 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
     DictionaryAttr,
+    FloatAttr,
     IntegerAttr,
     StringAttr,
+    f32,
     i64,
 )
 from xdsl.ir import Attribute
 
+from xla_dialect.attributes import SpelledAttribute, SpellingError
 from xla_dialect.hlo_text.errors import PartError, quoted
 
 Properties: TypeAlias = dict[str, Attribute]
@@ -77,7 +80,9 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
 
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
-_FIELD = re.compile(r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"((?:[^"\\]|\\.)*+)")')
+_FIELD = re.compile(
+    r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"([^"\\]*+(?:\\.[^"\\]*+)*)")'
+)
 
 
 def integer(property_name: str) -> Spelling:
@@ -115,6 +120,39 @@ def uninterpreted(attribute: str) -> Spelling:
 def integers(property_name: str) -> Spelling:
     """`{0,1}`"""
     return lambda text: {property_name: _dense(_list(text))}
+
+
+def number(property_name: str) -> Spelling:
+    """`0.001` or `nan`, a 32-bit float"""
+
+    def read(text: str) -> Properties:
+        if _NUMBER.fullmatch(text) is None:
+            raise PartError(f"expected a number, found {quoted(text)}")
+        value = float(text)
+        if abs(value) >= _FLOAT_OVERFLOW:
+            raise PartError(f"{quoted(text)} does not fit a 32-bit float")
+        return {property_name: FloatAttr(value, f32)}
+
+    return read
+
+
+def spelled(attribute_class: type[SpelledAttribute[Any]]) -> Callable[[str], Spelling]:
+    """The text of such an attribute, `bf01_oi01->bf01`, or the same in braces, `{size=2x3}`"""
+    start = 1 if attribute_class.in_braces else 0
+
+    def spelling(property_name: str) -> Spelling:
+        def read(text: str) -> Properties:
+            if start and not (text.startswith("{") and text.endswith("}")):
+                raise PartError(f"expected '{{' and '}}', found {quoted(text)}")
+            try:
+                content = attribute_class.read(text[start : len(text) - start])
+            except SpellingError as error:
+                raise PartError(str(error), start + error.position) from None
+            return {property_name: attribute_class(content)}
+
+        return read
+
+    return spelling
 
 
 def single_dimension(property_name: str) -> Spelling:
@@ -192,6 +230,9 @@ MODULE_ATTRIBUTES: dict[str, Spelling] = {
 """What the head of a module may say."""
 
 _INTEGER = re.compile(r"-?[0-9]++")
+_NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+_FLOAT_OVERFLOW = 2.0**128 - 2.0**103
+"""The least number that rounds to the infinity of f32."""
 _RANGE = re.compile(r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]")
 _PADDING = re.compile(r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?")
 _NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)

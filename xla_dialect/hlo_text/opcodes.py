@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, f32, i1, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import OptPropertyDef, VarOperandDef
 
@@ -43,9 +43,11 @@ class Difference:
 SLICE = ("start_indices", "limit_indices", "strides")
 PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 RESULT_ACCURACY = Difference(kept=frozenset({"result_accuracy"}))
+
 SINGLE_DIMENSION = Difference(
     spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
 )
+DOT = Difference(kept=frozenset({"operand_precision", "algorithm"}))
 
 DIFFERENCES: dict[str, Difference] = {
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
@@ -55,7 +57,10 @@ DIFFERENCES: dict[str, Difference] = {
         computations=(("branch_computations",), ("true_computation", "false_computation"))
     ),
     "constant": Difference(covered=("value",)),
-    "dot": Difference(kept=frozenset({"operand_precision", "algorithm"})),
+    "convolution": Difference(
+        kept=frozenset({"operand_precision", "algorithm", "convolution_kind"})
+    ),
+    "dot": DOT,
     **dict.fromkeys(("get-dimension-size", "set-dimension-size"), SINGLE_DIMENSION),
     "fusion": Difference(kept=frozenset({"output_to_operand_aliasing"})),
     "pad": Difference(
@@ -63,8 +68,13 @@ DIFFERENCES: dict[str, Difference] = {
         covered=PADDING,
         defaults=dict.fromkeys(PADDING, EMPTY),
     ),
+    "ragged-dot": DOT,
     "reshape": Difference(kept=frozenset({"inferred_dimension"})),
+    "scaled-dot": DOT,
+    "scan": SINGLE_DIMENSION,
     "slice": Difference(spelled={"slice": attributes.slice_ranges(*SLICE)}, covered=SLICE),
+    "sort": SINGLE_DIMENSION,
+    "topk": Difference(kept=frozenset({"is_stable"})),
 } | dict.fromkeys(
     (
         *("cbrt", "cosine", "erf", "exponential", "exponential-minus-one", "log", "log-plus-one"),
@@ -138,6 +148,8 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         if enum is not None:
             cases = {case.value: enum(case) for case in enum.enum_type}
             spellings[attribute] = attributes.word(prop_name, cases)
+        elif prop_name in contract.spelled:
+            spellings[attribute] = attributes.spelled(contract.spelled[prop_name])(prop_name)
         else:
             spellings[attribute] = _SPELLING_OF_CONSTRAINT[prop.constr](prop_name)
         if not isinstance(prop, OptPropertyDef) and prop_name not in defaults:
@@ -162,6 +174,7 @@ _SPELLING_OF_CONSTRAINT: dict[Any, Callable[[str], Spelling]] = {
     DenseArrayBase.constr(i64): attributes.integers,
     IntegerAttr.constr(type=i64): attributes.integer,
     IntegerAttr.constr(type=i1): attributes.boolean,
+    FloatAttr.constr(f32): attributes.number,
 }
 
 OPCODES: dict[str, Opcode] = {

@@ -17,7 +17,10 @@ from xla_dialect.ops import (
     elementwise_ternary,
     elementwise_unary,
     gather_scatter,
+    linear_algebra,
+    normalization,
     reduction,
+    sorting,
     tuples,
 )
 
@@ -30,8 +33,11 @@ FAMILIES: tuple[ModuleType, ...] = (
     data_movement,
     dynamic_shapes,
     reduction,
+    sorting,
     contraction,
     gather_scatter,
+    linear_algebra,
+    normalization,
     control_flow,
     tuples,
 )

@@ -1,8 +1,10 @@
-"""Contractions (operations.md, section 25)."""
+"""Contractions (operations.md, sections 20 and 25, appendix A)."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -11,15 +13,62 @@ from xla_dialect import shapes
 from xla_dialect.constraints import (
     declared_array,
     require_dimensions,
+    require_length,
     require_same_elements,
+    require_window,
     with_elements,
 )
+from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import ElementClass, array, sizes_of
+from xla_dialect.types import Array, ElementClass, array, sizes_of
 from xla_dialect.violation import require
+from xla_dialect.window import Window, WindowAttr
 
 Ints = tuple[int, ...]
+INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
+INTEGER = IntegerAttr.constr(type=i64)
+
+
+@dataclass(frozen=True)
+class DotDimensions:
+    """Which dimensions of both operands of a dot are batch dimensions, and which are contracted."""
+
+    lhs_batch: Ints
+    lhs_contracting: Ints
+    rhs_batch: Ints
+    rhs_contracting: Ints
+
+    def require(self, sizes: Ints, others: Ints) -> None:
+        """Raises Violation (C2) to (C4) if operands of these sizes have not these dimensions."""
+        for name, dims, rank in (
+            ("lhs dimensions", (*self.lhs_batch, *self.lhs_contracting), len(sizes)),
+            ("rhs dimensions", (*self.rhs_batch, *self.rhs_contracting), len(others)),
+        ):
+            require_dimensions(dims, rank, name, "C4")
+        for label, kind, mine, theirs in (
+            ("C2", "contracting", self.lhs_contracting, self.rhs_contracting),
+            ("C3", "batch", self.lhs_batch, self.rhs_batch),
+        ):
+            found = [sizes[d] for d in mine], [others[d] for d in theirs]
+            require(found[0] == found[1], label, "{} sizes are {} and {}", kind, *found)
+
+
+def _operands(lhs: Attribute, rhs: Attribute, declared: Types, label: str) -> tuple[Array, Array]:
+    """Both operands as arrays; of one element type unless a result type is declared."""
+    left = with_elements(lhs, ElementClass.ANY, "lhs", label)
+    right = with_elements(rhs, ElementClass.ANY, "rhs", label)
+    if not declared:
+        require_same_elements(left, right, "lhs and rhs", label)
+    return left, right
+
+
+def _result(left: Array, declared: Types, sizes: Ints) -> Types:
+    """The result of these sizes, of the declared element type or that of lhs."""
+    if not declared:
+        return (array(left.element_type, sizes),)
+    result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
+    return (array(result.element_type, sizes),)
 
 
 @irdl_op_definition
@@ -39,10 +88,10 @@ class DotOp(XlaOp):
     name = "xla.dot"
     lhs = operand_def()
     rhs = operand_def()
-    lhs_batch_dims = prop_def(DenseArrayBase.constr(i64), default_value=EMPTY)
-    lhs_contracting_dims = prop_def(DenseArrayBase.constr(i64), default_value=EMPTY)
-    rhs_batch_dims = prop_def(DenseArrayBase.constr(i64), default_value=EMPTY)
-    rhs_contracting_dims = prop_def(DenseArrayBase.constr(i64), default_value=EMPTY)
+    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
     result = result_def()
     traits = traits_def(Pure())
 
@@ -58,37 +107,275 @@ class DotOp(XlaOp):
         declared: Types,
     ) -> Types:
         """Batch, free lhs and free rhs dimensions; the declared element type, or that of lhs."""
-        left = with_elements(lhs, ElementClass.ANY, "lhs")
-        right = with_elements(rhs, ElementClass.ANY, "rhs")
-        if not declared:
-            require_same_elements(left, right, "lhs and rhs", "C1")
+        left, right = _operands(lhs, rhs, declared, "C1")
+        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
-        require_dimensions(
-            (*lhs_batch_dims, *lhs_contracting_dims), len(sizes), "lhs dimensions", "C4"
+        DotDimensions(*dimensions).require(sizes, others)
+        return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+
+
+@irdl_op_definition
+class RaggedDotOp(XlaOp):
+    """
+    A dot whose one ragged dimension of lhs is cut into consecutive groups of `group_sizes`.
+
+    Ragged and free: `result[.., m, n..] = Σ_k lhs[.., m, k] * rhs[group of m, .., k, n..]`, where
+    `rhs_group_dims` names the dimension of the groups; 0 after the last group. Ragged and
+    contracting: `result[g, ..] = Σ_k` over the k of group g. Ragged and batch: as `dot`.
+
+    (C1) numbers or pred of one element type, unless a result type is declared; group sizes are
+    integers. (C2) contracting dimensions pair up with equal sizes. (C3) so do the batch dimensions.
+    (C4) on each side, no dimension is named twice. (C5) exactly one dimension of lhs is ragged.
+    (C6) if it is free, there is one group dimension, neither batch nor contracting, with one entry
+    per group; else there is none. (C7) `group_sizes` has the groups as last dimension, alone or
+    after the sizes of the dimensions of lhs before the ragged one: batch dimensions, then the
+    others of its kind.
+    """
+
+    name = "xla.ragged_dot"
+    lhs = operand_def()
+    rhs = operand_def()
+    group_sizes = operand_def()
+    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    lhs_ragged_dims = prop_def(INTEGERS)
+    rhs_group_dims = prop_def(INTEGERS, default_value=EMPTY)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        lhs: Attribute,
+        rhs: Attribute,
+        group_sizes: Attribute,
+        *,
+        lhs_batch_dims: Ints,
+        lhs_contracting_dims: Ints,
+        rhs_batch_dims: Ints,
+        rhs_contracting_dims: Ints,
+        lhs_ragged_dims: Ints,
+        rhs_group_dims: Ints,
+        declared: Types,
+    ) -> Types:
+        """As `dot` without the group dimension, or with the groups in front if contracting."""
+        left, right = _operands(lhs, rhs, declared, "C1")
+        groups = sizes_of(with_elements(group_sizes, ElementClass.INTEGER, "group_sizes"))
+        sizes, others = sizes_of(left), sizes_of(right)
+        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
+        DotDimensions(*dimensions).require(sizes, others)
+        require_length(lhs_ragged_dims, 1, "lhs_ragged_dims", "C5")
+        require_dimensions(lhs_ragged_dims, len(sizes), "lhs_ragged_dims", "C5")
+        (ragged,) = lhs_ragged_dims
+        prefix = ragged_prefix(len(sizes), lhs_batch_dims, lhs_contracting_dims, ragged)
+        expected = [sizes[d] for d in prefix]
+        require(
+            len(groups) == 1 or (bool(groups) and list(groups[:-1]) == expected),
+            "C7",
+            "group_sizes has sizes {}, expected [g] or {}",
+            list(groups),
+            [*expected, "g"],
         )
-        require_dimensions(
-            (*rhs_batch_dims, *rhs_contracting_dims), len(others), "rhs dimensions", "C4"
+        is_free = ragged not in (*lhs_batch_dims, *lhs_contracting_dims)
+        require_length(rhs_group_dims, int(is_free), "rhs_group_dims", "C6")
+        taken = (*rhs_batch_dims, *rhs_contracting_dims)
+        require_dimensions((*taken, *rhs_group_dims), len(others), "rhs_group_dims", "C6")
+        for d in rhs_group_dims:
+            require(
+                others[d] == groups[-1], "C6", "{} groups in rhs, not {}", others[d], groups[-1]
+            )
+        result = shapes.contracted(
+            sizes,
+            others,
+            lhs_batch_dims,
+            lhs_contracting_dims,
+            rhs_batch_dims,
+            (*rhs_contracting_dims, *rhs_group_dims),
         )
-        for label, kind, mine, theirs in (
-            ("C2", "contracting", lhs_contracting_dims, rhs_contracting_dims),
-            ("C3", "batch", lhs_batch_dims, rhs_batch_dims),
-        ):
-            found = [sizes[d] for d in mine], [others[d] for d in theirs]
-            require(found[0] == found[1], label, "{} sizes are {} and {}", kind, *found)
-        element = left.element_type
-        if declared:
-            result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
-            element = result.element_type
-        return (
-            array(
-                element,
-                shapes.contracted(
-                    sizes,
-                    others,
-                    lhs_batch_dims,
-                    lhs_contracting_dims,
-                    rhs_batch_dims,
-                    rhs_contracting_dims,
-                ),
-            ),
+        return _result(
+            left, declared, (groups[-1], *result) if ragged in lhs_contracting_dims else result
         )
+
+
+def ragged_prefix(rank: int, batch: Ints, contracting: Ints, ragged: int) -> Ints:
+    """
+    The dimensions of lhs that may have group sizes of their own.
+
+    Those before the ragged one among the batch dimensions; or all batch dimensions and those before
+    the ragged one among the contracting or the free dimensions.
+    """
+    if ragged in batch:
+        return batch[: batch.index(ragged)]
+    free = shapes.without(range(rank), (*batch, *contracting))
+    own = contracting if ragged in contracting else free
+    return (*batch, *own[: own.index(ragged)])
+
+
+@irdl_op_definition
+class ScaledDotOp(XlaOp):
+    """
+    A dot of `lhs` and `rhs` after multiplying blocks of them by scales.
+
+    Element i of an operand is multiplied by element `i div (size / scale size)`, per dimension, of
+    its scale; a scalar scale stands for none.
+
+    (C1) numbers or pred of one element type, unless a result type is declared. (C2) contracting
+    dimensions pair up with equal sizes. (C3) so do the batch dimensions. (C4) on each side, no
+    dimension is named twice. (C5) there is one contracting dimension. (C6) a scale has floats, the
+    rank of its operand and sizes that divide those of the operand, or is a scalar. (C7) not both
+    scales are scalars.
+    """
+
+    name = "xla.scaled_dot"
+    lhs = operand_def()
+    rhs = operand_def()
+    lhs_scale = operand_def()
+    rhs_scale = operand_def()
+    lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    lhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)
+    rhs_contracting_dims = prop_def(INTEGERS, default_value=EMPTY)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        lhs: Attribute,
+        rhs: Attribute,
+        lhs_scale: Attribute,
+        rhs_scale: Attribute,
+        *,
+        lhs_batch_dims: Ints,
+        lhs_contracting_dims: Ints,
+        rhs_batch_dims: Ints,
+        rhs_contracting_dims: Ints,
+        declared: Types,
+    ) -> Types:
+        """As `dot`."""
+        left, right = _operands(lhs, rhs, declared, "C1")
+        dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
+        sizes, others = sizes_of(left), sizes_of(right)
+        DotDimensions(*dimensions).require(sizes, others)
+        require_length(lhs_contracting_dims, 1, "lhs_contracting_dims", "C5")
+        scales = [
+            _require_scale(lhs_scale, left, "lhs_scale"),
+            _require_scale(rhs_scale, right, "rhs_scale"),
+        ]
+        require(any(sizes_of(scale) for scale in scales), "C7", "both scales are scalars")
+        return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+
+
+def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
+    """The scale of an operand as an array; raises Violation (C6)."""
+    found = with_elements(scale, ElementClass.FLOAT, name, "C6")
+    blocks, sizes = sizes_of(found), sizes_of(operand)
+    require(
+        not blocks
+        or (
+            len(blocks) == len(sizes)
+            and all(s % b == 0 if b else s == 0 for s, b in zip(sizes, blocks, strict=True))
+        ),
+        "C6",
+        "{} has sizes {}, its operand {}",
+        name,
+        list(blocks),
+        list(sizes),
+    )
+    return found
+
+
+@irdl_op_definition
+class ConvolutionOp(XlaOp):
+    """
+    Sums of products of a kernel `rhs` that slides as a window over the base `lhs`.
+
+    `result[b, o, p] = Σ_i,k lhs[b, i, x] * rhs[o, i, k]` with
+    `x = p * stride + k * window_dilation - padding_low` in the dilated and padded base, whose holes
+    and padding are 0; a reversed window dimension reads kernel element `size - 1 - k`. `dim_labels`
+    says which dimension is which. Feature groups: group g of the input features meets group g of
+    the output features only. Batch groups: output features of group g read group g of the batch.
+    Element types and accumulation as in `dot`.
+
+    (C1) both operands have rank n + 2, the window n dimensions with the kernel's sizes, and each
+    list of labels names every dimension once. (C2) numbers of one element type, unless a result
+    type is declared. (C3) strides, dilations and kernel sizes are at least 1. (C4) group counts are
+    at least 1. (C5) they are not both greater than 1. (C6) `feature_group_count` times the input
+    features of rhs is those of lhs; it divides the output features. (C7) `batch_group_count`
+    divides batch and output features.
+    """
+
+    name = "xla.convolution"
+    lhs = operand_def()
+    rhs = operand_def()
+    window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
+    dim_labels = prop_def(ConvolutionLabelsAttr)
+    feature_group_count = prop_def(INTEGER, default_value=IntegerAttr(1, i64))
+    batch_group_count = prop_def(INTEGER, default_value=IntegerAttr(1, i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        lhs: Attribute,
+        rhs: Attribute,
+        *,
+        window: Window,
+        dim_labels: ConvolutionLabels,
+        feature_group_count: int,
+        batch_group_count: int,
+        declared: Types,
+    ) -> Types:
+        """Batch, output features and, per spatial dimension, how often the window fits."""
+        left, right = _operands(lhs, rhs, declared, "C2")
+        for name, operand in (("lhs", left), ("rhs", right)):
+            with_elements(operand, ElementClass.NUMBER, name, "C2")
+        _require_labels(dim_labels, left, right)
+        batch, features, *base = shapes.permuted(sizes_of(left), dim_labels.lhs_order())
+        outputs, inputs, *kernel = shapes.permuted(sizes_of(right), dim_labels.rhs_order())
+        require_window(window, len(base), ("C1", "C3"))
+        require(
+            list(window.sizes) == kernel,
+            "C1",
+            "the window has sizes {}, the kernel {}",
+            list(window.sizes),
+            kernel,
+        )
+        groups = feature_group_count, batch_group_count
+        require(min(groups) >= 1, "C4", "group counts are {} and {}", *groups)
+        require(min(groups) == 1, "C5", "feature and batch groups at once: {} and {}", *groups)
+        require(
+            inputs * feature_group_count == features and outputs % feature_group_count == 0,
+            "C6",
+            "{} feature groups of {} input features in rhs, {} in lhs, {} output features",
+            feature_group_count,
+            inputs,
+            features,
+            outputs,
+        )
+        require(
+            batch % batch_group_count == 0 and outputs % batch_group_count == 0,
+            "C7",
+            "{} batch groups for a batch of {} and {} output features",
+            batch_group_count,
+            batch,
+            outputs,
+        )
+        found = (batch // batch_group_count, outputs, *window.placements(base))
+        place = dict(zip(dim_labels.result_order(), found, strict=True))
+        return _result(left, declared, tuple(place[d] for d in range(len(place))))
+
+
+def _require_labels(labels: ConvolutionLabels, left: Array, right: Array) -> None:
+    """Raises Violation (C1)."""
+    for name, found, operand in (("lhs", labels.lhs, left), ("rhs", labels.rhs, right)):
+        require(
+            len(found) == len(operand.shape.data),
+            "C1",
+            "dim_labels {} for {} of rank {}",
+            labels,
+            name,
+            len(operand.shape.data),
+        )
+    faults = labels.faults()
+    require(not faults, "C1", "dim_labels {}: {} is no permutation", labels, ", ".join(faults))

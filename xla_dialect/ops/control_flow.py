@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import BoolAttr, FlatSymbolRefAttrConstr, IntegerAttr, i1
+from xdsl.dialects.builtin import BoolAttr, FlatSymbolRefAttrConstr, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -23,10 +23,29 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
+from xla_dialect import shapes
 from xla_dialect.attributes import FusionKindAttr
-from xla_dialect.constraints import require_computation, results_agree, signature
+from xla_dialect.constraints import (
+    flat_results,
+    require_computation,
+    results_agree,
+    signature,
+    with_elements,
+)
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import PRED, S32, all_compatible, array, is_scalar, spell, spell_all
+from xla_dialect.types import (
+    PRED,
+    S32,
+    Array,
+    ElementClass,
+    all_compatible,
+    array,
+    is_array,
+    is_scalar,
+    sizes_of,
+    spell,
+    spell_all,
+)
 from xla_dialect.violation import Violation, require
 
 
@@ -234,6 +253,83 @@ class ConditionalOp(XlaOp):
             taken,
         )
         return tuple(cast("list[Attribute]", results))
+
+
+@irdl_op_definition
+class ScanOp(XlaOp):
+    """
+    `outputs[i], carries = to_apply(inputs[i], carries)`, one step per index along `dimension`.
+
+    The steps run from the first to the last index, or backwards with `is_reverse`. The results are
+    the outputs, stacked along `dimension`, and the last carries; `is_associative` is a hint.
+
+    (C1) `0 <= num_carries <=` number of operands, the carries are the last of them. (C2)
+    `dimension` is a dimension of all inputs, which have the same size there; without inputs, of the
+    declared outputs. (C3) the computation takes the slices of the inputs without that dimension,
+    then the carries. (C4) it returns slices of outputs, which are arrays with room for that
+    dimension, then the carries.
+    """
+
+    name = "xla.scan"
+    arguments = var_operand_def()
+    dimension = prop_def(IntegerAttr.constr(type=i64))
+    num_carries = prop_def(IntegerAttr.constr(type=i64))
+    is_reverse = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    is_associative = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    outputs = var_result_def()
+    to_apply = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        arguments: tuple[Attribute, ...],
+        *,
+        dimension: int,
+        num_carries: int,
+        to_apply: Region,
+        declared: Types,
+    ) -> Types:
+        """The stacked outputs, and the carries."""
+        count = len(arguments) - num_carries
+        require(0 <= num_carries <= len(arguments), "C1", "{} carries", num_carries)
+        inputs, carries = arguments[:count], arguments[count:]
+        scanned = inputs or flat_results(declared)[: -num_carries or None]
+        arrays = [with_elements(t, ElementClass.ANY, "an input", "C2") for t in scanned]
+        require(bool(arrays), "C2", "there is nothing to scan")
+        for scanned_array in arrays:
+            rank = len(sizes_of(scanned_array))
+            require(0 <= dimension < rank, "C2", "dimension {} for rank {}", dimension, rank)
+        lengths = {sizes_of(a)[dimension] for a in arrays}
+        require(len(lengths) == 1, "C2", "sizes along the dimension are {}", sorted(lengths))
+        slices = [
+            array(a.element_type, shapes.without(sizes_of(a), (dimension,))) for a in arrays[:count]
+        ]
+        found, returned = signature(to_apply, "to_apply", "C3")
+        require(
+            all_compatible(found, (*slices, *carries)),
+            "C3",
+            "to_apply takes {}, expected {}",
+            spell_all(found),
+            spell_all((*slices, *carries)),
+        )
+        results = flat_results(returned)
+        produced = results[: len(results) - num_carries]
+        require(
+            len(results) >= num_carries
+            and all_compatible(results[len(produced) :], carries)
+            and all(is_array(t) and len(cast(Array, t).shape.data) >= dimension for t in produced),
+            "C4",
+            "to_apply returns {}, expected outputs and {}",
+            spell_all(results),
+            spell_all(carries),
+        )
+        (length,) = lengths
+        return (*(_stacked(cast(Array, t), dimension, length) for t in produced), *carries)
+
+
+def _stacked(slice_type: Array, dimension: int, length: int) -> Array:
+    sizes = sizes_of(slice_type)
+    return array(slice_type.element_type, (*sizes[:dimension], length, *sizes[dimension:]))
 
 
 @irdl_op_definition

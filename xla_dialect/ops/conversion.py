@@ -1,9 +1,10 @@
-"""Operations that change the element type (operations.md, sections 8 and 21)."""
+"""Operations that change type or precision of elements (operations.md, sections 8, 21 and 43)."""
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xla_dialect.constraints import declared_array, require_same_shape, with_elements
@@ -88,3 +89,31 @@ def bitcast_type(source: Array, element_type: Attribute) -> Array:
         wide // narrow,
     )
     return array(element_type, sizes[:-1])
+
+
+@irdl_op_definition
+class ReducePrecisionOp(XlaOp):
+    """
+    `result[i] = operand[i]` rounded to a format with fewer bits, and back.
+
+    First the significand is rounded to `mantissa_bits`, ties to even; then, where `exponent_bits`
+    is less than the type has, with bias `B = 2^(exponent_bits - 1) - 1`: an exponent above B gives
+    infinity, one below `1 - B` a zero of the same sign. NaN stays NaN.
+
+    (C1) elements are floats. (C2) `exponent_bits >= 1`. (C3) `mantissa_bits >= 0`.
+    """
+
+    name = "xla.reduce_precision"
+    operand = operand_def()
+    exponent_bits = prop_def(IntegerAttr.constr(type=i64))
+    mantissa_bits = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, exponent_bits: int, mantissa_bits: int) -> Types:
+        """The type of the operand."""
+        source = with_elements(operand, ElementClass.FLOAT, "operand")
+        require(exponent_bits >= 1, "C2", "exponent_bits is {}", exponent_bits)
+        require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
+        return (array_like(source),)

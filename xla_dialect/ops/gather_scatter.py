@@ -1,16 +1,35 @@
-"""Indexed reads (operations.md, section 32)."""
+"""Indexed reads and writes (operations.md, sections 32 and 52)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
-from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.ir import Attribute, Region
+from xdsl.irdl import (
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect import shapes
-from xla_dialect.constraints import require_dimensions, require_length, with_elements
+from xla_dialect.constraints import (
+    require_dimensions,
+    require_length,
+    require_same_elements,
+    require_same_shape,
+    with_elements,
+)
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import ElementClass, array
+from xla_dialect.ops.reduction import require_reducer
+from xla_dialect.types import Array, ElementClass, array, array_like, sizes_of
 from xla_dialect.violation import require
 
 Ints = tuple[int, ...]
@@ -68,16 +87,9 @@ class GatherOp(XlaOp):
         """Batch dimensions from the indices, offset dimensions from the slice sizes."""
         source = with_elements(operand, ElementClass.ANY, "operand")
         indices = with_elements(start_indices, ElementClass.INTEGER, "start_indices")
-        sizes, index_sizes = source.get_shape(), indices.get_shape()
+        sizes, index_sizes = sizes_of(source), sizes_of(indices)
         rank = len(sizes)
-        require(
-            0 <= index_vector_dim <= len(index_sizes),
-            "C2",
-            "index_vector_dim = {} for indices of rank {}",
-            index_vector_dim,
-            len(index_sizes),
-        )
-        extended = shapes.with_index_vector(index_sizes, index_vector_dim)
+        extended = _with_index_vector(index_sizes, index_vector_dim, "C2")
         _require_ascending(offset_dims, len(extended) - 1 + len(offset_dims), "offset_dims", "C3")
         _require_ascending(collapsed_slice_dims, rank, "collapsed_slice_dims", "C4")
         require_length(slice_sizes, rank, "slice_sizes", "C5")
@@ -103,9 +115,16 @@ class GatherOp(XlaOp):
         require_length(start_index_map, extended[index_vector_dim], "start_index_map", "C7")
         require_dimensions(start_index_map, rank, "start_index_map", "C7")
         _require_batching(
-            (operand_batching_dims, sizes, slice_sizes),
-            (start_indices_batching_dims, extended, index_vector_dim),
+            _Side("operand_batching_dims", operand_batching_dims, sizes),
+            _Side("start_indices_batching_dims", start_indices_batching_dims, extended),
+            index_vector_dim,
             (*collapsed_slice_dims, *start_index_map),
+            "C8",
+        )
+        require(
+            all(slice_sizes[d] <= 1 for d in operand_batching_dims),
+            "C8",
+            "batching slice sizes exceed 1",
         )
         result = shapes.gathered(extended, index_vector_dim, slice_sizes, dropped, offset_dims)
         return (array(source.element_type, result),)
@@ -116,26 +135,190 @@ def _require_ascending(numbers: Ints, rank: int, name: str, label: str) -> None:
     require(shapes.is_ascending(numbers), label, "{} = {} do not ascend", name, list(numbers))
 
 
+@dataclass(frozen=True)
+class _Side:
+    """The batching dimensions of the operand, or those of the indices."""
+
+    name: str
+    dimensions: Ints
+    sizes: Ints
+    """All sizes of the array."""
+
+
 def _require_batching(
-    operand: tuple[Ints, Ints, Ints], indices: tuple[Ints, Ints, int], taken: Ints
+    operand: _Side, indices: _Side, index_vector_dim: int, taken: Ints, label: str
 ) -> None:
-    """(C8): `operand` is (dims, sizes, slice sizes), `indices` is (dims, sizes, index vector)."""
-    dims, sizes, slice_sizes = operand
-    index_dims, index_sizes, index_vector_dim = indices
-    _require_ascending(dims, len(sizes), "operand_batching_dims", "C8")
-    require_dimensions(index_dims, len(index_sizes), "start_indices_batching_dims", "C8")
-    found = [sizes[d] for d in dims], [index_sizes[d] for d in index_dims]
-    require(found[0] == found[1], "C8", "batching sizes are {} and {}", *found)
-    require(all(slice_sizes[d] <= 1 for d in dims), "C8", "batching slice sizes exceed 1")
+    """
+    Batching dimensions pair up with equal sizes.
+
+    Those of the operand ascend and are not among `taken`, `index_vector_dim` is not among those of
+    the indices.
+    """
+    _require_ascending(operand.dimensions, len(operand.sizes), operand.name, label)
+    require_dimensions(indices.dimensions, len(indices.sizes), indices.name, label)
+    found = [[side.sizes[d] for d in side.dimensions] for side in (operand, indices)]
+    require(found[0] == found[1], label, "batching sizes are {} and {}", *found)
     require(
-        not set(dims) & set(taken),
-        "C8",
-        "batching dimensions {} are collapsed or indexed",
-        list(dims),
+        not set(operand.dimensions) & set(taken),
+        label,
+        "{} = {} are inserted, collapsed or indexed",
+        operand.name,
+        list(operand.dimensions),
     )
     require(
-        index_vector_dim not in index_dims,
-        "C8",
+        index_vector_dim not in indices.dimensions,
+        label,
         "index_vector_dim {} is a batching dimension",
         index_vector_dim,
+    )
+
+
+def _with_index_vector(sizes: Ints, index_vector_dim: int, label: str) -> Ints:
+    """The sizes of indices, with the implied trailing 1."""
+    require(
+        0 <= index_vector_dim <= len(sizes),
+        label,
+        "index_vector_dim = {} for indices of rank {}",
+        index_vector_dim,
+        len(sizes),
+    )
+    return shapes.with_index_vector(sizes, index_vector_dim)
+
+
+@irdl_op_definition
+class ScatterOp(XlaOp):
+    """
+    The inputs, with updates combined into windows that start where `scatter_indices` says.
+
+    With G the scatter part of an index U of the updates and W its window part:
+    `S = scatter_indices[G]` along `index_vector_dim`, spread over the dimensions of the inputs by
+    `scatter_dims_to_operand_dims`, plus W at the dimensions that are neither inserted nor batching,
+    gives the place; there `result = to_apply(result, updates[U])`, in row-major order of U. A
+    window that is not inside as a whole is skipped as a whole, as XLA does it (StableHLO skips
+    single elements).
+
+    (C1) as many updates as inputs, at least one. (C2) all inputs have the same dimensions, and so
+    do all updates. (C3) updates have the element types of the inputs. (C4) (RC1) the computation
+    takes N current values and N updates, scalars of the element types; (RC2) it returns N of them.
+    (C5) indices are integers. (C6) `0 <= index_vector_dim <= rank(scatter_indices)`; at the rank, a
+    trailing 1 is implied. (C7) the dimensions of the updates are window dimensions and those of the
+    indices without the index vector. (C8) `update_window_dims` ascend inside the updates.
+    (C9) `inserted_window_dims` ascend inside the inputs. (C10) the dimensions of the inputs are
+    window, inserted or batching ones. (C11) `scatter_dims_to_operand_dims` has one distinct
+    dimension of the inputs per index. (C12) windows are no larger than the inputs. (C13) the
+    other dimensions of the updates have the sizes of the indices. (C14) batching dimensions pair up
+    with equal sizes; on the inputs they ascend and are neither inserted nor indexed; on the indices
+    `index_vector_dim` is not among them.
+    """
+
+    name = "xla.scatter"
+    inputs = var_operand_def()
+    scatter_indices = operand_def()
+    updates = var_operand_def()
+    update_window_dims = prop_def(INTEGERS)
+    inserted_window_dims = prop_def(INTEGERS, default_value=EMPTY)
+    input_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
+    scatter_indices_batching_dims = prop_def(INTEGERS, default_value=EMPTY)
+    scatter_dims_to_operand_dims = prop_def(INTEGERS)
+    index_vector_dim = prop_def(IntegerAttr.constr(type=i64))
+    indices_are_sorted = prop_def(FLAG, default_value=BoolAttr.from_bool(False))
+    unique_indices = prop_def(FLAG, default_value=BoolAttr.from_bool(False))
+    outputs = var_result_def()
+    to_apply = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        scatter_indices: Attribute,
+        updates: tuple[Attribute, ...],
+        *,
+        update_window_dims: Ints,
+        inserted_window_dims: Ints,
+        input_batching_dims: Ints,
+        scatter_indices_batching_dims: Ints,
+        scatter_dims_to_operand_dims: Ints,
+        index_vector_dim: int,
+        to_apply: Region,
+    ) -> Types:
+        """The types of the inputs."""
+        arrays, update = _require_pairs(inputs, updates)
+        require_reducer(to_apply, "to_apply", arrays)
+        indices = with_elements(scatter_indices, ElementClass.INTEGER, "scatter_indices", "C5")
+        sizes, update_sizes = sizes_of(arrays[0]), sizes_of(update)
+        extended = _with_index_vector(sizes_of(indices), index_vector_dim, "C6")
+        require(
+            len(update_sizes) == len(update_window_dims) + len(extended) - 1,
+            "C7",
+            "updates have rank {}, with {} window dimensions and indices of rank {}",
+            len(update_sizes),
+            len(update_window_dims),
+            len(extended),
+        )
+        _require_ascending(update_window_dims, len(update_sizes), "update_window_dims", "C8")
+        _require_ascending(inserted_window_dims, len(sizes), "inserted_window_dims", "C9")
+        require(
+            len(sizes)
+            == len(update_window_dims) + len(inserted_window_dims) + len(input_batching_dims),
+            "C10",
+            "{} window, {} inserted and {} batching dimensions for inputs of rank {}",
+            len(update_window_dims),
+            len(inserted_window_dims),
+            len(input_batching_dims),
+            len(sizes),
+        )
+        name = "scatter_dims_to_operand_dims"
+        require_length(scatter_dims_to_operand_dims, extended[index_vector_dim], name, "C11")
+        require_dimensions(scatter_dims_to_operand_dims, len(sizes), name, "C11")
+        _require_batching(
+            _Side("input_batching_dims", input_batching_dims, sizes),
+            _Side("scatter_indices_batching_dims", scatter_indices_batching_dims, extended),
+            index_vector_dim,
+            (*inserted_window_dims, *scatter_dims_to_operand_dims),
+            "C14",
+        )
+        bounds = shapes.without(sizes, (*inserted_window_dims, *input_batching_dims))
+        batch = shapes.without(extended, (index_vector_dim,))
+        _require_update_sizes(update_sizes, update_window_dims, bounds, batch)
+        return tuple(array_like(a) for a in arrays)
+
+
+def _require_pairs(
+    inputs: tuple[Attribute, ...], updates: tuple[Attribute, ...]
+) -> tuple[list[Array], Array]:
+    """The inputs of a scatter, and the first of its updates; raises Violation (C1) to (C3)."""
+    require(
+        len(inputs) == len(updates) and bool(inputs),
+        "C1",
+        "{} inputs and {} updates",
+        len(inputs),
+        len(updates),
+    )
+    arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
+    others = [with_elements(t, ElementClass.ANY, f"update {i}") for i, t in enumerate(updates)]
+    for i, (mine, theirs) in enumerate(zip(arrays, others, strict=True)):
+        require_same_shape(arrays[0], mine, f"inputs 0 and {i}", "C2")
+        require_same_shape(others[0], theirs, f"updates 0 and {i}", "C2")
+        require_same_elements(mine, theirs, f"input and update {i}", "C3")
+    return arrays, others[0]
+
+
+def _require_update_sizes(sizes: Ints, window_dims: Ints, bounds: Ints, batch: Ints) -> None:
+    """Updates of these sizes have windows within bounds, and else those of the batch: C12, C13."""
+    window = tuple(sizes[d] for d in window_dims)
+    require(
+        all(w <= b for w, b in zip(window, bounds, strict=True)),
+        "C12",
+        "windows of sizes {} in inputs with window sizes {}",
+        list(window),
+        list(bounds),
+    )
+    found = shapes.without(sizes, window_dims)
+    require(
+        found == batch,
+        "C13",
+        "scatter sizes of the updates are {}, of the indices {}",
+        list(found),
+        list(batch),
     )

@@ -1,7 +1,8 @@
-"""Reductions (operations.md, section 42 and the rules RC of section 0)."""
+"""Reductions, over windows too, and `map` (operations.md, sections 38, 42, 45, 54, rules RC)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -9,8 +10,11 @@ from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
     irdl_op_definition,
+    operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
+    result_def,
     traits_def,
     var_operand_def,
     var_result_def,
@@ -21,22 +25,41 @@ from xla_dialect import shapes
 from xla_dialect.constraints import (
     require_computation,
     require_dimensions,
+    require_same_elements,
     require_same_shape,
+    require_window,
+    signature,
     with_elements,
 )
+from xla_dialect.dynamic_size import united
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import Array, ElementClass, array, is_scalar
+from xla_dialect.types import (
+    PRED,
+    Array,
+    ElementClass,
+    array,
+    array_like,
+    is_scalar,
+    sizes_of,
+    spell,
+    spell_all,
+)
 from xla_dialect.violation import require
+from xla_dialect.window import Window, WindowAttr
 
 
 def require_reduction(
-    inputs: tuple[Attribute, ...], init_values: tuple[Attribute, ...], computation: Region
+    inputs: tuple[Attribute, ...],
+    init_values: tuple[Attribute, ...],
+    computation: Region,
+    same_sizes: str,
 ) -> list[Array]:
     """
-    The inputs of a reduction as arrays; raises Violation (C1), (C2), (RC1), (RC2), (RC3).
+    The inputs of a reduction as arrays; raises Violation (C1), (RC1), (RC2), (RC3).
 
     The computation takes N accumulators and N values, scalars of the element types, and returns N
-    scalars (or their tuple).
+    scalars (or their tuple). `same_sizes`: the label of the rule that the inputs have the same
+    dimensions.
     """
     require(
         len(inputs) == len(init_values) and bool(inputs),
@@ -47,7 +70,7 @@ def require_reduction(
     )
     arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
     for i, (source, init) in enumerate(zip(arrays, init_values, strict=True)):
-        require_same_shape(arrays[0], source, f"inputs 0 and {i}", "C2")
+        require_same_shape(arrays[0], source, f"inputs 0 and {i}", same_sizes)
         require(
             is_scalar(init, source.element_type),
             "RC3",
@@ -56,9 +79,18 @@ def require_reduction(
             init,
             source.element_type,
         )
-    scalars = [array(a.element_type, ()) for a in arrays]
-    require_computation(computation, "to_apply", scalars * 2, scalars, ("RC1", "RC2"))
+    require_reducer(computation, "to_apply", arrays)
     return arrays
+
+
+def require_reducer(computation: Region, name: str, arrays: Sequence[Array]) -> None:
+    """
+    A computation takes N accumulators and N values of the arrays' element types and returns N.
+
+    Raises Violation (RC1), (RC2).
+    """
+    scalars = [array(a.element_type, ()) for a in arrays]
+    require_computation(computation, name, scalars * 2, scalars, ("RC1", "RC2"))
 
 
 @irdl_op_definition
@@ -92,8 +124,168 @@ class ReduceOp(XlaOp):
         to_apply: Region,
     ) -> Types:
         """Per input its element type and its dimensions without the reduced ones."""
-        arrays = require_reduction(inputs, init_values, to_apply)
-        sizes = arrays[0].get_shape()
+        arrays = require_reduction(inputs, init_values, to_apply, same_sizes="C2")
+        sizes = united(*map(sizes_of, arrays))
         require_dimensions(dimensions, len(sizes), "dimensions", "C4")
         kept = shapes.without(sizes, dimensions)
         return tuple(cast(Attribute, array(a.element_type, kept)) for a in arrays)
+
+
+@irdl_op_definition
+class ReduceWindowOp(XlaOp):
+    """
+    Folds every placement of a window over all inputs: `acc = to_apply(acc, value)` from init.
+
+    `result[p]` folds the values at `p * stride + k * window_dilation - padding_low`, k in row-major
+    order, in the dilated base. The reference skips padding and the holes of the base: init enters
+    once per placement. Implementations may reassociate.
+
+    (C1) as many init values as inputs, at least one; all inputs have the same dimensions.
+    (C2) (RC1) the computation takes 2N scalars of the element types; (RC2) it returns N of them;
+    (RC3) init values are such scalars. (C3) the window has one dimension per dimension of the
+    inputs. (C4) sizes, strides and dilations are at least 1; the window is not reversed.
+    """
+
+    name = "xla.reduce_window"
+    inputs = var_operand_def()
+    init_values = var_operand_def()
+    window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
+    outputs = var_result_def()
+    to_apply = region_def()
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        init_values: tuple[Attribute, ...],
+        *,
+        window: Window,
+        to_apply: Region,
+    ) -> Types:
+        """Per input its element type, and per dimension how often the window fits."""
+        arrays = require_reduction(inputs, init_values, to_apply, same_sizes="C1")
+        sizes = united(*map(sizes_of, arrays))
+        require_window(window, len(sizes), ("C3", "C4"))
+        _require_unreversed(window, "C4")
+        placements = window.placements(sizes)
+        return tuple(cast(Attribute, array(a.element_type, placements)) for a in arrays)
+
+
+@irdl_op_definition
+class SelectAndScatterOp(XlaOp):
+    """
+    Picks one element per placement of a window, and scatters `source` to where they stand.
+
+    `result = init_value` everywhere; for every placement p in row-major order: best is the first
+    element of the window, then every next element e with `not select(best, e)`; then
+    `result[place of best] = scatter(result[place of best], source[p])`. Padding is never picked.
+
+    (C1) operand, source and init value have one element type; init is a scalar. (C2) `select` takes
+    two such scalars and returns a pred. (C3) `scatter` takes (RC1) and returns (RC2) such scalars,
+    the accumulator first. (C4) the window has one dimension per dimension of the operand, sizes and
+    strides of at least 1, no dilation and no reversal. (C5) `source` has one element per placement.
+    """
+
+    name = "xla.select_and_scatter"
+    operand = operand_def()
+    source = operand_def()
+    init_value = operand_def()
+    window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
+    result = result_def()
+    select = region_def()
+    scatter = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        operand: Attribute,
+        source: Attribute,
+        init_value: Attribute,
+        *,
+        window: Window,
+        select: Region,
+        scatter: Region,
+    ) -> Types:
+        """The type of the operand."""
+        base = with_elements(operand, ElementClass.ANY, "operand")
+        values = with_elements(source, ElementClass.ANY, "source")
+        require_same_elements(base, values, "operand and source", "C1")
+        require(
+            is_scalar(init_value, base.element_type),
+            "C1",
+            "init value is {}, the operand {}",
+            spell(init_value),
+            spell(base),
+        )
+        scalar = array(base.element_type, ())
+        require_computation(select, "select", (scalar, scalar), (array(PRED, ()),), ("C2", "C2"))
+        require_reducer(scatter, "scatter", [base])
+        sizes = sizes_of(base)
+        require_window(window, len(sizes), ("C4", "C4"))
+        _require_unreversed(window, "C4")
+        require(
+            all(d.base_dilation == 1 and d.window_dilation == 1 for d in window.dimensions),
+            "C4",
+            "window {} has dilations",
+            window,
+        )
+        placements = window.placements(sizes)
+        require(
+            sizes_of(values) == placements,
+            "C5",
+            "source has sizes {}, the window {} placements",
+            list(sizes_of(values)),
+            list(placements),
+        )
+        return (array_like(base),)
+
+
+def _require_unreversed(window: Window, label: str) -> None:
+    require(not any(d.reversal for d in window.dimensions), label, "window {} is reversed", window)
+
+
+@irdl_op_definition
+class MapOp(XlaOp):
+    """
+    `result[i] = to_apply(inputs[0][i], inputs[1][i], ...)`, a function of scalars at every index.
+
+    (C1) at least one input; all have the same dimensions. (C2) the computation takes one scalar per
+    input, of its element type, and returns one scalar. (C3) `dimensions`, if given, are all
+    dimensions in order.
+    """
+
+    name = "xla.map"
+    inputs = var_operand_def()
+    dimensions = opt_prop_def(DenseArrayBase.constr(i64))
+    result = result_def()
+    to_apply = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...], *, dimensions: tuple[int, ...] | None, to_apply: Region
+    ) -> Types:
+        """The dimensions of the inputs with the element type that the computation returns."""
+        require(bool(inputs), "C1", "there are no inputs")
+        arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
+        for i, other in enumerate(arrays):
+            require_same_shape(arrays[0], other, f"inputs 0 and {i}", "C1")
+        sizes = united(*map(sizes_of, arrays))
+        _, returned = signature(to_apply, "to_apply", "C2")
+        require(
+            len(returned) == 1 and is_scalar(returned[0]),
+            "C2",
+            "to_apply returns {}, not one scalar",
+            spell_all(returned),
+        )
+        scalars = [array(a.element_type, ()) for a in arrays]
+        require_computation(to_apply, "to_apply", scalars, returned, ("C2", "C2"))
+        require(
+            dimensions is None or dimensions == tuple(range(len(sizes))),
+            "C3",
+            "dimensions are {} for arrays of rank {}",
+            dimensions,
+            len(sizes),
+        )
+        return (array(cast(Array, returned[0]).element_type, sizes),)

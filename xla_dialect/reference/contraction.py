@@ -1,4 +1,4 @@
-"""What `dot` computes: sums of products in row-major order of the contracting index."""
+"""What contractions compute: sums of products in row-major order of the contracting index."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xla_dialect import shapes
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.conversion import convert, result_dtype
-from xla_dialect.reference.data_movement import array_type, integers
+from xla_dialect.reference.data_movement import broadcast, integers
+from xla_dialect.reference.gather_scatter import as_signed
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.reference.rounding import COMPUTE_DTYPES
+from xla_dialect.reference.windows import boxes
 from xla_dialect.types import ElementClass
+from xla_dialect.window import Window
 
 _TILE = 1 << 15
 """Elements of the result that are accumulated at once, so that they stay in the cache."""
@@ -78,6 +81,100 @@ def arranged(array: Array, batch: Sequence[int], contracting: Sequence[int]) -> 
     return array.transpose((*batch, *free, *contracting)).reshape(merged)
 
 
+def dot(
+    lhs: Array,
+    rhs: Array,
+    batch: tuple[Sequence[int], Sequence[int]],
+    contracting: tuple[Sequence[int], Sequence[int]],
+) -> Array:
+    """The dot of arrays of the accumulator's type; dimensions of lhs and of rhs."""
+    sums = contract(
+        arranged(lhs, batch[0], contracting[0]), arranged(rhs, batch[1], contracting[1])
+    )
+    sizes = shapes.contracted(
+        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
+    )
+    return sums.reshape(sizes)
+
+
+def group_masks(group_sizes: Array, length: int) -> Array:
+    """`[.., g]` sizes of consecutive groups to `[g, .., length]`: whether i is in group g."""
+    ends = np.cumsum(as_signed(group_sizes), axis=-1)
+    starts = ends - as_signed(group_sizes)
+    index = np.arange(length)
+    inside = (starts[..., None] <= index) & (index < ends[..., None])
+    return np.moveaxis(inside, -2, 0)
+
+
+def in_groups(operand: Array, masks: Array, prefix: Sequence[int], ragged: int) -> Array:
+    """`[g, *operand]`: the operand in group g, 0 elsewhere. Masks are `[g, *prefix, ragged]`."""
+    sizes = [operand.shape[d] for d in prefix]
+    masks = np.broadcast_to(
+        masks.reshape((masks.shape[0], *(masks.shape[1:-1] or [1] * len(sizes)), masks.shape[-1])),
+        (masks.shape[0], *sizes, operand.shape[ragged]),
+    )
+    spread = broadcast(
+        masks, [0, *(d + 1 for d in (*prefix, ragged))], (len(masks), *operand.shape)
+    )
+    return np.where(spread, operand, operand.dtype.type(0))
+
+
+def repeated(scale: Array, sizes: Sequence[int]) -> Array:
+    """Every element of the scale as often as it takes to fill the sizes."""
+    for dimension, size in enumerate(sizes):
+        if scale.shape[dimension]:
+            scale = np.repeat(scale, size // scale.shape[dimension], axis=dimension)
+    return scale
+
+
+def grouped(lhs: Array, rhs: Array, features: int, batches: int) -> tuple[Array, Array]:
+    """
+    `[b, f, ..]` and `[o, i, ..]` operands of a convolution as `[g, b, i, ..]` and `[g, o, i, ..]`.
+
+    `features`, `batches`: the group counts, of which one is 1.
+    """
+    batch, feature, *space = lhs.shape
+    groups = features * batches
+    split = lhs.reshape((batches, batch // batches, features, feature // features, *space))
+    left = np.swapaxes(split, 1, 2).reshape((groups, batch // batches, feature // features, *space))
+    right = rhs.reshape((groups, rhs.shape[0] // groups, *rhs.shape[1:]))
+    return left, right
+
+
+def convolve(lhs: Array, rhs: Array, window: Window) -> Array:
+    """
+    `[g, b, i, base..]` and `[g, o, i, kernel..]` to `[g, b, o, placements..]`.
+
+    One dot over i for every element of the window, added up in row-major order.
+    """
+    placements = window.placements(lhs.shape[3:])
+    result = np.zeros((*lhs.shape[:2], rhs.shape[1], *placements), lhs.dtype)
+    flipped = tuple(i + 3 for i, d in enumerate(window.dimensions) if d.reversal)
+    kernel = np.flip(rhs, flipped)
+    for element, into, taken in boxes(window, lhs.shape[3:]):
+        base = np.moveaxis(lhs[(..., *taken)], 2, -1)
+        products = dot(base, kernel[(..., *element)], ((0,), (0,)), ((base.ndim - 1,), (2,)))
+        result[(..., *into)] += np.moveaxis(products, -1, 2)
+    return result
+
+
+def in_accumulator_type(lhs: Array, rhs: Array, result: DType) -> tuple[Array, Array]:
+    """Both operands converted to the type that their products are added up in."""
+    accumulator = accumulator_dtype(lhs.dtype, rhs.dtype, result)
+    return convert(lhs, accumulator), convert(rhs, accumulator)
+
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _dimensions(op: ops.DotOp | ops.RaggedDotOp | ops.ScaledDotOp) -> tuple[Pair, Pair]:
+    """Batch and contracting dimensions, each of lhs and of rhs."""
+    return (
+        (integers(op.lhs_batch_dims), integers(op.rhs_batch_dims)),
+        (integers(op.lhs_contracting_dims), integers(op.rhs_contracting_dims)),
+    )
+
+
 @register_impls
 class ContractionFunctions(InterpreterFunctions):
     """Sums of products."""
@@ -86,16 +183,73 @@ class ContractionFunctions(InterpreterFunctions):
     def run_dot(self, interpreter: Interpreter, op: ops.DotOp, args: PythonValues) -> PythonValues:
         """`result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., n.., k..]`."""
         dtype = result_dtype(op)
-        accumulator = accumulator_dtype(args[0].dtype, args[1].dtype, dtype)
-        lhs = arranged(
-            convert(args[0], accumulator),
-            integers(op.lhs_batch_dims),
-            integers(op.lhs_contracting_dims),
+        lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
+        return (convert(dot(lhs, rhs, *_dimensions(op)), dtype),)
+
+    @impl(ops.RaggedDotOp)
+    def run_ragged_dot(
+        self, interpreter: Interpreter, op: ops.RaggedDotOp, args: PythonValues
+    ) -> PythonValues:
+        """A dot with the groups as one more contracting or batch dimension, masked."""
+        dtype = result_dtype(op)
+        lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
+        batch, contracting = _dimensions(op)
+        (ragged,) = integers(op.lhs_ragged_dims)
+        if ragged in batch[0]:
+            return (convert(dot(lhs, rhs, batch, contracting), dtype),)
+        prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
+        left = in_groups(lhs, group_masks(args[2], lhs.shape[ragged]), prefix, ragged)
+        lhs_batch, lhs_contracting = ([d + 1 for d in dims] for dims in (batch[0], contracting[0]))
+        if ragged in contracting[0]:
+            right = np.broadcast_to(rhs, (len(left), *rhs.shape))
+            rhs_batch, rhs_contracting = (
+                [d + 1 for d in dims] for dims in (batch[1], contracting[1])
+            )
+            sums = dot(
+                left,
+                right,
+                ([0, *lhs_batch], [0, *rhs_batch]),
+                (lhs_contracting, rhs_contracting),
+            )
+        else:
+            groups = integers(op.rhs_group_dims)
+            sums = dot(
+                left,
+                rhs,
+                (lhs_batch, batch[1]),
+                ([0, *lhs_contracting], [*groups, *contracting[1]]),
+            )
+        return (convert(sums, dtype),)
+
+    @impl(ops.ScaledDotOp)
+    def run_scaled_dot(
+        self, interpreter: Interpreter, op: ops.ScaledDotOp, args: PythonValues
+    ) -> PythonValues:
+        """The dot of the operands times their scales."""
+        dtype = result_dtype(op)
+        factors = in_accumulator_type(args[0], args[1], dtype)
+        lhs, rhs = (
+            factor * repeated(convert(scale, factor.dtype), factor.shape) if scale.ndim else factor
+            for factor, scale in zip(factors, args[2:], strict=True)
         )
-        rhs = arranged(
-            convert(args[1], accumulator),
-            integers(op.rhs_batch_dims),
-            integers(op.rhs_contracting_dims),
+        return (convert(dot(lhs, rhs, *_dimensions(op)), dtype),)
+
+    @impl(ops.ConvolutionOp)
+    def run_convolution(
+        self, interpreter: Interpreter, op: ops.ConvolutionOp, args: PythonValues
+    ) -> PythonValues:
+        """Per group, sums over the window and the input features."""
+        dtype, labels = result_dtype(op), op.dim_labels.data
+        left, right = in_accumulator_type(args[0], args[1], dtype)
+        lhs, rhs = grouped(
+            left.transpose(labels.lhs_order()),
+            right.transpose(labels.rhs_order()),
+            op.feature_group_count.value.data,
+            op.batch_group_count.value.data,
         )
-        sums = convert(contract(lhs, rhs), dtype)
-        return (sums.reshape(array_type(op.result).get_shape()),)
+        sums = convert(convolve(lhs, rhs, op.window.data), dtype)
+        _, batch, _, *placements = sums.shape
+        sums = np.moveaxis(sums, 0, 1).reshape(
+            (batch, args[1].shape[labels.rhs.index("o")], *placements)
+        )
+        return (sums.transpose(np.argsort(labels.result_order())),)

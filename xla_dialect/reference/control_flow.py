@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
+import numpy as np
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -15,10 +18,12 @@ from xdsl.interpreter import (
     register_impls,
 )
 
+from xla_dialect.constraints import flat_results
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import control_flow as ops
-from xla_dialect.reference.tuples import as_results
-from xla_dialect.types import PRED, is_scalar
+from xla_dialect.reference.literal import numpy_dtype
+from xla_dialect.reference.tuples import as_results, elements
+from xla_dialect.types import PRED, Array, is_scalar, sizes_of
 
 
 @register_impls
@@ -79,6 +84,28 @@ class ControlFlowFunctions(InterpreterFunctions):
         operands = args[first : first + counts[taken]]
         returned = interpreter.run_ssacfg_region(op.branch[taken], operands, f"branch {taken}")
         return as_results(op, returned)
+
+    @impl(ops.ScanOp)
+    def run_scan(
+        self, interpreter: Interpreter, op: ops.ScanOp, args: PythonValues
+    ) -> PythonValues:
+        """`outputs[i], carries = f(inputs[i], carries)`, the outputs stacked."""
+        axis, count = op.dimension.value.data, len(args) - op.num_carries.value.data
+        inputs, carries = [np.moveaxis(x, axis, 0) for x in args[:count]], args[count:]
+        types_of_results = flat_results([result.type for result in op.results])
+        stacked = [
+            np.moveaxis(np.empty(sizes_of(type_), numpy_dtype(type_.element_type)), axis, 0)
+            for type_ in cast("Sequence[Array]", types_of_results[: -len(carries) or None])
+        ]
+        steps = range(len((inputs or stacked)[0]))
+        for step in reversed(steps) if op.is_reverse.value.data else steps:
+            slices = (x[step] for x in inputs)
+            returned = interpreter.run_ssacfg_region(op.to_apply, (*slices, *carries), "to_apply")
+            results = elements(returned, len(stacked) + len(carries))
+            produced, carries = results[: len(stacked)], results[len(stacked) :]
+            for output, value in zip(stacked, produced, strict=True):
+                output[step] = value
+        return as_results(op, (*(np.moveaxis(x, 0, axis) for x in stacked), *carries))
 
     @impl(ops.OptBarrierOp)
     def run_opt_barrier(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
@@ -107,6 +108,37 @@ def _merged(units: Array, width: int, wide: int) -> Array:
     return np.bitwise_or.reduce(parts << shifts, axis=-1)
 
 
+def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
+    """Floats rounded to a format with these bits and back; see the operation."""
+    info = cast("Any", ml_dtypes.finfo(x.dtype))
+    stored, own_bits = int(info.nmant), int(info.nexp)
+    bits, one, largest = (
+        bits_of(np.asarray(value, x.dtype)).astype(np.uint64) for value in (x, 1, info.max)
+    )
+    magnitude = bits & np.uint64((1 << (stored + own_bits)) - 1)
+    sign = bits ^ magnitude
+    if mantissa_bits < stored:
+        dropped = stored - mantissa_bits
+        # With no mantissa bits left, "even" is the lowest bit of the exponent.
+        last = (magnitude >> np.uint64(dropped)) & np.uint64(1)
+        half = np.uint64((1 << (dropped - 1)) - 1)
+        magnitude = (magnitude + half + last) & ~np.uint64((1 << dropped) - 1)
+    overflows = magnitude > largest
+    vanishes = np.zeros(x.shape, np.bool_)
+    if exponent_bits < own_bits:
+        exponent = (magnitude >> np.uint64(stored)).astype(np.int64)
+        exponent -= int(one >> np.uint64(stored))
+        bias = (1 << (exponent_bits - 1)) - 1
+        overflows |= exponent > bias
+        vanishes = exponent < 1 - bias
+    kept = sign | np.where(overflows | vanishes, np.uint64(0), magnitude)
+    result = kept.astype(f"u{x.dtype.itemsize}").view(x.dtype)
+    limit = np.where(overflows, np.float32(np.inf), np.float32(0))
+    limit = np.where(sign != 0, -limit, limit).astype(x.dtype)
+    result = np.where(overflows | vanishes, limit, result)
+    return np.where(np.isnan(widened(x)), x, result)
+
+
 def result_dtype(op: XlaOp) -> DType:
     """The dtype of the only result of an operation."""
     return numpy_dtype(cast("types.Array", op.results[0].type).element_type)
@@ -129,3 +161,11 @@ class ConversionFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The bits of the elements read as another type."""
         return (bitcast_convert(args[0], result_dtype(op)),)
+
+    @impl(ops.ReducePrecisionOp)
+    def run_reduce_precision(
+        self, interpreter: Interpreter, op: ops.ReducePrecisionOp, args: PythonValues
+    ) -> PythonValues:
+        """Every element rounded to fewer bits."""
+        bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
+        return (reduce_precision(args[0], *bits),)

@@ -1,47 +1,59 @@
-"""What the indexed reads compute."""
+"""What the indexed reads and writes compute."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect import shapes
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.reference.data_movement import array_type, integers
+from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array
+from xla_dialect.reference.tuples import as_results
 from xla_dialect.types import ElementClass
 
 
-def clamped(indices: Array, highest: int) -> Array:
-    """Indices in `[0, highest]` as s64, read as signed or unsigned by their type."""
+class OutOfBounds(StrEnum):
+    """What a scatter skips where a window is not inside as a whole."""
+
+    WINDOW = "window"
+    """The whole window, as XLA does."""
+    ELEMENT = "element"
+    """Only the elements that are outside, as StableHLO says."""
+
+
+def as_signed(indices: Array) -> Array:
+    """Indices as s64, read as signed or unsigned by their type; what is larger becomes 2^63 - 1."""
     if ELEMENT_OF_DTYPE[indices.dtype].element_class == ElementClass.UNSIGNED:
-        return np.minimum(indices.astype(np.uint64), np.uint64(highest)).astype(np.int64)
-    return np.clip(indices.astype(np.int64), 0, highest)
+        return np.minimum(indices.astype(np.uint64), np.uint64(2**63 - 1)).astype(np.int64)
+    return indices.astype(np.int64)
 
 
 def window_starts(
     indices: Array,
     index_vector_dim: int,
     index_map: Sequence[int],
-    rooms: Sequence[int],
+    rank: int,
     batching: Sequence[tuple[int, int]],
 ) -> list[Array]:
     """
     Where windows start: per dimension of the operand an array over the batch dimensions.
 
-    `index_map[k]` is the dimension that entry k of an index vector is for, `rooms` has the
-    highest start of every dimension, `batching` pairs a dimension of the operand with one of the
-    indices.
+    `index_map[k]` is the dimension that entry k of an index vector is for, `rank` the number of
+    dimensions, `batching` pairs a dimension of the operand with one of the indices.
     """
     if index_vector_dim == indices.ndim:
         indices = indices[..., None]
     vectors = np.moveaxis(indices, index_vector_dim, 0)
     batch = vectors.shape[1:]
-    starts: list[Array] = [np.zeros((), np.int64) for _ in rooms]
+    starts: list[Array] = [np.zeros((), np.int64) for _ in range(rank)]
     for vector, dimension in zip(vectors, index_map, strict=True):
-        starts[dimension] = clamped(vector, rooms[dimension])
+        starts[dimension] = as_signed(vector)
     for dimension, index_dim in batching:
         position = index_dim - (index_dim > index_vector_dim)
         along = np.arange(int(batch[position]))
@@ -49,9 +61,79 @@ def window_starts(
     return [np.broadcast_to(start, batch) for start in starts]
 
 
+def added_offsets(
+    starts: Sequence[Array], window: Sequence[int], sizes: Sequence[int], positions: Sequence[int]
+) -> list[Array]:
+    """
+    Per dimension of the operand the index of every element of every window.
+
+    `starts`: as `window_starts` has them. `window[k]` is the dimension of the operand along which
+    windows have `sizes[k]` elements, at `positions[k]` among the dimensions of the result.
+    """
+    index = [np.expand_dims(start, tuple(positions)) for start in starts]
+    rank = len(positions) + (starts[0].ndim if starts else 0)
+    for dimension, size, position in zip(window, sizes, positions, strict=True):
+        trailing = (1 for _ in range(position + 1, rank))
+        index[dimension] = index[dimension] + np.arange(size).reshape((-1, *trailing))
+    return index
+
+
+def scatter_places(
+    op: ops.ScatterOp,
+    shape: Sequence[int],
+    indices: Array,
+    updates: Sequence[int],
+    rule: OutOfBounds,
+) -> tuple[Array, Array]:
+    """
+    Where updates go: their flat places in an array of this shape, and which of them take place.
+
+    Both have the sizes of the updates.
+    """
+    batching = integers(op.input_batching_dims)
+    starts = window_starts(
+        indices,
+        op.index_vector_dim.value.data,
+        integers(op.scatter_dims_to_operand_dims),
+        len(shape),
+        list(zip(batching, integers(op.scatter_indices_batching_dims), strict=True)),
+    )
+    positions = integers(op.update_window_dims)
+    dropped = (*integers(op.inserted_window_dims), *batching)
+    window = shapes.without(range(len(shape)), dropped)
+    sizes = [updates[position] for position in positions]
+    extents = dict(zip(window, sizes, strict=True))
+    if rule == OutOfBounds.ELEMENT:
+        # Starts far outside would overflow when offsets are added.
+        starts = [np.clip(s, -extents.get(d, 1), shape[d]) for d, s in enumerate(starts)]
+        index = added_offsets(starts, window, sizes, positions)
+        inside = _all_inside(index, shape, [1] * len(shape))
+    else:
+        ends = [extents.get(d, 1) for d in range(len(shape))]
+        inside = np.expand_dims(_all_inside(starts, shape, ends), positions)
+        starts = [np.clip(s, 0, shape[d] - ends[d]) for d, s in enumerate(starts)]
+        index = added_offsets(starts, window, sizes, positions)
+    flat = np.zeros((), np.int64)
+    for along, size in zip(index, shape, strict=True):
+        flat = flat * size + along
+    return np.broadcast_to(flat, updates), np.broadcast_to(inside, updates)
+
+
+def _all_inside(starts: Sequence[Array], shape: Sequence[int], extents: Sequence[int]) -> Array:
+    """Where `0 <= start <= size - extent` in all dimensions."""
+    inside = np.ones((), np.bool_)
+    for start, size, extent in zip(starts, shape, extents, strict=True):
+        inside = inside & (start >= 0) & (start <= size - extent)
+    return inside
+
+
 @register_impls
+@dataclass
 class GatherScatterFunctions(InterpreterFunctions):
-    """Reads at computed places."""
+    """Reads and writes at computed places."""
+
+    out_of_bounds: OutOfBounds = OutOfBounds.WINDOW
+    """What a scatter skips."""
 
     @impl(ops.GatherOp)
     def run_gather(
@@ -64,23 +146,41 @@ class GatherScatterFunctions(InterpreterFunctions):
             # Only dropped dimensions of slice size 0 read from an empty operand: there is nothing.
             return (np.zeros(sizes, operand.dtype),)
         slice_sizes, offset_dims = integers(op.slice_sizes), integers(op.offset_dims)
+        batching = integers(op.operand_batching_dims)
+        starts = window_starts(
+            indices,
+            op.index_vector_dim.value.data,
+            integers(op.start_index_map),
+            operand.ndim,
+            list(zip(batching, integers(op.start_indices_batching_dims), strict=True)),
+        )
         # A dropped dimension of slice size 0 is read like one of slice size 1.
         rooms = [d - max(s, 1) for d, s in zip(operand.shape, slice_sizes, strict=True)]
-        batching = integers(op.operand_batching_dims)
-        index = [
-            np.expand_dims(start, offset_dims)
-            for start in window_starts(
-                indices,
-                op.index_vector_dim.value.data,
-                integers(op.start_index_map),
-                rooms,
-                list(zip(batching, integers(op.start_indices_batching_dims), strict=True)),
-            )
-        ]
+        clamped = [np.clip(start, 0, room) for start, room in zip(starts, rooms, strict=True)]
         dropped = (*integers(op.collapsed_slice_dims), *batching)
         window = shapes.without(range(operand.ndim), dropped)
-        for dimension, offset_dim in zip(window, offset_dims, strict=True):
-            offset = np.arange(slice_sizes[dimension])
-            trailing = (1 for _ in sizes[offset_dim + 1 :])
-            index[dimension] = index[dimension] + offset.reshape((-1, *trailing))
-        return (np.broadcast_to(operand[tuple(index)], sizes),)
+        window_sizes = [slice_sizes[dimension] for dimension in window]
+        index = tuple(added_offsets(clamped, window, window_sizes, offset_dims))
+        return (np.broadcast_to(operand[index], sizes),)
+
+    @impl(ops.ScatterOp)
+    def run_scatter(
+        self, interpreter: Interpreter, op: ops.ScatterOp, args: PythonValues
+    ) -> PythonValues:
+        """`result[I] = f(result[I], updates[U])` in row-major order of U, see the operation."""
+        count = len(args) // 2
+        inputs, indices, updates = args[:count], args[count], args[count + 1 :]
+        totals: list[Array] = [np.array(array, order="C").reshape(-1) for array in inputs]
+        if updates[0].size:
+            shape = inputs[0].shape
+            rule = self.out_of_bounds
+            places, inside = scatter_places(op, shape, indices, updates[0].shape, rule)
+            update_at(
+                interpreter,
+                op.to_apply,
+                "to_apply",
+                totals,
+                places[inside],
+                [update[inside] for update in updates],
+            )
+        return as_results(op, tuple(total.reshape(inputs[0].shape) for total in totals))

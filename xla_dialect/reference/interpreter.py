@@ -28,7 +28,8 @@ from xla_dialect.reference.dynamic_shapes import (
 from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
 from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
 from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
-from xla_dialect.reference.gather_scatter import GatherScatterFunctions
+from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
+from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.literal import (
     MEMORY_LIMIT,
     Array,
@@ -37,7 +38,9 @@ from xla_dialect.reference.literal import (
     check_memory,
     flatten_results,
 )
+from xla_dialect.reference.normalization import NormalizationFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
+from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.tuples import TupleFunctions
 
 
@@ -97,12 +100,14 @@ def register_reference(
     *,
     iteration_limit: int | None = None,
     memory_limit: int = MEMORY_LIMIT,
+    scatter_oob: str = OutOfBounds.WINDOW,
 ) -> None:
     """
     Registers the functions of all operations of the dialect, and of func, with an interpreter.
 
     Values are arrays, numpy scalars and Python tuples of them. `iteration_limit`: how often the
-    body of one loop may run; `memory_limit`: bytes of the largest constant.
+    body of one loop may run; `memory_limit`: bytes of the largest constant. `scatter_oob`: what a
+    scatter skips where a window is partly outside, the whole `window` or the `element`.
     """
     for functions in (
         CreationFunctions(memory_limit),
@@ -114,8 +119,11 @@ def register_reference(
         DynamicShapeFunctions(),
         DataMovementFunctions(),
         ReductionFunctions(),
+        SortingFunctions(),
         ContractionFunctions(),
-        GatherScatterFunctions(),
+        GatherScatterFunctions(OutOfBounds(scatter_oob)),
+        LinearAlgebraFunctions(),
+        NormalizationFunctions(),
         ControlFlowFunctions(iteration_limit),
         TupleFunctions(),
         FuncFunctions(),
@@ -189,6 +197,7 @@ def run(
     *,
     iteration_limit: int | None = None,
     memory_limit: int = MEMORY_LIMIT,
+    scatter_oob: str = OutOfBounds.WINDOW,
 ) -> tuple[Value, ...]:
     """
     The results of a function of the module on the arguments, one value per result.
@@ -196,7 +205,9 @@ def run(
     Arguments: anything that is an array to numpy, of exactly the parameter's element type and
     sizes; a tuple for a parameter that is a tuple. Results are new C-contiguous arrays; a tuple is
     a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of
-    one loop may run. `memory_limit`: bytes of the largest array.
+    one loop may run. `memory_limit`: bytes of the largest array. `scatter_oob`: what a scatter
+    skips where a window is partly outside: the whole `window`, as XLA does, or the `element`, as
+    the specification of StableHLO says.
 
     Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
     that the reference does not evaluate.
@@ -206,7 +217,12 @@ def run(
         raise XlaError(f"@{entry} is only declared")
     values = checked_arguments(function, arguments)
     interpreter = ReferenceInterpreter(module, memory_limit=memory_limit)
-    register_reference(interpreter, iteration_limit=iteration_limit, memory_limit=memory_limit)
+    register_reference(
+        interpreter,
+        iteration_limit=iteration_limit,
+        memory_limit=memory_limit,
+        scatter_oob=scatter_oob,
+    )
     with np.errstate(all="ignore"):
         try:
             results = interpreter.call_op(function, values)

@@ -1,78 +1,33 @@
-"""What reductions compute: a left fold in row-major order of the reduced positions."""
+"""What reductions compute: a left fold in row-major order of the reduced positions.
+
+Windows and `map` too.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Operation, Region, SSAValue
 
 from xla_dialect import shapes
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import control_flow, conversion, creation, data_movement, tuples
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
+from xla_dialect.reference.computations import ArrayFunction, on_arrays, only_operation
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY, maximum, minimum
-from xla_dialect.reference.elementwise_ternary import TERNARY
-from xla_dialect.reference.elementwise_unary import UNARY
+from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.rounding import Function, widened
-from xla_dialect.reference.tuples import as_results, elements
-from xla_dialect.types import flatten, is_scalar
-
-POLYMORPHIC: frozenset[type[Operation]] = frozenset(
-    (
-        *UNARY,
-        *BINARY,
-        *TERNARY,
-        binary.CompareOp,
-        control_flow.OptBarrierOp,
-        control_flow.ReturnOp,
-        conversion.BitcastConvertOp,
-        conversion.ConvertOp,
-        creation.ConstantOp,
-        data_movement.CopyOp,
-        tuples.GetTupleElementOp,
-        tuples.TupleOp,
-    )
-)
-"""Operations on scalars whose functions work on arrays just as well, element by element."""
+from xla_dialect.reference.tuples import as_results
+from xla_dialect.reference.windows import boxes
+from xla_dialect.window import Window
 
 _FEW = 512
 """Up to so many folds at once, running sums along the reduced positions are quicker."""
-
-
-def is_elementwise(computation: Region) -> bool:
-    """Whether a computation on scalars can be run on arrays, to the same effect per element."""
-    return all(
-        type(op) in POLYMORPHIC and _only_scalars(op.operands) and _only_scalars(op.results)
-        for op in computation.block.ops
-    )
-
-
-def _only_scalars(values: Iterable[SSAValue]) -> bool:
-    return all(is_scalar(leaf) for leaf in flatten([value.type for value in values]))
-
-
-def only_operation(computation: Region) -> type[XlaOp] | None:
-    """The binary operation that a computation of two parameters consists of, if it does."""
-    block = computation.block
-    operation = block.first_op
-    if (
-        operation is None
-        or type(operation) not in BINARY
-        or operation.next_op is not block.last_op
-        or len(block.args) != 2
-        or set(operation.operands) != set(block.args)
-        or tuple(cast("control_flow.ReturnOp", block.last_op).operands) != tuple(operation.results)
-    ):
-        return None
-    # Which parameter comes first makes no difference to operations with a fold of their own.
-    return cast("type[XlaOp]", type(operation))
 
 
 def fold_in_any_order(ufunc: np.ufunc, x: Array) -> Array:
@@ -144,32 +99,32 @@ def by_position(array: Array, reduced: Sequence[int]) -> Array:
     return moved.reshape((count, *(array.shape[d] for d in kept)))
 
 
-def folded(
-    interpreter: Interpreter, computation: Region, inits: PythonValues, values: Sequence[Array]
-) -> PythonValues:
-    """
-    The left fold over axis 0 of all values by a computation, starting from `inits`.
+def folded(function: ArrayFunction, inits: PythonValues, values: Sequence[Array]) -> PythonValues:
+    """The left folds over axis 0 of all values by a computation, starting from `inits`."""
+    totals = inits
+    for position in zip(*values, strict=True):
+        totals = function(*totals, *position)
+    return tuple(totals)
 
-    All folds run at once where the computation allows it, one by one otherwise.
+
+def selected_places(
+    select: ArrayFunction, window: Window, operand: Array, placements: Sequence[int]
+) -> Array:
     """
-    count = len(values)
-    kept = values[0].shape[1:]
-    if is_elementwise(computation):
-        totals = inits
-        for position in zip(*values, strict=True):
-            returned = interpreter.run_ssacfg_region(computation, (*totals, *position), "to_apply")
-            totals = elements(returned, count)
-        return tuple(np.broadcast_to(total, kept) for total in totals)
-    results = [np.empty(kept, value.dtype) for value in values]
-    for place in np.ndindex(kept):
-        totals = inits
-        for position in range(len(values[0])):
-            step = tuple(value[(position, *place)] for value in values)
-            returned = interpreter.run_ssacfg_region(computation, (*totals, *step), "to_apply")
-            totals = elements(returned, count)
-        for result, total in zip(results, totals, strict=True):
-            result[place] = total
-    return tuple(results)
+    Per placement of the window the flat index of the element that `select` picks.
+
+    -1 where the window lies in padding.
+    """
+    places = np.arange(operand.size).reshape(operand.shape)
+    best = np.zeros(placements, operand.dtype)
+    chosen = np.full(placements, -1)
+    for _, into, taken in boxes(window, operand.shape):
+        keeps = chosen[into] >= 0
+        (is_kept,) = select(best[into][keeps], operand[taken][keeps])
+        keeps[keeps] = is_kept
+        best[into] = np.where(keeps, best[into], operand[taken])
+        chosen[into] = np.where(keeps, chosen[into], places[taken])
+    return chosen
 
 
 @register_impls
@@ -192,4 +147,49 @@ class ReductionFunctions(InterpreterFunctions):
             known = known_fold(only_operation(op.to_apply), inits[0], values[0])
             if known is not None:
                 return (known,)
-        return as_results(op, folded(interpreter, op.to_apply, inits, values))
+        function = on_arrays(interpreter, op.to_apply, "to_apply")
+        return as_results(op, folded(function, inits, values))
+
+    @impl(ops.ReduceWindowOp)
+    def run_reduce_window(
+        self, interpreter: Interpreter, op: ops.ReduceWindowOp, args: PythonValues
+    ) -> PythonValues:
+        """Per placement: `acc = init; for value in the window: acc = f(acc, value)`."""
+        count = len(args) // 2
+        arrays, inits = args[:count], args[count:]
+        window = op.window.data
+        sizes = window.placements(arrays[0].shape)
+        totals: list[Array] = [np.full(sizes, init, init.dtype) for init in inits]
+        function = on_arrays(interpreter, op.to_apply, "to_apply")
+        for _, into, taken in boxes(window, arrays[0].shape):
+            found = function(
+                *(np.array(total[into]) for total in totals), *(array[taken] for array in arrays)
+            )
+            for total, value in zip(totals, found, strict=True):
+                total[into] = value
+        return as_results(op, tuple(totals))
+
+    @impl(ops.SelectAndScatterOp)
+    def run_select_and_scatter(
+        self, interpreter: Interpreter, op: ops.SelectAndScatterOp, args: PythonValues
+    ) -> PythonValues:
+        """What `select` picks in each placement gets the element of the source, by `scatter`."""
+        operand, source, init = cast("tuple[Array, ...]", args)
+        select = on_arrays(interpreter, op.select, "select")
+        chosen = selected_places(select, op.window.data, operand, source.shape).reshape(-1)
+        result: Array = np.full(int(operand.size), init, init.dtype)
+        picked = chosen >= 0
+        update_at(
+            interpreter,
+            op.scatter,
+            "scatter",
+            [result],
+            chosen[picked],
+            [source.reshape(-1)[picked]],
+        )
+        return (result.reshape(operand.shape),)
+
+    @impl(ops.MapOp)
+    def run_map(self, interpreter: Interpreter, op: ops.MapOp, args: PythonValues) -> PythonValues:
+        """The computation at every index."""
+        return on_arrays(interpreter, op.to_apply, "to_apply")(*args)

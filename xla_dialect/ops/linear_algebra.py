@@ -1,0 +1,173 @@
+"""Fourier transforms, Cholesky and triangular solve (operations.md, sections 13, 31 and 60)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BoolAttr,
+    ComplexType,
+    DenseArrayBase,
+    IntegerAttr,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from xla_dialect.attributes import FftType, FftTypeAttr, TransposeAttr
+from xla_dialect.constraints import require_same_elements, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import (
+    BY_NAME,
+    Array,
+    ElementClass,
+    array,
+    array_like,
+    component_type,
+    sizes_of,
+)
+from xla_dialect.violation import require
+
+FLAG = IntegerAttr.constr(type=i1)
+FALSE = BoolAttr.from_bool(False)
+FIELD = ElementClass.FLOAT | ElementClass.COMPLEX
+
+
+@irdl_op_definition
+class FftOp(XlaOp):
+    """
+    The Fourier transform over the last `r = len(fft_length)` dimensions.
+
+    Forward `X[k] = Σ_n x[n] e^(-2πi kn/N)`, inverse `x[n] = (1/N) Σ_k X[k] e^(+2πi kn/N)`, one
+    dimension after the other. RFFT takes reals and leaves out what follows by symmetry from the
+    first `N div 2 + 1` entries of the last dimension; IRFFT is its inverse.
+
+    (C1) `1 <= r <= 3`. (C2) the operand has at least r dimensions. (C3) lengths are not negative.
+    (C4) FFT and IFFT: elements are complex, the last r sizes are `fft_length`. (C5) RFFT: elements
+    are f32 or f64, the last r sizes are `fft_length`. (C6) IRFFT: elements are complex, the last r
+    sizes are `fft_length`, but the last of them N has size `N div 2 + 1` (0 if N = 0).
+    """
+
+    name = "xla.fft"
+    operand = operand_def()
+    fft_type = prop_def(FftTypeAttr)
+    fft_length = prop_def(DenseArrayBase.constr(i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, fft_type: FftType, fft_length: tuple[int, ...]) -> Types:
+        """The operand's sizes but that of the last dimension, reals or complex numbers."""
+        rank = len(fft_length)
+        require(1 <= rank <= 3, "C1", "fft_length has {} entries", rank)
+        label = _FFT_RULES[fft_type]
+        source = with_elements(operand, FIELD, "operand", label)
+        sizes = sizes_of(source)
+        require(len(sizes) >= rank, "C2", "rank {} for {} lengths", len(sizes), rank)
+        require(min(fft_length) >= 0, "C3", "fft_length is {}", list(fft_length))
+        element = source.element_type
+        part = component_type(element)
+        if fft_type == FftType.RFFT:
+            with_elements(operand, ElementClass.FLOAT, "operand", label)
+            require(part in _TRANSFORMED, label, "operand has element type {}", part)
+            element = ComplexType(cast("AnyFloat", part))
+        else:
+            with_elements(operand, ElementClass.COMPLEX, "operand", label)
+            element = part if fft_type == FftType.IRFFT else element
+        expected = list(fft_length)
+        half = expected[-1] // 2 + 1 if expected[-1] else 0
+        if fft_type == FftType.IRFFT:
+            expected[-1] = half
+        require(
+            list(sizes[-rank:]) == expected,
+            label,
+            "the last sizes are {}, expected {}",
+            list(sizes[-rank:]),
+            expected,
+        )
+        last = {FftType.RFFT: half, FftType.IRFFT: fft_length[-1]}.get(fft_type, sizes[-1])
+        return (array(element, (*sizes[:-1], last)),)
+
+
+_FFT_RULES = {FftType.FFT: "C4", FftType.IFFT: "C4", FftType.RFFT: "C5", FftType.IRFFT: "C6"}
+_TRANSFORMED = (BY_NAME["f32"].type, BY_NAME["f64"].type)
+
+
+@irdl_op_definition
+class CholeskyOp(XlaOp):
+    """
+    The triangular factor of every Hermitian positive definite matrix `a`.
+
+    `lower`: `a = l * l^H` with l lower triangular; else `a = u^H * u` with u upper triangular. Only
+    that triangle of `a` is read, and the imaginary part of its diagonal is not. The other triangle
+    of the result is 0. A matrix with a pivot that is not positive gives NaN everywhere.
+
+    (C1) elements are floats or complex numbers. (C2) `a` has at least two dimensions. (C3) the last
+    two of them have equal sizes.
+    """
+
+    name = "xla.cholesky"
+    a = operand_def()
+    lower = prop_def(FLAG, default_value=FALSE)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(a: Attribute) -> Types:
+        """The type of the operand."""
+        matrix = with_elements(a, FIELD, "a")
+        _require_square(matrix, "C2", "C3")
+        return (array_like(matrix),)
+
+
+@irdl_op_definition
+class TriangularSolveOp(XlaOp):
+    """
+    The x of `op(a) * x = b` (`left_side`) or `x * op(a) = b`, for triangular matrices `a`.
+
+    `op(a)` is `a`, its transpose, or its conjugate transpose (`transpose_a`). `lower` names the
+    triangle of `a` that is read; with `unit_diagonal` the diagonal is 1 and not read. Dividing by a
+    zero of the diagonal gives infinity or NaN.
+
+    (C1) elements of both are the same floats or complex numbers. (C2) both have the same number of
+    dimensions, at least two. (C3) the last two of `a` have equal sizes M. (C4) M is the size of the
+    last but one (`left_side`) or last dimension of `b`. (C5) all other sizes of both are equal.
+    """
+
+    name = "xla.triangular_solve"
+    a = operand_def()
+    b = operand_def()
+    left_side = prop_def(FLAG, default_value=FALSE)
+    lower = prop_def(FLAG, default_value=FALSE)
+    unit_diagonal = prop_def(FLAG, default_value=FALSE)
+    transpose_a = prop_def(TransposeAttr)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(a: Attribute, b: Attribute, *, left_side: bool) -> Types:
+        """The type of b."""
+        matrix, right = with_elements(a, FIELD, "a"), with_elements(b, FIELD, "b")
+        require_same_elements(matrix, right, "a and b", "C1")
+        sizes, others = sizes_of(matrix), sizes_of(right)
+        require(len(sizes) == len(others), "C2", "a has rank {}, b {}", len(sizes), len(others))
+        _require_square(matrix, "C2", "C3")
+        solved = others[-2 if left_side else -1]
+        require(solved == sizes[-1], "C4", "a has {} rows, b has {}", sizes[-1], solved)
+        require(
+            sizes[:-2] == others[:-2],
+            "C5",
+            "batch sizes are {} and {}",
+            list(sizes[:-2]),
+            list(others[:-2]),
+        )
+        return (array_like(right),)
+
+
+def _require_square(matrix: Array, rank_label: str, label: str) -> None:
+    sizes = sizes_of(matrix)
+    require(len(sizes) >= 2, rank_label, "a has rank {}", len(sizes))
+    require(sizes[-1] == sizes[-2], label, "matrices have {} rows, {} columns", *sizes[-2:])

@@ -1,0 +1,163 @@
+"""Batch normalization (operations.md, sections 5 to 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import Array, ElementClass, array, array_like, sizes_of
+from xla_dialect.violation import require
+
+EPSILON: Any = FloatAttr.constr(f32)
+
+
+def _require_features(
+    operand: Attribute, features: Mapping[str, Attribute], feature_index: int
+) -> tuple[Array, Array]:
+    """
+    The operand, and the type of an array with one element per feature.
+
+    Raises Violation (C1) to (C3).
+    """
+    source = with_elements(operand, ElementClass.FLOAT, "operand")
+    sizes = sizes_of(source)
+    vectors = {n: with_elements(t, ElementClass.FLOAT, n) for n, t in features.items()}
+    for name, vector in vectors.items():
+        require_same_elements(source, vector, f"operand and {name}", "C1")
+    require(
+        0 <= feature_index < len(sizes),
+        "C2",
+        "feature_index {} of an operand of rank {}",
+        feature_index,
+        len(sizes),
+    )
+    expected = array(source.element_type, (sizes[feature_index],))
+    for name, vector in vectors.items():
+        require_same_shape(expected, vector, f"features and {name}", "C3")
+    return array_like(source), expected
+
+
+@irdl_op_definition
+class BatchNormTrainingOp(XlaOp):
+    """
+    Normalizes over all dimensions but the feature dimension l; gives mean and variance too.
+
+    `mean[l] = (1/M) Σ x[..l..]`, `variance[l] = (1/M) Σ (x[..l..] - mean[l])²`,
+    `result = scale[l] * (x - mean[l]) / sqrt(variance[l] + epsilon) + offset[l]`.
+
+    (C1) all operands have one float element type. (C2) `feature_index` is a dimension of the
+    operand. (C3) scale and offset are vectors with one element per feature.
+    """
+
+    name = "xla.batch_norm_training"
+    operand = operand_def()
+    scale = operand_def()
+    offset = operand_def()
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(IntegerAttr.constr(type=i64))
+    outputs = var_result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute, scale: Attribute, offset: Attribute, *, feature_index: int
+    ) -> Types:
+        """The operand's type, and a vector for mean and for variance."""
+        vectors = {"scale": scale, "offset": offset}
+        source, vector = _require_features(operand, vectors, feature_index)
+        return source, vector, vector
+
+
+@irdl_op_definition
+class BatchNormInferenceOp(XlaOp):
+    """
+    `result = scale[l] * (x - mean[l]) / sqrt(variance[l] + epsilon) + offset[l]`, l the feature.
+
+    (C1) all operands have one float element type. (C2) `feature_index` is a dimension of the
+    operand. (C3) scale, offset, mean and variance are vectors with one element per feature.
+    """
+
+    name = "xla.batch_norm_inference"
+    operand = operand_def()
+    scale = operand_def()
+    offset = operand_def()
+    mean = operand_def()
+    variance = operand_def()
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute,
+        scale: Attribute,
+        offset: Attribute,
+        mean: Attribute,
+        variance: Attribute,
+        *,
+        feature_index: int,
+    ) -> Types:
+        """The operand's type."""
+        vectors = {"scale": scale, "offset": offset, "mean": mean, "variance": variance}
+        source, _ = _require_features(operand, vectors, feature_index)
+        return (source,)
+
+
+@irdl_op_definition
+class BatchNormGradOp(XlaOp):
+    """
+    The gradients of batch-norm-training with respect to operand, scale and offset.
+
+    With Σ over all M elements of a feature l, `r = 1 / sqrt(variance[l] + epsilon)`,
+    `c = (1/M) Σ grad * (x - mean[l]) * r²` and `d = (1/M) Σ grad`:
+    `grad_operand = scale[l] * r * (grad - d - c * (x - mean[l]))`,
+    `grad_scale[l] = Σ grad * (x - mean[l]) * r`, `grad_offset[l] = Σ grad`.
+
+    (C1) all operands have one float element type. (C2) `feature_index` is a dimension of the
+    operand. (C3) scale, mean and variance are vectors with one element per feature.
+    (C4) `grad_output` has the dimensions of the operand.
+    """
+
+    name = "xla.batch_norm_grad"
+    operand = operand_def()
+    scale = operand_def()
+    mean = operand_def()
+    variance = operand_def()
+    grad_output = operand_def()
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(IntegerAttr.constr(type=i64))
+    outputs = var_result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(
+        operand: Attribute,
+        scale: Attribute,
+        mean: Attribute,
+        variance: Attribute,
+        grad_output: Attribute,
+        *,
+        feature_index: int,
+    ) -> Types:
+        """The operand's type, and a vector for scale and for offset."""
+        vectors = {"scale": scale, "mean": mean, "variance": variance}
+        source, vector = _require_features(operand, vectors, feature_index)
+        gradient = with_elements(grad_output, ElementClass.FLOAT, "grad_output")
+        require_same_elements(source, gradient, "operand and grad_output", "C1")
+        require_same_shape(source, gradient, "operand and grad_output", "C4")
+        return source, vector, vector

@@ -1,0 +1,88 @@
+"""Sorting (operations.md, sections 57 and 58)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i64
+from xdsl.ir import Attribute, Region
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure, RecursiveMemoryEffect
+
+from xla_dialect.constraints import require_computation, require_same_shape, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import PRED, S32, ElementClass, array, array_like, sizes_of
+from xla_dialect.violation import require
+
+
+@irdl_op_definition
+class SortOp(XlaOp):
+    """
+    Sorts every line along `dimension` of all inputs at once, as tuples, by a comparator.
+
+    The comparator takes per input its value at one place and its value at the other, and says
+    whether the first place comes before. It must be a strict weak order; else the order is
+    unspecified. The reference sorts stably whatever `is_stable` says.
+
+    (C1) at least one input; all have the same dimensions. (C2) the comparator takes two scalars per
+    input, of its element type, and returns a pred. (C3) `dimension` is one of the dimensions.
+    (C4) the inputs have at least one dimension.
+    """
+
+    name = "xla.sort"
+    inputs = var_operand_def()
+    dimension = prop_def(IntegerAttr.constr(type=i64))
+    is_stable = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
+    outputs = var_result_def()
+    to_apply = region_def()
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @staticmethod
+    def infer(inputs: tuple[Attribute, ...], *, dimension: int, to_apply: Region) -> Types:
+        """The types of the inputs."""
+        require(bool(inputs), "C1", "there are no inputs")
+        arrays = [with_elements(t, ElementClass.ANY, f"input {i}") for i, t in enumerate(inputs)]
+        for i, other in enumerate(arrays):
+            require_same_shape(arrays[0], other, f"inputs 0 and {i}", "C1")
+        rank = len(sizes_of(arrays[0]))
+        require(rank > 0, "C4", "the inputs are scalars")
+        require(0 <= dimension < rank, "C3", "dimension {} of arrays of rank {}", dimension, rank)
+        pairs = [array(a.element_type, ()) for a in arrays for _ in range(2)]
+        require_computation(to_apply, "to_apply", pairs, (array(PRED, ()),), ("C2", "C2"))
+        return tuple(array_like(a) for a in arrays)
+
+
+@irdl_op_definition
+class TopkOp(XlaOp):
+    """
+    The k largest (or smallest) entries along the last dimension, in order, and their indices.
+
+    Among equal entries the lower index comes first. Floats are in total order: NaN above +inf,
+    -NaN below -inf, -0 below +0.
+
+    (C1) the operand has at least one dimension. (C2) `0 <= k <=` size of the last dimension.
+    (C3) elements are integers or floats.
+    """
+
+    name = "xla.topk"
+    operand = operand_def()
+    k = prop_def(IntegerAttr.constr(type=i64))
+    largest = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(True))
+    outputs = var_result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, *, k: int) -> Types:
+        """The operand's type with k as the last size, and the same with elements s32."""
+        source = with_elements(operand, ElementClass.REAL, "operand", "C3")
+        sizes = sizes_of(source)
+        require(bool(sizes), "C1", "the operand is a scalar")
+        require(0 <= k <= sizes[-1], "C2", "k is {}, the last dimension has size {}", k, sizes[-1])
+        kept = (*sizes[:-1], k)
+        return array(source.element_type, kept), array(S32, kept)

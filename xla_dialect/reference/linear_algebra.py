@@ -1,0 +1,126 @@
+"""What Fourier transforms, Cholesky and triangular solve compute, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+
+from xla_dialect.attributes import FftType, Transpose
+from xla_dialect.ops import linear_algebra as ops
+from xla_dialect.reference.conversion import result_dtype
+from xla_dialect.reference.data_movement import array_type, integers
+from xla_dialect.reference.literal import Array, DType
+from xla_dialect.reference.rounding import DOUBLE_DTYPES, rounded
+
+
+def transform(x: Array, kind: FftType, lengths: Sequence[int]) -> Array:
+    """The transform of these lengths over the last dimensions, in the precision of x."""
+    axes = range(-len(lengths), 0)
+    match kind:
+        case FftType.FFT:
+            return np.fft.fftn(x, lengths, axes)
+        case FftType.IFFT:
+            return np.fft.ifftn(x, lengths, axes)
+        case FftType.RFFT:
+            return np.fft.rfftn(x, lengths, axes)
+        case FftType.IRFFT:
+            return np.fft.irfftn(x, lengths, axes)
+
+
+def adjoint(matrices: Array) -> Array:
+    """The conjugate transpose of every matrix."""
+    return np.conj(np.swapaxes(matrices, -1, -2))
+
+
+def lower_factor(a: Array) -> Array:
+    """
+    The l of `a = l * l^H`, column by column, of the lower triangles of `a`.
+
+    All NaN where a pivot is not positive.
+    """
+    factor = np.zeros_like(a)
+    is_definite = np.ones(a.shape[:-2], np.bool_)
+    for j in range(a.shape[-1]):
+        row = factor[..., j, :j]
+        pivot = np.real(a[..., j, j]) - np.sum(np.real(row * np.conj(row)), axis=-1)
+        is_definite &= pivot > 0
+        root = np.sqrt(pivot)
+        factor[..., j, j] = root
+        products = factor[..., j + 1 :, :j] @ np.conj(row)[..., None]
+        factor[..., j + 1 :, j] = (a[..., j + 1 :, j] - products[..., 0]) / root[..., None]
+    return np.where(is_definite[..., None, None], factor, factor * np.nan)
+
+
+def solve_lower(a: Array, b: Array, unit_diagonal: bool) -> Array:
+    """The x of `a * x = b`, row by row, of the lower triangles of `a`."""
+    x = np.zeros_like(b)
+    for i in range(a.shape[-1]):
+        found = b[..., i, :] - (a[..., i, None, :i] @ x[..., :i, :])[..., 0, :]
+        x[..., i, :] = found if unit_diagonal else found / a[..., i, i, None]
+    return x
+
+
+def solve_triangular(a: Array, b: Array, lower: bool, unit_diagonal: bool) -> Array:
+    """The x of `a * x = b`, of the named triangles of `a`."""
+    if lower:
+        return solve_lower(a, b, unit_diagonal)
+    # Read backwards, upper triangles are lower ones.
+    backwards = solve_lower(a[..., ::-1, ::-1], b[..., ::-1, :], unit_diagonal)
+    return backwards[..., ::-1, :]
+
+
+def in_precision(x: Array, dtype: DType) -> Array:
+    """Numbers of double precision rounded to a float or complex type."""
+    return x.astype(dtype) if dtype.kind == "c" else rounded(x, dtype)
+
+
+@register_impls
+class LinearAlgebraFunctions(InterpreterFunctions):
+    """Transforms and factorizations."""
+
+    @impl(ops.FftOp)
+    def run_fft(self, interpreter: Interpreter, op: ops.FftOp, args: PythonValues) -> PythonValues:
+        """The transform over the last dimensions; nothing where there are no elements."""
+        operand: Array = args[0]
+        sizes, dtype = array_type(op.result).get_shape(), result_dtype(op)
+        if 0 in sizes:
+            return (np.zeros(sizes, dtype),)
+        wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
+        found = transform(wide, op.fft_type.data, integers(op.fft_length))
+        return (in_precision(found, dtype),)
+
+    @impl(ops.CholeskyOp)
+    def run_cholesky(
+        self, interpreter: Interpreter, op: ops.CholeskyOp, args: PythonValues
+    ) -> PythonValues:
+        """l, or u = l^H of the conjugate transpose."""
+        operand: Array = args[0]
+        wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
+        if op.lower.value.data:
+            factor = lower_factor(wide)
+        else:
+            factor = adjoint(lower_factor(adjoint(wide)))
+        return (in_precision(factor, operand.dtype),)
+
+    @impl(ops.TriangularSolveOp)
+    def run_triangular_solve(
+        self, interpreter: Interpreter, op: ops.TriangularSolveOp, args: PythonValues
+    ) -> PythonValues:
+        """Substitution; `x * a = b` is `a^T * x^T = b^T`."""
+        dtype = args[0].dtype
+        a, b = (x.astype(DOUBLE_DTYPES[dtype]) for x in args)
+        lower, unit_diagonal = bool(op.lower.value.data), bool(op.unit_diagonal.value.data)
+        if op.transpose_a.data == Transpose.ADJOINT:
+            a = np.conj(a)
+        is_left = bool(op.left_side.value.data)
+        if (op.transpose_a.data == Transpose.NO_TRANSPOSE) != is_left:
+            a, lower = np.swapaxes(a, -1, -2), not lower
+        if is_left:
+            x = solve_triangular(a, b, lower, unit_diagonal)
+        else:
+            x = np.swapaxes(
+                solve_triangular(a, np.swapaxes(b, -1, -2), lower, unit_diagonal), -1, -2
+            )
+        return (in_precision(x, dtype),)
