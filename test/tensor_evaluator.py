@@ -15,7 +15,8 @@ import numpy as np
 from xdsl.dialects import builtin
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import ComplexType, IndexType, IntegerType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -45,7 +46,7 @@ FLOATS: dict[type, Any] = {
 INTEGERS = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
 
-def dtype_of(type_: Attribute) -> np.dtype:
+def dtype_of(type_: Any) -> np.dtype:
     """The dtype that holds scalars of a type; integers of unusual widths are Python integers."""
     if isinstance(type_, IndexType):
         return np.dtype(np.int64)
@@ -57,11 +58,11 @@ def dtype_of(type_: Attribute) -> np.dtype:
     return np.dtype(FLOATS[type(type_)])
 
 
-def width_of(type_: Attribute) -> int:
-    return 64 if isinstance(type_, IndexType) else type_.width.data  # type: ignore[attr-defined]
+def width_of(type_: Any) -> int:
+    return 64 if isinstance(type_, IndexType) else type_.width.data
 
 
-def wrap(values: Any, type_: Attribute) -> Array:
+def wrap(values: Any, type_: Any) -> Array:
     """Integers of any size as signed integers of a width."""
     width = width_of(type_)
     values = np.asarray(values)
@@ -77,7 +78,7 @@ def objects(values: Any) -> Array:
     return np.asarray(np.asarray(values).astype(object), dtype=object)
 
 
-def unsigned(values: Any, type_: Attribute) -> Array:
+def unsigned(values: Any, type_: Any) -> Array:
     """Signless integers as Python integers from 0."""
     return objects(objects(values) & ((1 << width_of(type_)) - 1))
 
@@ -92,8 +93,8 @@ class Evaluator:
     """Runs the functions of one module."""
 
     def __init__(self, module: ModuleOp):
-        self.functions = {
-            op.sym_name.data: op for op in module.body.block.ops if op.name == "func.func"
+        self.functions: dict[str, Any] = {
+            op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)
         }
 
     def run(self, name: str, arguments: Sequence[Any]) -> list[Array]:
@@ -111,7 +112,7 @@ class Evaluator:
             self.run_operation(op, environment)
         raise AssertionError("a block without terminator")
 
-    def run_operation(self, op: Operation, environment: Environment) -> None:
+    def run_operation(self, op: Any, environment: Environment) -> None:
         operands = [environment[o] for o in op.operands]
         structured = STRUCTURED.get(op.name)
         if structured is not None:
@@ -126,7 +127,7 @@ class Evaluator:
 
 
 def float_binary(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(op: Operation, x: Array, y: Array) -> Array:
+    def run(op: Any, x: Array, y: Array) -> Array:
         assert dtype_of(op.results[0].type) in (np.float32, np.float64)
         return np.asarray(function(x, y)).astype(dtype_of(op.results[0].type))
 
@@ -136,7 +137,7 @@ def float_binary(function: Callable[..., Any]) -> Callable[..., Any]:
 def float_unary(function: Callable[..., Any]) -> Callable[..., Any]:
     """Computed in f64 and rounded to f32."""
 
-    def run(op: Operation, x: Array) -> Array:
+    def run(op: Any, x: Array) -> Array:
         assert dtype_of(op.results[0].type) in (np.float32, np.float64)
         return np.asarray(function(np.asarray(x, np.float64))).astype(dtype_of(op.results[0].type))
 
@@ -148,7 +149,7 @@ def integer(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_unsigned(function: Callable[..., Any]) -> Callable[..., Any]:
-    def run(op: Operation, *xs: Array) -> Array:
+    def run(op: Any, *xs: Array) -> Array:
         types = [o.type for o in op.operands]
         return wrap(
             function(*(unsigned(x, t) for x, t in zip(xs, types, strict=True))),
@@ -159,7 +160,7 @@ def of_unsigned(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def shift(function: Callable[..., Any], is_signed: bool) -> Callable[..., Any]:
-    def run(op: Operation, x: Array, amount: Array) -> Array:
+    def run(op: Any, x: Array, amount: Array) -> Array:
         type_ = op.results[0].type
         amounts = unsigned(amount, type_)
         assert np.all(amounts < width_of(type_))
@@ -174,19 +175,19 @@ def quotient(x: Array, y: Array) -> Array:
     return np.where((x < 0) != (y < 0), -magnitude, magnitude)
 
 
-def divide_signed(op: Operation, x: Array, y: Array) -> Array:
+def divide_signed(op: Any, x: Array, y: Array) -> Array:
     type_ = op.results[0].type
     least = -(1 << (width_of(type_) - 1))
     assert not np.any((signed(x) == least) & (signed(y) == -1)), "quotient overflows"
     return wrap(quotient(signed(x), signed(y)), type_)
 
 
-def remainder_signed(op: Operation, x: Array, y: Array) -> Array:
+def remainder_signed(op: Any, x: Array, y: Array) -> Array:
     divide_signed(op, x, y)
     return wrap(signed(x) - quotient(signed(x), signed(y)) * signed(y), op.results[0].type)
 
 
-def compare_integers(op: Operation, x: Array, y: Array) -> Array:
+def compare_integers(op: Any, x: Array, y: Array) -> Array:
     word = CMPI_COMPARISON_OPERATIONS[op.properties["predicate"].value.data]
     type_ = op.operands[0].type
     if word.startswith("u"):
@@ -206,7 +207,7 @@ RELATIONS = {
 }
 
 
-def compare_floats(op: Operation, x: Array, y: Array) -> Array:
+def compare_floats(op: Any, x: Array, y: Array) -> Array:
     word = CMPF_COMPARISON_OPERATIONS[op.properties["predicate"].value.data]
     either_nan = np.isnan(x) | np.isnan(y)
     if word in ("ord", "uno"):
@@ -226,7 +227,7 @@ def minimum(x: Array, y: Array) -> Array:
 
 
 def to_integer(is_signed: bool) -> Callable[..., Any]:
-    def run(op: Operation, x: Array) -> Array:
+    def run(op: Any, x: Array) -> Array:
         type_ = op.results[0].type
         width = width_of(type_)
         low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
@@ -238,7 +239,7 @@ def to_integer(is_signed: bool) -> Callable[..., Any]:
 
 
 def from_integer(is_signed: bool) -> Callable[..., Any]:
-    def run(op: Operation, x: Array) -> Array:
+    def run(op: Any, x: Array) -> Array:
         values = signed(x) if is_signed else unsigned(x, op.operands[0].type)
         target = dtype_of(op.results[0].type)
         assert target in (np.float32, np.float64)
@@ -254,7 +255,7 @@ def bits_of(values: Array) -> Array:
     return np.asarray(values).view(f"i{np.asarray(values).dtype.itemsize}")
 
 
-def bitcast(op: Operation, x: Array) -> Array:
+def bitcast(op: Any, x: Array) -> Array:
     source, target = op.operands[0].type, op.results[0].type
     x = np.asarray(x)
     if isinstance(target, IntegerType):
@@ -267,7 +268,7 @@ def bitcast(op: Operation, x: Array) -> Array:
     return x.view(dtype_of(target))
 
 
-def constant(op: Operation) -> Array:
+def constant(op: Any) -> Array:
     value = op.properties["value"]
     type_ = op.results[0].type
     if isinstance(value, builtin.DenseIntOrFPElementsAttr):
@@ -287,14 +288,14 @@ def constant(op: Operation) -> Array:
     return wrap(np.asarray(value.value.data, dtype=object), type_)
 
 
-def create_complex(op: Operation, real: Array, imaginary: Array) -> Array:
+def create_complex(op: Any, real: Array, imaginary: Array) -> Array:
     real, imaginary = np.broadcast_arrays(real, imaginary)
     result = np.empty(real.shape, dtype_of(op.results[0].type))
     result.real, result.imag = real, imaginary
     return result
 
 
-def convert(op: Operation, x: Array) -> Array:
+def convert(op: Any, x: Array) -> Array:
     return np.asarray(x).astype(dtype_of(op.results[0].type))
 
 
@@ -303,24 +304,24 @@ def round_afz(x: Array) -> Array:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
-def leading_zeros(op: Operation, x: Array) -> Array:
+def leading_zeros(op: Any, x: Array) -> Array:
     type_ = op.results[0].type
     lengths = np.vectorize(lambda v: v.bit_length(), otypes=[object])(unsigned(x, type_))
     return wrap(width_of(type_) - lengths, type_)
 
 
-def population(op: Operation, x: Array) -> Array:
+def population(op: Any, x: Array) -> Array:
     type_ = op.results[0].type
     return wrap(np.vectorize(lambda v: v.bit_count(), otypes=[object])(unsigned(x, type_)), type_)
 
 
-def extract(op: Operation, source: Array, *indices: Array) -> Array:
+def extract(op: Any, source: Array, *indices: Array) -> Array:
     for index, size in zip(indices, source.shape, strict=True):
         assert np.all((np.asarray(index) >= 0) & (np.asarray(index) < size)), "out of bounds"
     return np.asarray(source[tuple(np.asarray(i, np.int64) for i in indices)])
 
 
-def same_sign_bit(op: Operation, x: Array) -> Array:
+def same_sign_bit(op: Any, x: Array) -> Array:
     return np.negative(x)
 
 
@@ -390,8 +391,8 @@ SCALARS: dict[str, Callable[..., Any]] = {
     "math.ctpop": population,
     "complex.constant": constant,
     "complex.create": create_complex,
-    "complex.re": lambda _op, z: np.asarray(z).real,
-    "complex.im": lambda _op, z: np.asarray(z).imag,
+    "complex.re": lambda _op, z: np.real(z),
+    "complex.im": lambda _op, z: np.imag(z),
     "tensor.extract": extract,
 }
 
@@ -422,7 +423,7 @@ def evaluate(expression: AffineExpr, dimensions: Sequence[Any]) -> Any:
     raise AssertionError(f"{expression} is not affine in the dimensions")
 
 
-def loop_sizes(op: Operation, operands: Sequence[Array]) -> list[int]:
+def loop_sizes(op: Any, operands: Sequence[Array]) -> list[int]:
     """The sizes of the iteration space: of the dimensions that a loop indexes alone."""
     maps = [m.data for m in op.properties["indexing_maps"].data]
     sizes: dict[int, int] = {}
@@ -434,7 +435,7 @@ def loop_sizes(op: Operation, operands: Sequence[Array]) -> list[int]:
 
 
 def generic(
-    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+    evaluator: Evaluator, op: Any, operands: Sequence[Array], environment: Environment
 ) -> list[Array]:
     """Parallel loops as array operations; reduction loops one after the other, row-major."""
     maps = [m.data for m in op.properties["indexing_maps"].data]
@@ -469,6 +470,7 @@ def generic(
 def run_body(
     evaluator: Evaluator, body: Block, inner: Environment, positions: Sequence[Any]
 ) -> list[Any]:
+    scalar: Any
     for scalar in body.ops:
         if scalar.name == "linalg.index":
             inner[scalar.results[0]] = positions[scalar.properties["dim"].value.data]
@@ -480,14 +482,14 @@ def run_body(
 
 
 def fill(
-    _evaluator: Evaluator, _op: Operation, operands: Sequence[Array], _environment: Environment
+    _evaluator: Evaluator, _op: Any, operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     scalar, destination = operands
     return [np.full(np.shape(destination), scalar, dtype=np.asarray(destination).dtype)]
 
 
 def empty(
-    _evaluator: Evaluator, op: Operation, _operands: Sequence[Array], _environment: Environment
+    _evaluator: Evaluator, op: Any, _operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     """Noise, so that a result that depends on it shows."""
     type_ = op.results[0].type
@@ -500,7 +502,7 @@ def empty(
     return [noise.view(dtype).reshape(type_.get_shape()).copy()]
 
 
-def slices(op: Operation, dynamic: Sequence[Any], shape: Sequence[int]) -> tuple[slice, ...]:
+def slices(op: Any, dynamic: Sequence[Any], shape: Sequence[int]) -> tuple[slice, ...]:
     """The slices of extract_slice and insert_slice, which have to be inside of `shape`."""
     starts = iter(dynamic)
     found: list[slice] = []
@@ -520,7 +522,7 @@ def slices(op: Operation, dynamic: Sequence[Any], shape: Sequence[int]) -> tuple
 
 
 def extract_slice(
-    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+    _evaluator: Evaluator, op: Any, operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     source = operands[0]
     part = source[slices(op, operands[1:], source.shape)]
@@ -528,7 +530,7 @@ def extract_slice(
 
 
 def insert_slice(
-    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+    _evaluator: Evaluator, op: Any, operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     source, destination = operands[:2]
     result = np.array(destination)
@@ -538,13 +540,13 @@ def insert_slice(
 
 
 def reshape(
-    _evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+    _evaluator: Evaluator, op: Any, operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     return [operands[0].reshape(op.results[0].type.get_shape())]
 
 
 def while_loop(
-    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+    evaluator: Evaluator, op: Any, operands: Sequence[Array], environment: Environment
 ) -> list[Array]:
     before, after = (region.block for region in op.regions)
     carried = list(operands)
@@ -560,7 +562,7 @@ def while_loop(
 
 
 def branch(
-    evaluator: Evaluator, op: Operation, operands: Sequence[Array], environment: Environment
+    evaluator: Evaluator, op: Any, operands: Sequence[Array], environment: Environment
 ) -> list[Array]:
     if op.name == "scf.if":
         taken = op.regions[0 if operands[0] else 1]
@@ -572,7 +574,7 @@ def branch(
 
 
 def call(
-    evaluator: Evaluator, op: Operation, operands: Sequence[Array], _environment: Environment
+    evaluator: Evaluator, op: Any, operands: Sequence[Array], _environment: Environment
 ) -> list[Array]:
     return evaluator.run(op.properties["callee"].string_value(), operands)
 

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.conversion import BitcastConvertOp
-from xla_dialect.ops.data_movement import BitcastOp, ReshapeOp, TransposeOp
+from xla_dialect.ops.data_movement import BitcastOp, CopyOp, ReshapeOp, TransposeOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
 
 
@@ -31,7 +31,11 @@ def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
     sizes = target.get_shape()
     arranged = _reshaped(builder, converted, [sizes[d] for d in orders[1]])
     inverse = tuple(sorted(range(len(sizes)), key=orders[1].__getitem__))
-    builder.replace([_transposed(builder, arranged, inverse)])
+    result = _transposed(builder, arranged, inverse)
+    if result.type != target:
+        # Users see the layout that the bitcast has; at the next bitcast it makes a difference.
+        result = builder.insert(CopyOp.make([result], {}, result_types=[target])).result
+    builder.replace([result])
     return None
 
 

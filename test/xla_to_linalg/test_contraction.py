@@ -16,7 +16,7 @@ from xla_dialect.types import ELEMENT_TYPES
 
 def dot(result: str | None, *, batch: Any = ((), ()), contracting: Any = ((1,), (0,))) -> Any:
     def build(x: Any, y: Any) -> XlaOp:
-        properties = {
+        properties: dict[str, Any] = {
             "lhs_batch_dims": list(batch[0]),
             "rhs_batch_dims": list(batch[1]),
             "lhs_contracting_dims": list(contracting[0]),

@@ -120,7 +120,7 @@ def test_compare(name: str) -> None:
         directions = [ComparisonDirection.EQ, ComparisonDirection.NE]
 
     def build(x: Any, y: Any) -> list[XlaOp]:
-        found = [CompareOp(x, y, direction=d) for d in directions]
+        found: list[XlaOp] = [CompareOp(x, y, direction=d) for d in directions]
         if elements == ElementClass.FLOAT:
             total = ComparisonType.TOTALORDER
             found += [CompareOp(x, y, direction=d, comparison_type=total) for d in directions]

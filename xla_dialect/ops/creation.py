@@ -34,7 +34,7 @@ def literal_type(value: Attribute) -> Attribute:
     """
     if isinstance(value, ArrayAttr):
         elements = cast("ArrayAttr[Attribute]", value).data
-        return TupleType([literal_type(v) for v in elements])  # pyright: ignore[reportArgumentType]
+        return TupleType(tuple(literal_type(v) for v in elements))  # pyright: ignore[reportArgumentType]
     if isinstance(value, DenseIntOrFPElementsAttr):
         type_ = cast("DenseIntOrFPElementsAttr[Any]", value).type
         if isinstance(type_, TensorType) and element_class(
