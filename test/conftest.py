@@ -4,7 +4,10 @@ import os
 
 import pytest
 from hypothesis import settings
-from peers import in_ci, missing_peers, mlir_opt
+from peers import DEVICES, in_ci, missing_peers, mlir_opt
+
+# Read when JAX makes its first array.
+os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEVICES}")
 
 # Examples are derived from the test itself: a red run stays red when it is repeated.
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 
 MLIR_VERSION = 22
+DEVICES = 4
+"""How many devices JAX has on the CPU, for programs over several replicas."""
 _MLIR_OPT_CANDIDATES = (
     f"mlir-opt-{MLIR_VERSION}",
     f"/usr/lib/llvm-{MLIR_VERSION}/bin/mlir-opt",

@@ -78,6 +78,31 @@ class ComparisonType(StrEnum):
     UNSIGNED = "UNSIGNED"
 
 
+class RandomAlgorithm(StrEnum):
+    """How `rng-bit-generator` makes bits."""
+
+    DEFAULT = "rng_default"
+    THREE_FRY = "rng_three_fry"
+    PHILOX = "rng_philox"
+
+
+class RandomDistribution(StrEnum):
+    """Which numbers `rng` makes."""
+
+    UNIFORM = "rng_uniform"
+    NORMAL = "rng_normal"
+
+
+class CustomCallApiVersion(StrEnum):
+    """How a `custom-call` passes its arguments."""
+
+    UNSPECIFIED = "API_VERSION_UNSPECIFIED"
+    ORIGINAL = "API_VERSION_ORIGINAL"
+    STATUS_RETURNING = "API_VERSION_STATUS_RETURNING"
+    STATUS_RETURNING_UNIFIED = "API_VERSION_STATUS_RETURNING_UNIFIED"
+    TYPED_FFI = "API_VERSION_TYPED_FFI"
+
+
 class FusionKind(StrEnum):
     """How a backend treats a `fusion`."""
 
@@ -119,6 +144,27 @@ class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttrib
 
 
 @irdl_attr_definition
+class RandomAlgorithmAttr(EnumAttribute[RandomAlgorithm], SpacedOpaqueSyntaxAttribute):
+    """A `RandomAlgorithm` as an attribute."""
+
+    name = "xla.random_algorithm"
+
+
+@irdl_attr_definition
+class RandomDistributionAttr(EnumAttribute[RandomDistribution], SpacedOpaqueSyntaxAttribute):
+    """A `RandomDistribution` as an attribute."""
+
+    name = "xla.random_distribution"
+
+
+@irdl_attr_definition
+class CustomCallApiVersionAttr(EnumAttribute[CustomCallApiVersion], SpacedOpaqueSyntaxAttribute):
+    """A `CustomCallApiVersion` as an attribute."""
+
+    name = "xla.custom_call_api_version"
+
+
+@irdl_attr_definition
 class FusionKindAttr(EnumAttribute[FusionKind], SpacedOpaqueSyntaxAttribute):
     """A `FusionKind` as an attribute."""
 
@@ -145,4 +191,7 @@ ENUM_ATTRIBUTES = (
     FusionKindAttr,
     FftTypeAttr,
     TransposeAttr,
+    RandomAlgorithmAttr,
+    RandomDistributionAttr,
+    CustomCallApiVersionAttr,
 )

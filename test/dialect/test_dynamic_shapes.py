@@ -189,7 +189,9 @@ def test_unbounded_dimensions_have_no_shape_rules():
 @pytest.mark.parametrize("bounds", [(3,), (3, 4), (None, -1)])
 def test_bounds_that_do_not_fit(bounds: Any):
     """A bound belongs to a dimension of size `?`."""
-    type_ = array(BY_NAME["f32"].type, [5, DYNAMIC_INDEX], LayoutAttr(Layout((1, 0), bounds=bounds)))
+    type_ = array(
+        BY_NAME["f32"].type, [5, DYNAMIC_INDEX], LayoutAttr(Layout((1, 0), bounds=bounds))
+    )
     op = OptBarrierOp(value(type_))
     with pytest.raises(VerifyException, match="bound"):
         op.verify()

@@ -39,6 +39,7 @@ from xla_dialect.reference.literal import (
     flatten_results,
 )
 from xla_dialect.reference.normalization import NormalizationFunctions
+from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.tuples import TupleFunctions
@@ -101,13 +102,15 @@ def register_reference(
     iteration_limit: int | None = None,
     memory_limit: int = MEMORY_LIMIT,
     scatter_oob: str = OutOfBounds.WINDOW,
+    seed: int = 0,
 ) -> None:
     """
     Registers the functions of all operations of the dialect, and of func, with an interpreter.
 
     Values are arrays, numpy scalars and Python tuples of them. `iteration_limit`: how often the
     body of one loop may run; `memory_limit`: bytes of the largest constant. `scatter_oob`: what a
-    scatter skips where a window is partly outside, the whole `window` or the `element`.
+    scatter skips where a window is partly outside, the whole `window` or the `element`. `seed`: of
+    the numbers that `rng` draws.
     """
     for functions in (
         CreationFunctions(memory_limit),
@@ -117,6 +120,7 @@ def register_reference(
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),
+        RandomFunctions(seed),
         DataMovementFunctions(),
         ReductionFunctions(),
         SortingFunctions(),
@@ -198,6 +202,7 @@ def run(
     iteration_limit: int | None = None,
     memory_limit: int = MEMORY_LIMIT,
     scatter_oob: str = OutOfBounds.WINDOW,
+    seed: int = 0,
 ) -> tuple[Value, ...]:
     """
     The results of a function of the module on the arguments, one value per result.
@@ -207,7 +212,7 @@ def run(
     a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of
     one loop may run. `memory_limit`: bytes of the largest array. `scatter_oob`: what a scatter
     skips where a window is partly outside: the whole `window`, as XLA does, or the `element`, as
-    the specification of StableHLO says.
+    the specification of StableHLO says. `seed`: of the numbers that `rng` draws.
 
     Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
     that the reference does not evaluate.
@@ -222,6 +227,7 @@ def run(
         iteration_limit=iteration_limit,
         memory_limit=memory_limit,
         scatter_oob=scatter_oob,
+        seed=seed,
     )
     with np.errstate(all="ignore"):
         try:

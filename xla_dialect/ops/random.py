@@ -1,0 +1,174 @@
+"""Random numbers (operations.md, sections 49 to 51 and appendix A)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect.attributes import (
+    RandomAlgorithm,
+    RandomAlgorithmAttr,
+    RandomDistribution,
+    RandomDistributionAttr,
+)
+from xla_dialect.constraints import (
+    declared_array,
+    flat_results,
+    require_same_shape,
+    with_elements,
+)
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
+    ElementClass,
+    array,
+    array_like,
+    is_scalar,
+    sizes_of,
+    spell,
+    spell_all,
+    without_layout,
+)
+from xla_dialect.violation import Violation, require
+
+U64: Attribute = BY_NAME["u64"].type
+
+
+@irdl_op_definition
+class RngOp(XlaOp):
+    """
+    Independent random numbers of a distribution; which ones is not specified.
+
+    rng_uniform: from the half-open interval [a, b); all a if b <= a. rng_normal: normally
+    distributed with mean a and standard deviation b, which is not negative.
+
+    (C1) a and b are scalars of the result's element type: a float for rng_normal, a pred, integer
+    or float for rng_uniform.
+    """
+
+    name = "xla.rng"
+    a = operand_def()
+    b = operand_def()
+    distribution = prop_def(RandomDistributionAttr)
+    result = result_def()
+
+    @staticmethod
+    def infer(
+        a: Attribute, b: Attribute, *, distribution: RandomDistribution, declared: Types
+    ) -> Types:
+        """The declared type."""
+        normal = distribution == RandomDistribution.NORMAL
+        allowed = ElementClass.FLOAT if normal else ElementClass.REAL | ElementClass.PRED
+        result = with_elements(declared_array(declared), allowed, "the result")
+        for name, parameter in (("a", a), ("b", b)):
+            require(
+                is_scalar(parameter, result.element_type),
+                "C1",
+                "{} is {}, not a scalar of the element type of {}",
+                name,
+                spell(parameter),
+                spell(result),
+            )
+        return (without_layout(result),)
+
+
+_STATES = {
+    RandomAlgorithm.THREE_FRY: (2,),
+    RandomAlgorithm.PHILOX: (2, 3),
+    RandomAlgorithm.DEFAULT: (2, 3),
+}
+"""How many u64 the state of an algorithm may have."""
+
+
+@irdl_op_definition
+class RngBitGeneratorOp(XlaOp):
+    """
+    Random bits that follow from a state, and the state to go on with.
+
+    rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
+    `xla_dialect.reference.random`. rng_default is rng_philox.
+
+    (C1) the state is `u64[2]`, or for rng_philox and rng_default `u64[3]`. (C2) the bits are of
+    an integer type of 8, 16, 32 or 64 bits.
+    """
+
+    name = "xla.rng_bit_generator"
+    initial_state = operand_def()
+    algorithm = prop_def(RandomAlgorithmAttr)
+    outputs = var_result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(initial_state: Attribute, *, algorithm: RandomAlgorithm, declared: Types) -> Types:
+        """The type of the state and the declared type of the bits."""
+        state = with_elements(initial_state, ElementClass.UNSIGNED, "the state")
+        counts = _STATES[algorithm]
+        require(
+            state.element_type == U64 and sizes_of(state) in [(count,) for count in counts],
+            "C1",
+            "the state is {}, {} has {}",
+            spell(state),
+            algorithm,
+            " or ".join(f"u64[{count}]" for count in counts),
+        )
+        results = flat_results(declared)
+        if len(results) != 2:
+            raise Violation("Result", f"declared {spell_all(declared)}, not a state and bits")
+        bits = with_elements(results[1], ElementClass.INTEGER, "the result", "C2")
+        width = BY_TYPE[bits.element_type].bits
+        require(width >= 8, "C2", "the result has elements of {} bits", width)
+        return (without_layout(state), without_layout(bits))
+
+
+@irdl_op_definition
+class RngGetAndUpdateStateOp(XlaOp):
+    """The state of the global generator, a number of 128 bits (low half first), then += `delta`."""
+
+    name = "xla.rng_get_and_update_state"
+    delta = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+
+    @staticmethod
+    def infer(*, delta: int) -> Types:
+        """`u64[2]`."""
+        return (array(U64, (2,)),)
+
+
+@irdl_op_definition
+class StochasticConvertOp(XlaOp):
+    """
+    `operand[i]` rounded to the element type of the result, up or down by chance.
+
+    `random[i]` decides: it is compared with what rounding down leaves. Not interpreted.
+
+    (C1) the operand is a float array. (C2) `random` has its dimensions and is an unsigned integer
+    of its bit width. (C3) the result is an integer or float array.
+    """
+
+    name = "xla.stochastic_convert"
+    operand = operand_def()
+    random = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, random: Attribute, *, declared: Types) -> Types:
+        """The dimensions of the operand with the declared element type."""
+        source = with_elements(operand, ElementClass.FLOAT, "operand")
+        chance = with_elements(random, ElementClass.UNSIGNED, "random", "C2")
+        require_same_shape(source, chance, "operand and random", "C2")
+        widths = [BY_TYPE[t.element_type].bits for t in (source, chance)]
+        require(widths[0] == widths[1], "C2", "operand has {} bits, random {}", *widths)
+        allowed = ElementClass.INTEGER | ElementClass.FLOAT
+        result = with_elements(declared_array(declared), allowed, "the result", "C3")
+        return (array_like(source, result.element_type),)
