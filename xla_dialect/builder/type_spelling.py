@@ -106,4 +106,4 @@ def names_element_type(given: object) -> bool:
     """Whether it is an element type, and not the type of an array, that is given."""
     if isinstance(given, str):
         return given in BY_NAME
-    return isinstance(given, np.dtype | type) or given in BY_TYPE
+    return isinstance(given, np.dtype | type) or (isinstance(given, Attribute) and given in BY_TYPE)

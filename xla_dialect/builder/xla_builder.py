@@ -58,7 +58,7 @@ class XlaBuilder(
         """
         Parameter `number`, from 0, of this type; parameters may be made in any order.
 
-        Example: `b.parameter(9, "(f32[2], s32[])", "state")`.
+        Example: `b.parameter(0, "(f32[2], s32[])", "state")`.
         """
         type_ = as_type(shape)
         if number < 0 or number in self._parameters:
