@@ -71,7 +71,14 @@ class NestEmitter:
         ]
         if schedule.vector is not None:
             tiled.append(schedule.vector)
-        self.evaluator = BodyEvaluator(body, forms, tiled, builder, schedule.transposed)
+        self.evaluator = BodyEvaluator(
+            body,
+            forms,
+            tiled,
+            builder,
+            schedule.transposed,
+            all(nest.extents[loop.dimension] % loop.tile == 0 for loop in self.loops),
+        )
         for dimension, position in (bound or {}).items():
             self.evaluator.points[dimension] = (Point(position),)
         self._level_of = {loop.dimension: i + 1 for i, loop in enumerate(self.loops)}
@@ -100,11 +107,11 @@ class NestEmitter:
         body = self.body
         self.factors: dict[int, tuple[SSAValue, SSAValue]] = {}
         self.fused: set[Operation] = set()
-        wanted_as_vectors: set[SSAValue] = set()
+        wanted: list[SSAValue] = []
         for output, combiner in enumerate(self.combiners):
             if combiner is None:
                 if self.is_vector(output):
-                    wanted_as_vectors.add(body.yields[output])
+                    wanted.append(body.yields[output])
                 continue
             op, term = combiner
             self.fused.add(op)
@@ -114,15 +121,15 @@ class NestEmitter:
                 assert isinstance(term.owner, Operation)
                 self.fused.add(term.owner)
             if self.vector is not None:
-                wanted_as_vectors.update(factors or (term,))
+                wanted += factors or (term,)
         evaluator = self.evaluator
         if self.vector is not None:
             lanes = min(self.lanes, self.nest.extents[self.vector])
             evaluator.points[self.vector] = (Point(Index(), lanes),)
         for op in body.ops:
             if any(evaluator.form(result) is Form.VECTOR for result in op.results):
-                wanted_as_vectors.update(op.operands)
-        self.wanted_as_vectors = wanted_as_vectors
+                wanted += evaluator.operands_in_lanes(op)
+        self.wanted_as_vectors = set(wanted)
         at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
         values: list[SSAValue] = [a for a in body.inputs if a.first_use is not None]
         values += [
@@ -131,6 +138,8 @@ class NestEmitter:
             if op not in self.fused and not isinstance(op, arith.ConstantOp)
             for result in op.results
         ]
+        # What comes from outside the body is the same at every point.
+        at_level[0] += [value for value in dict.fromkeys(wanted) if value not in body.mask]
         for value in values:
             if value not in body.folded:
                 at_level[self.level(body.mask.get(value, 0))].append(value)
@@ -170,6 +179,8 @@ class NestEmitter:
 
     def _write_value(self, value: SSAValue, form: Form, combination: Combination) -> None:
         evaluator = self.evaluator
+        if isinstance(value.owner, arith.ConstantOp):
+            return
         if form is not Form.VECTOR:
             evaluator.scalar(value, combination)
         if form is Form.VECTOR or (form is Form.SCALAR and value in self.wanted_as_vectors):
@@ -220,6 +231,10 @@ class NestEmitter:
         dimension = self.loops[level].dimension
         before = self.evaluator.points[dimension]
         self.evaluator.points[dimension] = points
+        if dimension in self.evaluator.indexing:
+            # Here, and not in the loops further in where they are needed.
+            for point in points:
+                self.builder.materialize(point.position)
         self._level(level + 1)
         self.evaluator.points[dimension] = before
 

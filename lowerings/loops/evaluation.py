@@ -17,6 +17,7 @@ from xdsl.dialects import arith, math, memref, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i1
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
 from lowerings.loops.body import Body, Form, Forms
@@ -52,7 +53,9 @@ class BodyEvaluator:
         tiled: Sequence[int],
         builder: LoopBuilder,
         transposed: int | None = None,
+        whole_blocks: bool = False,
     ):
+        """With `whole_blocks`, no tile is smaller than a block that is read turned."""
         self.body = body
         self.forms = forms
         self.tiled = tuple(tiled)
@@ -60,21 +63,37 @@ class BodyEvaluator:
         self.vector = None if forms is None else forms.dimension
         extents = body.nest.extents
         self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
-        views: dict[Access, MemoryAccess] = {}
-        for access in body.nest.accesses:
-            if access not in views:
-                views[access] = MemoryAccess(access, extents, self.vector, builder)
-        self.inputs = {argument: views[access] for argument, access in body.inputs.items()}
         self.transposed = transposed
         self.turned = {
             argument: MemoryAccess(access, extents, transposed, builder)
             for argument, access in body.inputs.items()
-            if transposed is not None
-            and views[access].stride is LaneStride.STRIDED
-            and lane_stride(access, transposed) is LaneStride.UNIT
+            if self._is_read_turned(access)
         }
+        views: dict[Access, MemoryAccess] = {}
+        for access in body.nest.accesses:
+            is_only_turned = whole_blocks and access not in body.nest.outputs
+            if access not in views and not (is_only_turned and self._is_read_turned(access)):
+                views[access] = MemoryAccess(access, extents, self.vector, builder)
+        self.inputs = {
+            argument: views[access] for argument, access in body.inputs.items() if access in views
+        }
+        self.indexing = {
+            index.position
+            for view in (*views.values(), *self.turned.values())
+            for index in view.access.indices
+            if isinstance(index, AffineDimExpr)
+        }
+        """The dimensions whose position is itself an index into memory."""
         self.outputs = [views[access] for access in body.nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
+
+    def _is_read_turned(self, access: Access) -> bool:
+        """Whether blocks of an access are read along the transposed dimension."""
+        return (
+            self.transposed is not None
+            and lane_stride(access, self.vector) is LaneStride.STRIDED
+            and lane_stride(access, self.transposed) is LaneStride.UNIT
+        )
 
     def open_scope(self) -> None:
         """What is written from here on is known until `close_scope`."""
@@ -262,12 +281,12 @@ class BodyEvaluator:
         result_type = vector_of(element_type, lanes)
         if isinstance(op, memref.LoadOp):
             return [self._load_by_value(op, combination, result_type)]
-        condition_stays = isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR
+        in_lanes = set(self.operands_in_lanes(op))
         operands = [
-            self.scalar(operand, combination)
-            if condition_stays and position == 0
-            else self.as_vector(operand, combination)
-            for position, operand in enumerate(op.operands)
+            self.as_vector(operand, combination)
+            if operand in in_lanes
+            else self.scalar(operand, combination)
+            for operand in op.operands
         ]
         vector_class = EXTENSIONS.get(op.name, type(op))
         clone = vector_class.create(
@@ -277,6 +296,15 @@ class BodyEvaluator:
             attributes=op.attributes,
         )
         return self.builder.add(clone).results
+
+    def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
+        """The operands of an operation on vectors that must be vectors themselves."""
+        if isinstance(op, memref.LoadOp):
+            assert self.forms is not None
+            return [] if self.forms.load_step(op) == 1 else op.indices[-1:]
+        if isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR:
+            return op.operands[1:]
+        return op.operands
 
     def _load_by_value(
         self, op: memref.LoadOp, combination: Combination, result_type: VectorType[Attribute]

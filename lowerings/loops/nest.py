@@ -203,11 +203,8 @@ class Nest:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the nest writes nothing."""
-        return any(
-            n == 0 and not reduced
-            for n, reduced in zip(self.extents, self.is_reduction, strict=True)
-        )
+        """Whether the nest has no points, so that all outputs stay as they are."""
+        return 0 in self.extents
 
     def map_accesses(self, function: Callable[[Access], Access]) -> Nest:
         """The nest with `function` applied to every access."""

@@ -93,8 +93,6 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     """The dimension that is best run in lanes; None if scalars are best."""
     best: Lanes | None = None
     for dimension in nest.loop_dimensions:
-        if nest.extents[dimension] == 0:
-            continue
         forms = Forms(body, dimension)
         if not forms.is_possible or not has_vector_results(nest, body, dimension):
             continue
@@ -169,7 +167,8 @@ def cost_in_lanes(
         if stride is None:
             return None
         strided = STRIDED_LANE_COST * min(lanes, extent)
-        if transposed is not None and lane_stride(access, transposed) is LaneStride.UNIT:
+        is_turned = transposed is not None and access not in nest.outputs
+        if is_turned and lane_stride(access, transposed) is LaneStride.UNIT:
             strided = TURNED_COST
         cost += ACCESS_COST.get(stride, strided)
     vectors = ceil(extent / lanes)

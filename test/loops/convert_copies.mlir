@@ -1,0 +1,61 @@
+// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s
+// RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
+
+// CHECK-LABEL: func.func @fill
+// CHECK:         %[[V:.*]] = vector.broadcast %x : f32 to vector<16xf32>
+// CHECK-NEXT:    scf.for %d1 = %c0 to %c96 step %c16 {
+// CHECK-NEXT:      vector.store %[[V]]
+func.func @fill(%x: f32, %a: memref<3x33xf32>) {
+  linalg.fill ins(%x : f32) outs(%a : memref<3x33xf32>)
+  func.return
+}
+
+// Part of an array, at an offset known at run time: its rows are apart, its planes are not.
+// CHECK-LABEL: func.func @slice
+// CHECK:         memref.collapse_shape %{{.*}} {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : memref<2x4x8xf32, strided<[128, 8, 1], offset: ?>> into memref<2x32xf32, strided<[128, 1], offset: ?>>
+// CHECK:         scf.for %d0 = %c0 to %c2 step %c1 {
+// CHECK-NEXT:      scf.for %d2 = %c0 to %c32 step %c16 {
+// CHECK-NEXT:        vector.load %{{.*}}[%d0, %d2] : memref<2x32xf32, strided<[128, 1], offset: ?>>, vector<16xf32>
+func.func @slice(%a: memref<2x16x8xf32>, %i: index, %b: memref<2x4x8xf32>) {
+  %0 = memref.subview %a[0, %i, 0] [2, 4, 8] [1, 1, 1] : memref<2x16x8xf32> to memref<2x4x8xf32, strided<[128, 8, 1], offset: ?>>
+  "memref.copy"(%0, %b) : (memref<2x4x8xf32, strided<[128, 8, 1], offset: ?>>, memref<2x4x8xf32>) -> ()
+  func.return
+}
+
+// Blocks of 16 by 16 are read row by row, turned in registers, and written row by row.
+// CHECK-LABEL: func.func @transpose
+// CHECK-NOT:     reinterpret_cast
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c64 step %c16 {
+// CHECK:           scf.for %[[J:.*]] = %c0 to %c32 step %c16 {
+// CHECK-COUNT-16:    vector.load %a[%{{.*}}, %[[I]]] : memref<32x64xf32>, vector<16xf32>
+// CHECK-COUNT-64:    vector.shuffle
+// CHECK-COUNT-16:    vector.store %{{.*}}, %b[%{{.*}}, %[[J]]] : memref<64x32xf32>, vector<16xf32>
+func.func @transpose(%a: memref<32x64xf32>, %b: memref<64x32xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<32x64xf32>) outs(%b : memref<64x32xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
+// Every second element: gathered from a view without gaps.
+// CHECK-LABEL: func.func @every_second
+// CHECK:         %[[V:.*]] = memref.reinterpret_cast %a to offset: [1], sizes: [63], strides: [1]
+// CHECK:         scf.for %d0 = %c0 to %c32 step %c16 {
+// CHECK-NEXT:      %[[I:.*]] = arith.muli %d0, %c2 : index
+// CHECK-NEXT:      vector.gather %[[V]][%[[I]]] [%{{.*}}], %{{.*}}, %{{.*}} : memref<63xf32, strided<[1], offset: 1>>, vector<16xi32>
+func.func @every_second(%a: memref<64xf32>, %b: memref<32xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0 * 2 + 1)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%a : memref<64xf32>) outs(%b : memref<32xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %0 = math.sqrt %x : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  }
+  func.return
+}
