@@ -145,9 +145,16 @@ def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes
     extents, dimension = nest.extents, forms.dimension
     if reduces(nest):
         return []
+    across = [
+        access
+        for access in body.inputs.values()
+        if lane_stride(access, dimension) is LaneStride.STRIDED
+    ]
     result: list[Lanes] = []
     for other in nest.loop_dimensions:
         if other == dimension or min(extents[other], extents[dimension]) < lanes:
+            continue
+        if all(lane_stride(access, other) is not LaneStride.UNIT for access in across):
             continue
         cost = cost_in_lanes(nest, body, forms, lanes, other)
         if cost is not None:

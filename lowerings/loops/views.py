@@ -55,7 +55,7 @@ def _merge(nest: Nest, outer: int, inner: int) -> Nest | None:
         return None
     if nest.is_reduction[outer] != nest.is_reduction[inner]:
         return None
-    if nest.is_reduction[outer] and outer > inner:
+    if nest.is_reduction[outer] and not _follow_each_other(nest, outer, inner):
         return None
     merged: dict[Access, Access] = {}
     for access in nest.accesses:
@@ -67,6 +67,12 @@ def _merge(nest: Nest, outer: int, inner: int) -> Nest | None:
     new_extents[inner] *= extents[outer]
     new_extents[outer] = 1
     return replace(nest.map_accesses(merged.__getitem__), extents=tuple(new_extents))
+
+
+def _follow_each_other(nest: Nest, outer: int, inner: int) -> bool:
+    """Whether `inner` is the next reduced dimension with several iterations after `outer`."""
+    between = range(outer + 1, inner)
+    return outer < inner and all(nest.extents[d] == 1 or not nest.is_reduction[d] for d in between)
 
 
 def _merge_access(
