@@ -119,10 +119,10 @@ def selected_places(
     best = np.zeros(placements, operand.dtype)
     chosen = np.full(placements, -1)
     for _, into, taken in boxes(window, operand.shape):
-        keeps = chosen[into] >= 0
-        (is_kept,) = select(best[into][keeps], operand[taken][keeps])
-        keeps[keeps] = is_kept
-        best[into] = np.where(keeps, best[into], operand[taken])
+        current, candidate = np.asarray(best[into]), np.asarray(operand[taken])
+        keeps = np.asarray(chosen[into] >= 0)
+        (keeps[keeps],) = select(current[keeps], candidate[keeps])
+        best[into] = np.where(keeps, current, candidate)
         chosen[into] = np.where(keeps, chosen[into], places[taken])
     return chosen
 
