@@ -79,7 +79,8 @@ def test_types_that_nobody_gives(value: Any, type_: str) -> None:
 def test_values(value: Any, type_: Any, expected: Any) -> None:
     found = constant(value, type_)
     np.testing.assert_array_equal(found, np.asarray(expected), strict=True)
-    assert found.tobytes() == np.asarray(expected).tobytes()
+    if found.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
 def test_a_number_fills_any_type_without_its_bytes() -> None:

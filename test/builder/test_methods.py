@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from built_programs import reparsed
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +14,6 @@ from xdsl.dialects.builtin import ModuleOp
 import xla_dialect.builder
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.ops import OPERATIONS
-from xla_dialect.ops.control_flow import ReturnOp
 
 UNARY = (
     "abs acos acosh asin asinh atanh cbrt ceil clz cos cosh erf exp expm1 floor imag is_finite log "
@@ -31,37 +31,78 @@ SIGNATURES = {
     **dict.fromkeys(UNARY, "operand"),
     **dict.fromkeys(BINARY + COMPARISONS, "lhs rhs broadcast_dimensions"),
     **{f"{name}_total_order": "lhs rhs broadcast_dimensions" for name in COMPARISONS},
+    "batch_norm_grad": "operand scale mean variance grad_output epsilon feature_index",
+    "batch_norm_inference": "operand scale offset mean variance epsilon feature_index",
+    "batch_norm_training": "operand scale offset epsilon feature_index",
     "bitcast_convert_type": "operand new_element_type",
     "broadcast": "operand broadcast_sizes",
     "broadcast_in_dim": "operand out_dim_size broadcast_dimensions",
     "call": "computation args",
+    "cholesky": "a lower",
     "clamp": "min operand max",
     "collapse": "operand dimensions",
     "composite_call": "computation args name composite_attributes version",
     "concat_in_dim": "operands dimension",
     "concatenate": "operands dimension",
+    "conv": "lhs rhs window_strides padding feature_group_count batch_group_count",
+    "conv_with_general_padding": "lhs rhs window_strides padding lhs_dilation rhs_dilation "
+    "feature_group_count batch_group_count",
     "convert_element_type": "operand new_element_type",
     "dot": "lhs rhs",
     "dot_general": "lhs rhs dimension_numbers preferred_element_type",
     "dynamic_slice": "operand start_indices size_indices",
     "dynamic_update_slice": "operand update start_indices",
+    "fft": "operand fft_type fft_length",
     "gather": "operand start_indices offset_dims collapsed_slice_dims slice_sizes start_index_map "
     "index_vector_dim indices_are_sorted",
+    "get_dimension_size": "operand dimension",
     "get_tuple_element": "tuple index",
     "iota": "shape iota_dimension",
+    "map": "operands computation dimensions",
     "optimization_barrier": "operand",
     "pad": "operand padding_value padding_config",
     "reduce": "operands init_values computation dimensions",
+    "reduce_precision": "operand exponent_bits mantissa_bits",
+    "reduce_window": "operands init_values computation window_dimensions window_strides "
+    "base_dilations window_dilations padding",
     "reshape": "operand dimensions",
     "rev": "operand dimensions",
+    "rng_bit_generator": "algorithm initial_state shape",
+    "rng_normal": "mu sigma shape",
+    "rng_uniform": "a b shape",
+    "scatter": "operands scatter_indices updates update_computation index_vector_dim "
+    "update_window_dims inserted_window_dims scatter_dims_to_operand_dims indices_are_sorted "
+    "unique_indices",
     "select": "pred on_true on_false",
+    "select_and_scatter": "operand select window_dimensions window_strides padding source "
+    "init_value scatter",
+    "set_dimension_size": "operand size dimension",
     "slice": "operand start_indices limit_indices strides",
+    "sort": "operands comparator dimension is_stable",
+    "top_k": "operand k largest",
     "transpose": "operand permutation",
+    "triangular_solve": "a b left_side lower unit_diagonal transpose_a",
     "tuple": "elements",
     "while_": "condition body init",
 }
-
-WITHOUT_METHOD = {ReturnOp: "the end of a Python function is the end of a computation"}
+WITHOUT_SIGNATURE = {
+    "build",
+    "build_computation",
+    "conditional",  # has two
+    # Those without a section of their own in operations.md:
+    "bitcast",
+    "constant",
+    "conv_general",
+    "copy",
+    "dynamic_reshape",
+    "fusion",
+    "parameter",
+    "ragged_dot",
+    "rng_get_and_update_state",
+    "scaled_dot",
+    "scan",
+    "stochastic_convert",
+}
 
 
 def methods() -> dict[str, str]:
@@ -98,7 +139,7 @@ def program_of(example: str) -> ModuleOp:
     """The program whose root an example makes."""
     b = XlaBuilder("example")
     names: dict[str, Any] = {name: b.constant(0, shape) for name, shape in VALUES.items()}
-    root = eval(example.replace("\n", " "), vars(xla_dialect.builder) | {"b": b} | names)
+    root = eval(example.replace("\n", " "), vars(xla_dialect.builder) | {"b": b, "np": np} | names)
     return b.build(root)
 
 
@@ -118,7 +159,7 @@ def test_there_is_a_method_for_every_operation() -> None:
         for (example,) in (p.values for p in EXAMPLES)
         for op in program_of(str(example)).walk()
     }
-    assert {op for op in OPERATIONS if op not in made} == WITHOUT_METHOD.keys()
+    assert [op for op in OPERATIONS if op not in made] == []
 
 
 @pytest.mark.parametrize(("name", "arguments"), SIGNATURES.items())
@@ -128,18 +169,8 @@ def test_signature(name: str, arguments: str) -> None:
     assert positional[1:] == arguments.split()
 
 
-def test_every_method_of_the_reference_is_checked() -> None:
-    own = {
-        "bitcast",
-        "build",
-        "build_computation",
-        "conditional",
-        "constant",
-        "copy",
-        "fusion",
-        "parameter",
-    }
-    assert methods().keys() - SIGNATURES.keys() == own
+def test_every_method_with_a_section_in_the_reference_is_checked() -> None:
+    assert methods().keys() - SIGNATURES.keys() == WITHOUT_SIGNATURE
 
 
 def test_the_documentation_of_the_package() -> None:

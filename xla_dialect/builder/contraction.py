@@ -1,19 +1,26 @@
-"""Contractions (operations.md, sections 24 and 25)."""
+"""Contractions (operations.md, sections 19, 20, 24, 25 and appendix A)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
+
+from xdsl.ir import SSAValue
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.recorder import Recorder, all_normalized, violated
 from xla_dialect.builder.type_spelling import ElementTypeLike, as_element_type
 from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.window_arguments import Padding, make_window, read_attribute
 from xla_dialect.constraints import require_same_elements
-from xla_dialect.ops.contraction import DotOp
-from xla_dialect.types import Array, array_like, spell
+from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
+from xla_dialect.shapes import Sizes
+from xla_dialect.types import sizes_of, spell
 from xla_dialect.violation import Violation
+from xla_dialect.window import Window, WindowAttr
 
 
 @dataclass(frozen=True)
@@ -25,9 +32,23 @@ class DotDimensionNumbers:
     lhs_batch_dimensions: Sequence[int] = ()
     rhs_batch_dimensions: Sequence[int] = ()
 
+    def properties(self, lhs: XlaValue, rhs: XlaValue) -> dict[str, Sizes]:
+        """The properties of an operation on these operands."""
+        return {
+            "lhs_batch_dims": all_normalized(self.lhs_batch_dimensions, lhs.rank),
+            "lhs_contracting_dims": all_normalized(self.lhs_contracting_dimensions, lhs.rank),
+            "rhs_batch_dims": all_normalized(self.rhs_batch_dimensions, rhs.rank),
+            "rhs_contracting_dims": all_normalized(self.rhs_contracting_dimensions, rhs.rank),
+        }
+
 
 class ContractionMethods(Recorder):
-    """Methods for products of matrices and their generalisations."""
+    """
+    Methods for products of matrices, their generalisations, and convolutions.
+
+    `preferred_element_type` is that of the result, and of sums of integers; without it, it is that
+    of the operands, which have the same one in any case.
+    """
 
     def dot(self, lhs: XlaValue, rhs: XlaValue) -> XlaValue:
         """
@@ -55,27 +76,186 @@ class ContractionMethods(Recorder):
         """
         Sums of products over the contracting dimensions, for each index of the batch dimensions.
 
-        The result has the batch dimensions, those left of `lhs`, and those left of `rhs`; its
-        element type is `preferred_element_type`, or that of the operands.
+        The result has the batch dimensions, those left of `lhs`, and those left of `rhs`.
         Example: `b.dot_general(x, y, DotDimensionNumbers([1], [1]), "f64")`.
         """
-        left, right = self._checked_array(lhs, "lhs"), self._checked_array(rhs, "rhs")
+        properties = dimension_numbers.properties(lhs, rhs)
+        return self._contract(
+            "dot_general", "C1", DotOp, lhs, rhs, preferred=preferred_element_type, **properties
+        )
+
+    def ragged_dot(
+        self,
+        lhs: XlaValue,
+        rhs: XlaValue,
+        group_sizes: XlaValue,
+        dimension_numbers: DotDimensionNumbers,
+        lhs_ragged_dimensions: Sequence[int],
+        rhs_group_dimensions: Sequence[int] = (),
+        preferred_element_type: ElementTypeLike | None = None,
+    ) -> XlaValue:
+        """
+        A dot whose one ragged dimension of `lhs` is cut into groups, each with its part of `rhs`.
+
+        Example: `b.ragged_dot(x, b.broadcast(x, [3]), k, DotDimensionNumbers([1], [2]), [0], [0])`.
+        """
+        return self._contract(
+            "ragged_dot",
+            "C1",
+            RaggedDotOp,
+            lhs,
+            rhs,
+            self._ssa(group_sizes, "group_sizes"),
+            preferred=preferred_element_type,
+            lhs_ragged_dims=all_normalized(lhs_ragged_dimensions, lhs.rank),
+            rhs_group_dims=all_normalized(rhs_group_dimensions, rhs.rank),
+            **dimension_numbers.properties(lhs, rhs),
+        )
+
+    def scaled_dot(
+        self,
+        lhs: XlaValue,
+        rhs: XlaValue,
+        lhs_scale: XlaValue,
+        rhs_scale: XlaValue,
+        dimension_numbers: DotDimensionNumbers,
+        preferred_element_type: ElementTypeLike | None = None,
+    ) -> XlaValue:
+        """
+        A dot of operands whose blocks are multiplied by scales first; a scalar scale is none.
+
+        Example: `b.scaled_dot(x, v, b.slice(x, [0, 0], [2, 2]), s, DotDimensionNumbers([1], [0]))`.
+        """
+        return self._contract(
+            "scaled_dot",
+            "C1",
+            ScaledDotOp,
+            lhs,
+            rhs,
+            self._ssa(lhs_scale, "lhs_scale"),
+            self._ssa(rhs_scale, "rhs_scale"),
+            preferred=preferred_element_type,
+            **dimension_numbers.properties(lhs, rhs),
+        )
+
+    def conv(
+        self,
+        lhs: XlaValue,
+        rhs: XlaValue,
+        window_strides: Sequence[int],
+        padding: Padding,
+        feature_group_count: int = 1,
+        batch_group_count: int = 1,
+        *,
+        preferred_element_type: ElementTypeLike | None = None,
+    ) -> XlaValue:
+        """
+        The convolution of `lhs` [batch, feature, spatial..] with `rhs` [output, input, spatial..].
+
+        `padding`: "SAME" (the sizes of the input, were the strides 1), "VALID" (none), or pairs.
+        Example: `b.conv(b.reshape(x, [1, 4, 8]), b.reshape(x, [2, 4, 4]), [1], "SAME")`.
+        """
+        return self.conv_with_general_padding(
+            lhs,
+            rhs,
+            window_strides,
+            padding,
+            feature_group_count=feature_group_count,
+            batch_group_count=batch_group_count,
+            preferred_element_type=preferred_element_type,
+        )
+
+    def conv_with_general_padding(
+        self,
+        lhs: XlaValue,
+        rhs: XlaValue,
+        window_strides: Sequence[int],
+        padding: Padding,
+        lhs_dilation: Sequence[int] = (),
+        rhs_dilation: Sequence[int] = (),
+        feature_group_count: int = 1,
+        batch_group_count: int = 1,
+        *,
+        preferred_element_type: ElementTypeLike | None = None,
+    ) -> XlaValue:
+        """
+        As `conv`; `padding` has a pair (low, high) per spatial dimension, which may be negative.
+
+        Dilation d puts d - 1 zeros between neighbouring elements of the input (`lhs_dilation`), or
+        of the kernel (`rhs_dilation`).
+        Example: `b.conv_with_general_padding(b.broadcast(x, [1]), b.broadcast(y, [2]), [2],
+        [(0, 7)])`.
+        """
+        spatial = max(lhs.rank - 2, 0)
+        digits = "".join(map(str, range(spatial)))
+        window = make_window(
+            "conv_with_general_padding",
+            "C1",
+            sizes_of(lhs.array_type)[2:],
+            sizes_of(rhs.array_type)[2:],
+            window_strides,
+            padding,
+            lhs_dilation,
+            rhs_dilation,
+        )
+        return self.conv_general(
+            lhs,
+            rhs,
+            window,
+            f"bf{digits}_oi{digits}->bf{digits}",
+            feature_group_count,
+            batch_group_count,
+            preferred_element_type=preferred_element_type,
+        )
+
+    def conv_general(
+        self,
+        lhs: XlaValue,
+        rhs: XlaValue,
+        window: Window | str,
+        dim_labels: ConvolutionLabels | str,
+        feature_group_count: int = 1,
+        batch_group_count: int = 1,
+        *,
+        preferred_element_type: ElementTypeLike | None = None,
+    ) -> XlaValue:
+        """
+        The convolution with any order of dimensions; window and labels as HLO text has them.
+
+        Example: `b.conv_general(b.broadcast(x, [1]), b.broadcast(y, [5]), "size=4",
+        "b0f_o0i->b0f")`.
+        """
+        return self._contract(
+            "conv_general",
+            "C2",
+            ConvolutionOp,
+            lhs,
+            rhs,
+            preferred=preferred_element_type,
+            window=read_attribute("conv_general", WindowAttr, window),
+            dim_labels=read_attribute("conv_general", ConvolutionLabelsAttr, dim_labels),
+            feature_group_count=feature_group_count,
+            batch_group_count=batch_group_count,
+        )
+
+    def _contract(
+        self,
+        method: str,
+        label: str,
+        op_class: type[XlaOp],
+        lhs: XlaValue,
+        rhs: XlaValue,
+        *others: SSAValue,
+        preferred: ElementTypeLike | None = None,
+        **properties: Any,
+    ) -> XlaValue:
+        """Appends a contraction; `label`: of the rule that operands have one element type."""
+        operands = self._ssa(lhs, "lhs"), self._ssa(rhs, "rhs")
         try:
-            require_same_elements(lhs.array_type, rhs.array_type, "lhs and rhs", "C1")
+            require_same_elements(lhs.array_type, rhs.array_type, "lhs and rhs", label)
         except Violation as violation:
-            raise violated("dot_general", violation) from None
-        n = dimension_numbers
-        dimensions = {
-            "lhs_batch_dims": all_normalized(n.lhs_batch_dimensions, lhs.rank),
-            "lhs_contracting_dims": all_normalized(n.lhs_contracting_dimensions, lhs.rank),
-            "rhs_batch_dims": all_normalized(n.rhs_batch_dimensions, rhs.rank),
-            "rhs_contracting_dims": all_normalized(n.rhs_contracting_dimensions, rhs.rank),
-        }
-        try:
-            require_same_elements(lhs.array_type, rhs.array_type, "lhs and rhs", "C1")
-            (result,) = DotOp.infer(left.type, right.type, **dimensions, declared=())
-        except Violation as violation:
-            raise violated("dot_general", violation) from None
-        if preferred_element_type is not None:
-            result = array_like(cast(Array, result), as_element_type(preferred_element_type))
-        return self._append_one(DotOp, left, right, result_types=[result], **dimensions)
+            raise violated(method, violation) from None
+        element_type = None if preferred is None else as_element_type(preferred)
+        return self._append_one(
+            op_class, *operands, *others, element_type=element_type, **properties
+        )

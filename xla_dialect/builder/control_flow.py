@@ -9,12 +9,14 @@ from typing import Any, TypeVar, overload
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.attributes import FusionKind
+from xla_dialect.attributes import FusionKind, FusionKindAttr
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations, XlaComputation
+from xla_dialect.builder.recorder import normalized
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops import control_flow as ops
-from xla_dialect.types import PRED, S32, compatible, is_scalar, spell
+from xla_dialect.shapes import without
+from xla_dialect.types import PRED, S32, array, compatible, is_scalar, sizes_of, spell
 
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
 """What a computation returns, and so the operation that carries it: a value or several."""
@@ -246,6 +248,41 @@ class ControlFlowMethods(Computations):
         results = self._append(ops.WhileOp, carried, regions=regions)
         return results[0] if isinstance(init, XlaValue) else results
 
+    def scan(
+        self,
+        inputs: Sequence[XlaValue],
+        carries: Sequence[XlaValue],
+        computation: Computation,
+        dimension: int,
+        is_reverse: bool = False,
+        is_associative: bool = False,
+    ) -> tuple[XlaValue, ...]:
+        """
+        `outputs[i], carries = computation(inputs[i], carries)`, for every i along a dimension.
+
+        The computation takes a slice of each input, without that dimension, and the carries, and
+        returns slices of outputs and the new carries. The results are the outputs, stacked, and
+        the last carries. Example: `b.scan([x], [v], lambda row, sum: (row + sum, row + sum), 0)`.
+        """
+        values = self._all_ssa(inputs, "input")
+        state = self._all_ssa(carries, "carry")
+        rank = inputs[0].rank if inputs else 0
+        number = normalized(dimension, rank)
+        slices = [
+            array(value.element_type, without(sizes_of(value.array_type), (number,)))
+            for value in inputs
+        ]
+        parameters = [*slices, *(value.type for value in state)]
+        return self._append(
+            ops.ScanOp,
+            [*values, *state],
+            dimension=number,
+            num_carries=len(state),
+            is_reverse=is_reverse,
+            is_associative=is_associative,
+            regions=[self._region(computation, parameters)],
+        )
+
     def optimization_barrier(self, operand: XlaValue) -> XlaValue:
         """The operand; no computation is moved across. Example: `b.optimization_barrier(x)`."""
         return self._append_one(ops.OptBarrierOp, self._ssa(operand))
@@ -279,7 +316,8 @@ class ControlFlowMethods(Computations):
         """
         values = self._all_ssa(operands)
         body, returns_one = self._traced(computation, [value.type for value in values])
-        results = self._append(ops.FusionOp, values, kind=kind, regions=[body])
+        word = self._word("fusion", FusionKindAttr, kind)
+        results = self._append(ops.FusionOp, values, kind=word, regions=[body])
         return results[0] if returns_one else results
 
 

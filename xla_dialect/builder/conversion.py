@@ -1,13 +1,13 @@
-"""Operations that change the element type (operations.md, sections 8 and 21, and appendix A)."""
+"""Operations that change the element type (operations.md, sections 8, 21, 43, and appendix A)."""
 
 from __future__ import annotations
 
-from xla_dialect.builder.recorder import Recorder, violated
+from xla_dialect.builder.recorder import Recorder
 from xla_dialect.builder.type_spelling import ElementTypeLike, as_element_type
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, bitcast_type
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
+from xla_dialect.ops.random import StochasticConvertOp
 from xla_dialect.types import array_like
-from xla_dialect.violation import Violation
 
 
 class ConversionMethods(Recorder):
@@ -33,9 +33,37 @@ class ConversionMethods(Recorder):
         A wider type consumes the last dimension, a narrower one appends one.
         Example: `b.bitcast_convert_type(x, "u8")`.
         """
-        element_type = as_element_type(new_element_type)
-        try:
-            result = bitcast_type(operand.array_type, element_type)
-        except Violation as violation:
-            raise violated("bitcast_convert_type", violation) from None
-        return self._append_one(BitcastConvertOp, self._ssa(operand), result_types=[result])
+        return self._append_one(
+            BitcastConvertOp, self._ssa(operand), element_type=as_element_type(new_element_type)
+        )
+
+    def reduce_precision(
+        self, operand: XlaValue, exponent_bits: int, mantissa_bits: int
+    ) -> XlaValue:
+        """
+        The elements rounded to a format with fewer bits, and back.
+
+        Example: `b.reduce_precision(x, exponent_bits=5, mantissa_bits=10)`.
+        """
+        return self._append_one(
+            ReducePrecisionOp,
+            self._ssa(operand),
+            exponent_bits=exponent_bits,
+            mantissa_bits=mantissa_bits,
+        )
+
+    def stochastic_convert(
+        self, operand: XlaValue, random: XlaValue, new_element_type: ElementTypeLike
+    ) -> XlaValue:
+        """
+        The elements rounded up or down by chance, which `random` decides.
+
+        `random`: unsigned integers as wide as the elements of the operand.
+        Example: `b.stochastic_convert(x, b.bitcast_convert_type(y, "u32"), "bf16")`.
+        """
+        return self._append_one(
+            StochasticConvertOp,
+            self._ssa(operand),
+            self._ssa(random, "random"),
+            element_type=as_element_type(new_element_type),
+        )

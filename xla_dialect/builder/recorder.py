@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,10 +20,13 @@ from xla_dialect.builder.value import XlaValue
 from xla_dialect.op import PropertyValue, XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.reference.literal import from_numpy
+from xla_dialect.types import array
 from xla_dialect.violation import Violation
 
 if TYPE_CHECKING:
     from xla_dialect.builder.xla_builder import XlaBuilder
+
+EnumT = TypeVar("EnumT", bound=EnumAttribute[Any])
 
 Operand: TypeAlias = XlaValue | Number
 """A value, or a number that stands for a scalar constant of the element type around it."""
@@ -70,13 +74,15 @@ class Recorder:
         *operands: SSAValue | Sequence[SSAValue],
         regions: Sequence[Region | Sequence[Region]] = (),
         result_types: Sequence[Attribute] | None = None,
+        element_type: Attribute | None = None,
         attributes: Mapping[str, Attribute] | None = None,
         **properties: PropertyValue,
     ) -> tuple[XlaValue, ...]:
         """
-        Appends an operation and returns its results; the types of these are inferred if not given.
+        Appends an operation and returns its results.
 
-        Raises BuildError with the label of a constraint that does not hold.
+        Their types are inferred if not given; where only `element_type` is, the operation infers
+        the sizes. Raises BuildError with the label of a constraint that does not hold.
         """
         if self._finished:
             raise build_error("the program is built already")
@@ -84,10 +90,12 @@ class Recorder:
             op = op_class(
                 *operands,
                 regions=regions,
-                result_types=result_types,
+                result_types=result_types if element_type is None else [array(element_type, ())],
                 attributes=attributes,
                 **properties,
             )
+            if element_type is not None:
+                op.set_result_types(op.infer_types())
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
             raise build_error(_innermost(error)) from None
@@ -99,6 +107,14 @@ class Recorder:
         """As `_append`, for an operation of one result."""
         (result,) = self._append(op_class, *operands, **keywords)
         return result
+
+    def _word(self, method: str, attribute: type[EnumT], given: object) -> EnumT:
+        """The attribute for a case of an enumeration, or for its name in HLO text."""
+        try:
+            return attribute(attribute.enum_type(given))
+        except ValueError:
+            cases = ", ".join(case.value for case in attribute.enum_type)
+            raise build_error(f"{method}: '{given}' is none of {cases}") from None
 
     @contextmanager
     def _standing_in(self, block: Block, *, isolated: bool = False) -> Generator[None]:

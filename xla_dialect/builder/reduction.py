@@ -1,4 +1,4 @@
-"""Reductions (operations.md, section 42)."""
+"""Reductions, over windows too, and `map` (operations.md, sections 38, 42, 45 and 54)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
 from xla_dialect.builder.recorder import Operand, all_normalized
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.types import array
+from xla_dialect.builder.window_arguments import Padding, make_window
+from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.types import array, sizes_of
+from xla_dialect.window import WindowAttr
 
 
 class ReductionMethods(Computations):
@@ -60,6 +62,129 @@ class ReductionMethods(Computations):
             regions=[self._region(computation, scalars * 2)],
         )
         return results[0] if isinstance(operands, XlaValue) else results
+
+    @overload
+    def reduce_window(
+        self,
+        operands: XlaValue,
+        init_values: Operand,
+        computation: Computation,
+        window_dimensions: Sequence[int],
+        window_strides: Sequence[int] = (),
+        base_dilations: Sequence[int] = (),
+        window_dilations: Sequence[int] = (),
+        padding: Padding = "VALID",
+    ) -> XlaValue: ...
+
+    @overload
+    def reduce_window(
+        self,
+        operands: Sequence[XlaValue],
+        init_values: Sequence[Operand],
+        computation: Computation,
+        window_dimensions: Sequence[int],
+        window_strides: Sequence[int] = (),
+        base_dilations: Sequence[int] = (),
+        window_dilations: Sequence[int] = (),
+        padding: Padding = "VALID",
+    ) -> tuple[XlaValue, ...]: ...
+
+    def reduce_window(
+        self,
+        operands: XlaValue | Sequence[XlaValue],
+        init_values: Operand | Sequence[Operand],
+        computation: Computation,
+        window_dimensions: Sequence[int],
+        window_strides: Sequence[int] = (),
+        base_dilations: Sequence[int] = (),
+        window_dilations: Sequence[int] = (),
+        padding: Padding = "VALID",
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        As `reduce`, for every placement of a window; there is one entry per dimension in each list.
+
+        `padding`: "SAME", "VALID" or pairs (low, high). An empty list of strides or dilations means
+        1. Example: `b.reduce_window(x, -np.inf, b.max, [2, 2], [2, 2], padding="SAME")`.
+        """
+        inputs, inits = self._inputs_and_inits("reduce_window", operands, init_values)
+        window = make_window(
+            "reduce_window",
+            "C3",
+            sizes_of(inputs[0].array_type),
+            window_dimensions,
+            window_strides,
+            padding,
+            base_dilations,
+            window_dilations,
+        )
+        scalars = [array(value.element_type, ()) for value in inputs]
+        results = self._append(
+            ReduceWindowOp,
+            self._all_ssa(inputs),
+            inits,
+            window=WindowAttr(window),
+            regions=[self._region(computation, scalars * 2)],
+        )
+        return results[0] if isinstance(operands, XlaValue) else results
+
+    def select_and_scatter(
+        self,
+        operand: XlaValue,
+        select: Computation,
+        window_dimensions: Sequence[int],
+        window_strides: Sequence[int],
+        padding: Padding,
+        source: XlaValue,
+        init_value: Operand,
+        scatter: Computation,
+    ) -> XlaValue:
+        """
+        Adds up, with `scatter`, elements of `source` where `select` picks one in a window.
+
+        The window slides as in `reduce_window`; the first element e with `select(e, other)` for all
+        later ones is picked.
+        Example: `b.select_and_scatter(x, b.ge, [2, 4], [2, 4], "VALID",
+        b.slice(y, [0, 0], [2, 2]), 0, b.add)`.
+        """
+        ssa = self._checked_array(operand)
+        window = make_window(
+            "select_and_scatter",
+            "C4",
+            sizes_of(operand.array_type),
+            window_dimensions,
+            window_strides,
+            padding,
+        )
+        scalars = [array(operand.element_type, ())] * 2
+        return self._append_one(
+            SelectAndScatterOp,
+            ssa,
+            self._ssa(source, "source"),
+            self._operand(init_value, operand.element_type, "init_value"),
+            window=WindowAttr(window),
+            regions=[self._region(select, scalars), self._region(scatter, scalars)],
+        )
+
+    def map(
+        self,
+        operands: Sequence[XlaValue],
+        computation: Computation,
+        dimensions: Sequence[int] | None = None,
+    ) -> XlaValue:
+        """
+        A function of scalars at every index; `dimensions`, if given, are all in order.
+
+        Example: `b.map([x, y], lambda p, q: b.max(p, q * 2))`.
+        """
+        values = self._all_ssa(operands)
+        scalars = [array(value.element_type, ()) for value in operands]
+        rank = operands[0].rank if operands else 0
+        return self._append_one(
+            MapOp,
+            values,
+            dimensions=None if dimensions is None else all_normalized(dimensions, rank),
+            regions=[self._region(computation, scalars)],
+        )
 
     def _inputs_and_inits(
         self,

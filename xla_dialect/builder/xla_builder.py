@@ -14,11 +14,16 @@ from xla_dialect.builder.control_flow import ControlFlowMethods
 from xla_dialect.builder.conversion import ConversionMethods
 from xla_dialect.builder.creation import CreationMethods
 from xla_dialect.builder.data_movement import DataMovementMethods
+from xla_dialect.builder.dynamic_shapes import DynamicShapeMethods
 from xla_dialect.builder.elementwise_binary import ElementwiseBinaryMethods
 from xla_dialect.builder.elementwise_ternary import ElementwiseTernaryMethods
 from xla_dialect.builder.elementwise_unary import ElementwiseUnaryMethods
 from xla_dialect.builder.gather_scatter import GatherScatterMethods
+from xla_dialect.builder.linear_algebra import LinearAlgebraMethods
+from xla_dialect.builder.normalization import NormalizationMethods
+from xla_dialect.builder.random import RandomMethods
 from xla_dialect.builder.reduction import ReductionMethods
+from xla_dialect.builder.sorting import SortingMethods
 from xla_dialect.builder.tuples import TupleMethods
 from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
@@ -34,8 +39,13 @@ class XlaBuilder(
     ConversionMethods,
     DataMovementMethods,
     ReductionMethods,
+    SortingMethods,
     ContractionMethods,
     GatherScatterMethods,
+    LinearAlgebraMethods,
+    NormalizationMethods,
+    RandomMethods,
+    DynamicShapeMethods,
     ControlFlowMethods,
     TupleMethods,
 ):
