@@ -22,7 +22,12 @@ NATIVE: tuple[Stage, ...] = (
     Stage("xla", ("xla-inline", "xla-flatten-tuples", "xla-expand-bitcast")),
     Stage(
         "tensors",
-        ("convert-xla-to-scf", "convert-xla-to-linalg", "linalg-fuse-elementwise-ops"),
+        (
+            "convert-xla-to-scf",
+            "convert-xla-to-linalg",
+            "linalg-fuse-elementwise-ops",
+            "expand-small-floats",
+        ),
     ),
     Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
     Stage("loops", ("convert-linalg-to-vector-loops", "expand-math")),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerType, i32, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.conversion import ConversionBuilder
@@ -15,6 +15,7 @@ from lowerings.xla_to_linalg.dense import scalar_of, stored
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.types import ElementClass, element_class
 
 
 def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
@@ -42,9 +43,9 @@ def convert_iota(op: IotaOp, builder: ConversionBuilder) -> None:
 
     size = type_.get_shape()[dimension]
     integer_type: Attribute = i32 if size <= 1 << 31 else i64
-    element_type = type_.element_type
-    if isinstance(element_type, IntegerType):
-        integer_type = cast(Attribute, element_type)
+    element_type: Attribute = type_.element_type
+    if element_class(element_type) & ElementClass.INTEGER:
+        integer_type = element_type
 
     def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         position = s.emit(arith.IndexCastOp, (s.index(dimension),), storage(integer_type))

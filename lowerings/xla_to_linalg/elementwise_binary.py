@@ -90,15 +90,56 @@ def _power_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _mulhi(signed: bool) -> ScalarFunction:
-    """The product of double width, shifted down."""
+    """The product of double width, shifted down; of 64 bits from products of halves."""
 
     def function(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         width = int_width(x)
+        if width == _WIDEST:
+            high = _high_of_unsigned(s, x, y)
+            return _high_of_signed(s, high, x, y) if signed else high
         wide = [s.resize(value, 2 * width, signed) for value in (x, y)]
         product = s.integers(arith.MuliOp, wide[0], wide[1])
         return s.resize(s.integers(arith.ShRUIOp, product, width), width, signed)
 
     return function
+
+
+_WIDEST = 64
+"""No integers are wider at the lower levels."""
+
+
+def _high_of_unsigned(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """`x y = xh yh 2^64 + (xh yl + xl yh) 2^32 + xl yl`, with the carries into the high half."""
+    half = _WIDEST // 2
+    (xl, xh), (yl, yh) = (
+        (
+            s.integers(arith.AndIOp, value, (1 << half) - 1),
+            s.integers(arith.ShRUIOp, value, half),
+        )
+        for value in (x, y)
+    )
+    low = s.integers(arith.MuliOp, xl, yl)
+    middle = s.integers(
+        arith.AddiOp, s.integers(arith.MuliOp, xh, yl), s.integers(arith.ShRUIOp, low, half)
+    )
+    rest = s.integers(
+        arith.AddiOp,
+        s.integers(arith.MuliOp, xl, yh),
+        s.integers(arith.AndIOp, middle, (1 << half) - 1),
+    )
+    high = s.integers(arith.MuliOp, xh, yh)
+    for carry in (middle, rest):
+        high = s.integers(arith.AddiOp, high, s.integers(arith.ShRUIOp, carry, half))
+    return high
+
+
+def _high_of_signed(s: ScalarBuilder, high: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
+    """A negative factor is 2^64 less than read as unsigned: the other is subtracted."""
+    zero = s.constant(0, x.type)
+    for factor, other in ((x, y), (y, x)):
+        excess = s.select(s.compare("slt", factor, 0), other, zero)
+        high = s.integers(arith.SubiOp, high, excess)
+    return high
 
 
 def _shift(op_class: type[Operation]) -> ScalarFunction:

@@ -32,7 +32,7 @@ def broadcast(x: Any, result: Sequence[int], dimensions: Sequence[int]) -> Any:
 def reduce(operation: Callable[..., XlaOp], init: Any, x: Any, dimensions: Sequence[int]) -> Any:
     scalar = array(x.type.element_type, ())
     region = computation([scalar, scalar], operation)
-    start = constant("f32", init).result
+    start = constant("f32", init).results[0]
     return ReduceOp([x], [start], dimensions=list(dimensions), regions=[region]).outputs[0]
 
 
@@ -52,7 +52,7 @@ X = numbers("f32", np.random.default_rng(0).normal(size=(4, 16)))
 
 def softmax(x: Any) -> Any:
     rows = reduce(binary.MaximumOp, -np.inf, x, [1])
-    rows = binary.MaximumOp(rows, broadcast(constant("f32", -np.inf).result, (4,), [])).result
+    rows = binary.MaximumOp(rows, broadcast(constant("f32", -np.inf).results[0], (4,), [])).result
     kept = ReshapeOp(rows, result_types=[array(F32, (4, 1))]).result
     wide = broadcast(ReshapeOp(kept, result_types=[array(F32, (4,))]).result, (4, 16), [0])
     e = unary.ExponentialOp(binary.SubtractOp(x, wide)).result
@@ -70,13 +70,13 @@ def test_softmax_is_three_loops() -> None:
 
 
 def layer_norm(x: Any, scale: Any) -> Any:
-    width = broadcast(constant("f32", 16).result, (4,), [])
+    width = broadcast(constant("f32", 16).results[0], (4,), [])
     mean = binary.DivideOp(reduce(binary.AddOp, 0, x, [1]), width).result
     centered = binary.SubtractOp(x, broadcast(mean, (4, 16), [0])).result
     squares = binary.MultiplyOp(centered, centered).result
     variance = binary.DivideOp(reduce(binary.AddOp, 0, squares, [1]), width)
     factor = unary.RsqrtOp(
-        binary.AddOp(variance, broadcast(constant("f32", 1e-5).result, (4,), []))
+        binary.AddOp(variance, broadcast(constant("f32", 1e-5).results[0], (4,), []))
     ).result
     normal = binary.MultiplyOp(centered, broadcast(factor, (4, 16), [0]))
     return binary.MultiplyOp(normal, broadcast(scale, (4, 16), [1]))
@@ -178,7 +178,7 @@ def test_constants_fold() -> None:
 
 def test_what_turns_out_constant_is_filled() -> None:
     def build() -> Any:
-        one = broadcast(constant("f32", 1).result, (4, 16), [])
+        one = broadcast(constant("f32", 1).results[0], (4, 16), [])
         return binary.AddOp(one, one)
 
     assert fused(build) == []

@@ -267,8 +267,11 @@ def emit_bitcast(e: FunctionEmitter, op: arith.BitcastOp) -> None:
     source, target = e.type_of(operand), e.type_of(result)
     if source.text == target.text:
         e.values[result] = e.values[operand]
-    else:
-        e.define(result, f"bitcast {source.text} {e.values[operand]} to {target.text}")
+        return
+    # A float of 4 bits is a byte in a register, an integer of 4 bits is not.
+    widths = source.element.bits, target.element.bits
+    opcode = "zext" if widths[0] < widths[1] else "trunc" if widths[0] > widths[1] else "bitcast"
+    e.define(result, f"{opcode} {source.text} {e.values[operand]} to {target.text}")
 
 
 def _rounding_division(opcode: str, remainder: str, sign: str | None, step: str) -> Handler:
