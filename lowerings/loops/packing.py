@@ -140,11 +140,15 @@ class PackedContraction:
         inputs = list(body.inputs.values())
         if any(lane_stride(access, panel.column) is not LaneStride.UNIT for access in inputs):
             return plan_schedule(packing, body, self.vector_bits)
-        order = [*panel.terms, *panel.counted]
-        loops = [Loop(d) for d in order if d in packing.loop_dimensions]
-        if panel.column in packing.loop_dimensions:
-            loops.append(Loop(panel.column, self.width))
-        return Schedule(tuple(loops), panel.column, self.lanes)
+        order = [Loop(d) for d in (*panel.terms, *panel.counted)]
+        return self._in_lanes(packing, [*order, Loop(panel.column, self.width)], panel)
+
+    def _in_lanes(self, nest: Nest, order: Sequence[Loop], panel: PanelNest) -> Schedule:
+        """The loops that are needed, with the columns of a panel in lanes; one is a scalar."""
+        loops = tuple(loop for loop in order if loop.dimension in nest.loop_dimensions)
+        if panel.column in nest.loop_dimensions:
+            return Schedule(loops, panel.column, self.lanes)
+        return Schedule(loops)
 
     def _product(self, nest: Nest, scratch: SSAValue, places: Sequence[AffineExpr]) -> Nest:
         """The contraction with the panel in the place of the right factor."""
@@ -166,8 +170,7 @@ class PackedContraction:
             Loop(self.row, self.tile.rows),
             *(Loop(d) for d in panel.terms),
         ]
-        loops = [loop for loop in loops if loop.dimension in product.loop_dimensions]
-        return Schedule(tuple(loops), panel.column, self.lanes)
+        return self._in_lanes(product, loops, panel)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,219 @@
+"""Contractions of all shapes and layouts, as machine code, against numpy's einsum."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from machine_code import AnyArray, MachineCode, lower
+from xdsl.dialects import memref
+
+from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+
+DTYPES: dict[str, Any] = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i8": np.int8,
+    "i32": np.int32,
+}
+
+
+@dataclass(frozen=True)
+class Einsum:
+    """`left,right->out` with a letter for each dimension, and their extents."""
+
+    subscripts: str
+    extents: tuple[int, ...]
+    """In alphabetical order of the letters."""
+    element: str = "f32"
+    accumulator: str = "f32"
+    fill: bool = True
+    """Whether the output is filled with zeros before, rather than added to."""
+
+    @property
+    def letters(self) -> str:
+        return "".join(sorted({c for c in self.subscripts if c.isalpha()}))
+
+    @property
+    def operands(self) -> list[str]:
+        inputs, out = self.subscripts.split("->")
+        return [*inputs.split(","), out]
+
+    def shape(self, operand: str) -> tuple[int, ...]:
+        return tuple(self.extents[self.letters.index(c)] for c in operand)
+
+    def types(self) -> list[str]:
+        elements = [self.element, self.element, self.accumulator]
+        return [
+            f"memref<{''.join(f'{n}x' for n in self.shape(o))}{e}>"
+            for o, e in zip(self.operands, elements, strict=True)
+        ]
+
+    def text(self) -> str:
+        left, right, out = self.operands
+        a, b, c = self.types()
+        dims = ", ".join(self.letters)
+        maps = ", ".join(f"affine_map<({dims}) -> ({', '.join(o)})>" for o in (left, right, out))
+        kinds = ", ".join('"parallel"' if d in out else '"reduction"' for d in self.letters)
+        e, w = self.element, self.accumulator
+        is_float = "f" in w
+        widen = "" if e == w else f" = arith.{'extf' if is_float else 'extsi'} %{{0}} : {e} to {w}"
+        x, y = ("%x", "%y") if e == w else ("%wx", "%wy")
+        casts = "" if e == w else f"%wx{widen.format('x')}\n%wy{widen.format('y')}"
+        mul, add, zero = ("mulf", "addf", "0.0") if is_float else ("muli", "addi", "0")
+        fill = f"linalg.fill ins(%zero : {w}) outs(%c : {c})" if self.fill else ""
+        return f"""
+        func.func @main(%a: {a}, %b: {b}, %c: {c}) attributes {{xla.entry}} {{
+          %zero = arith.constant {zero} : {w}
+          {fill}
+          linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+              ins(%a, %b : {a}, {b}) outs(%c : {c}) {{
+          ^bb0(%x: {e}, %y: {e}, %sum: {w}):
+            {casts}
+            %p = arith.{mul} {x}, {y} : {w}
+            %r = arith.{add} %sum, %p : {w}
+            linalg.yield %r : {w}
+          }}
+          func.return
+        }}
+        """
+
+
+def random_array(source: np.random.Generator, shape: tuple[int, ...], element: str) -> AnyArray:
+    if element.startswith("i"):
+        return source.integers(-100, 100, shape).astype(DTYPES[element])
+    return source.normal(size=shape).astype(DTYPES[element])
+
+
+def check(case: Einsum, vector_bits: int = 512) -> str:
+    """Compares a contraction with numpy; returns the loops."""
+    module = lower(case.text(), [ConvertLinalgToLoops(vector_bits)])
+    source = np.random.default_rng(0)
+    left, right, out = case.operands
+    a = random_array(source, case.shape(left), case.element)
+    b = random_array(source, case.shape(right), case.element)
+    c = random_array(source, case.shape(out), case.accumulator)
+    wide = np.int64 if case.accumulator.startswith("i") else np.float64
+    expected = np.einsum(case.subscripts, a.astype(wide), b.astype(wide))
+    if not case.fill:
+        expected = expected + c.astype(wide)
+    MachineCode(module).run("main", [a, b, c])
+    if wide is np.int64:
+        np.testing.assert_array_equal(c, expected.astype(c.dtype))
+    else:
+        terms = math.prod(case.extents) / max(1, math.prod(case.shape(out)))
+        unit = {"f64": 2.0**-53, "f32": 2.0**-24}[case.accumulator]
+        np.testing.assert_allclose(c, expected, rtol=0, atol=4 * unit * (terms + 4))
+    return str(module)
+
+
+CASES = [
+    Einsum("mk,kn->mn", (7, 5, 3)),
+    Einsum("mk,kn->mn", (64, 64, 64)),
+    Einsum("mk,kn->mn", (33, 37, 45), fill=False),
+    Einsum("mk,kn->mn", (1, 8, 300)),
+    Einsum("mk,kn->mn", (50, 1, 1)),
+    Einsum("mk,nk->mn", (40, 24, 33)),
+    Einsum("mk,nk->mn", (40, 3, 50)),
+    Einsum("km,kn->mn", (20, 30, 40)),
+    Einsum("km,nk->mn", (20, 30, 40)),
+    Einsum("km,nk->nm", (20, 30, 40)),
+    Einsum("mk,kn->nm", (20, 30, 40)),
+    Einsum("mk,k->m", (100, 37)),
+    Einsum("k,kn->n", (100, 137)),
+    Einsum("k,k->", (1000,)),
+    Einsum("m,n->mn", (10, 20)),
+    Einsum("bmk,bkn->bmn", (3, 20, 17, 40)),
+    Einsum("bmk,bnk->bmn", (3, 20, 17, 40)),
+    Einsum("bsht,bthd->bshd", (2, 16, 3, 20, 20)),
+    Einsum("bshd,bthd->bhst", (2, 16, 3, 20, 20)),
+    Einsum("mkl,kln->mn", (6, 5, 20, 33)),
+    Einsum("mkl,nlk->mn", (16, 5, 20, 33)),
+    Einsum("mkb,knb->mnb", (17, 5, 6, 7)),
+    Einsum("xyk,kuv->xyuv", (4, 3, 5, 6, 7)),
+    Einsum("mk,kn->mn", (64, 400, 64), fill=False),
+    Einsum("mk,kn->mn", (20, 33, 70), element="f64", accumulator="f64"),
+    Einsum("mk,nk->mn", (20, 33, 70), element="f64", accumulator="f64"),
+    Einsum("mk,kn->mn", (20, 33, 70), element="bf16"),
+    Einsum("mk,nk->mn", (20, 33, 70), element="bf16"),
+    Einsum("mk,kn->mn", (20, 33, 70), element="f16"),
+    Einsum("mk,kn->mn", (20, 33, 70), element="i8", accumulator="i32"),
+    Einsum("mk,nk->mn", (20, 33, 70), element="i8", accumulator="i32"),
+    Einsum("mk,kn->mn", (20, 33, 70), element="i32", accumulator="i32"),
+]
+
+
+@pytest.mark.parametrize("vector_bits", [0, 256, 512])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_contraction(case: Einsum, vector_bits: int) -> None:
+    check(case, vector_bits)
+
+
+@pytest.mark.parametrize("fill", [True, False])
+@pytest.mark.parametrize(
+    "case",
+    [
+        # Columns in two groups of panels and a rest; terms in two blocks.
+        Einsum("mk,kn->mn", (1100, 40, 400)),
+        Einsum("mk,kn->mn", (1543, 33, 301)),
+        Einsum("mk,nk->mn", (1543, 33, 301)),
+        Einsum("mkl,kln->mn", (2, 700, 33, 300)),
+        Einsum("bmk,bkn->bmn", (2, 1100, 40, 400)),
+    ],
+    ids=str,
+)
+def test_panels(case: Einsum, fill: bool) -> None:
+    loops = check(Einsum(case.subscripts, case.extents, fill=fill))
+    assert memref.AllocaOp.name in loops
+
+
+def test_convolution() -> None:
+    """Overlapping windows are rows whose steps are those of the sum as well."""
+    text = """
+    func.func @main(%x: memref<2x9x11x5xf32>, %w: memref<3x3x5x20xf32>, %y: memref<2x7x5x20xf32>)
+        attributes {xla.entry} {
+      %zero = arith.constant 0.0 : f32
+      linalg.fill ins(%zero : f32) outs(%y : memref<2x7x5x20xf32>)
+      linalg.generic {
+          indexing_maps = [
+            affine_map<(n, h, w, f, i, j, c) -> (n, h + i, w * 2 + j, c)>,
+            affine_map<(n, h, w, f, i, j, c) -> (i, j, c, f)>,
+            affine_map<(n, h, w, f, i, j, c) -> (n, h, w, f)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel",
+                            "reduction", "reduction", "reduction"]}
+          ins(%x, %w : memref<2x9x11x5xf32>, memref<3x3x5x20xf32>)
+          outs(%y : memref<2x7x5x20xf32>) {
+      ^bb0(%a: f32, %b: f32, %sum: f32):
+        %p = arith.mulf %a, %b : f32
+        %r = arith.addf %sum, %p : f32
+        linalg.yield %r : f32
+      }
+      func.return
+    }
+    """
+    source = np.random.default_rng(0)
+    x = source.normal(size=(2, 9, 11, 5)).astype(np.float32)
+    w = source.normal(size=(3, 3, 5, 20)).astype(np.float32)
+    y = np.full((2, 7, 5, 20), np.nan, np.float32)
+    module = lower(text, [ConvertLinalgToLoops()])
+    assert "vector.fma" in str(module)
+    MachineCode(module).run("main", [x, w, y])
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))[:, :, ::2]
+    expected = np.einsum("nhwcij,ijcf->nhwf", windows.astype(np.float64), w.astype(np.float64))
+    np.testing.assert_allclose(y, expected, atol=1e-4)
+
+
+def test_not_a_number_and_infinity_take_part() -> None:
+    """No term is left out: zeros times infinity are NaN, as for scalars."""
+    a = np.zeros((16, 16), np.float32)
+    b = np.ones((16, 16), np.float32)
+    a[3, 4], b[7, 5] = np.nan, np.inf
+    c = np.zeros((16, 16), np.float32)
+    code = MachineCode(lower(Einsum("mk,kn->mn", (16, 16, 16)).text(), [ConvertLinalgToLoops()]))
+    code.run("main", [a, b, c])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(np.isnan(c), np.isnan(a @ b))
