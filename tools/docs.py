@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
 from tools.reporting import guarded
+from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 
@@ -86,7 +87,25 @@ def _pass_entry(name: str, module_pass: type[ModulePass]) -> str:
     return f"### `{name}`\n\n{inspect.cleandoc(module_pass.__doc__ or '')}\n{options}\n"
 
 
-PAGES = {"operations.md": operations_page, "passes.md": passes_page}
+def status_page() -> str:
+    """Which operation has come how far, and which opcodes are none."""
+    lines = [
+        NOTICE + "# Status of the operations\n",
+        "*inferred*: result types follow from operands and properties (elsewhere the declared type"
+        " is checked). *interpreted*: by the numpy reference. *lowered*: to machine code."
+        " *HLO text*, *StableHLO*: read from there.\n",
+        f"| opcode | {' | '.join(aspect.title for aspect in ASPECTS)} |",
+        f"| --- {'| --- ' * len(ASPECTS)}|",
+    ]
+    for name, operation in sorted(BY_OPCODE.items()):
+        cells = ("yes" if aspect.holds(operation) else "" for aspect in ASPECTS)
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    lines.append("\nOpcodes of HLO that are no operation:\n")
+    lines.extend(f"- `{name}`: {reason}" for name, reason in NOT_OPERATIONS.items())
+    return "\n".join(lines)
+
+
+PAGES = {"ops.md": operations_page, "passes.md": passes_page, "status.md": status_page}
 """Every generated page and what writes it."""
 
 
