@@ -36,6 +36,9 @@ MATH_COST = 20
 LIGHT_BODY = 8
 """Up to this cost of a body, several vectors a step hide the latency of a reduction."""
 VECTORS_IN_FLIGHT = 4
+MORE_VECTORS_IN_FLIGHT = 8
+"""For long rows: a maximum, with its care for NaN and signed zeros, takes some fifteen cycles."""
+LONG_ROW_VECTORS = 32
 
 ROWS_PER_PASS = 8
 """Rows that a reduction along columns adds at once while it walks along the row."""
@@ -193,7 +196,10 @@ def vectors_in_flight(nest: Nest, body: Body, chosen: Lanes) -> int:
         return 1
     if body_cost(body) > LIGHT_BODY:
         return 1
-    return min(VECTORS_IN_FLIGHT, ceil(nest.extents[chosen.dimension] / chosen.lanes))
+    vectors = ceil(nest.extents[chosen.dimension] / chosen.lanes)
+    if nest.is_reduction[chosen.dimension] and vectors >= LONG_ROW_VECTORS:
+        return MORE_VECTORS_IN_FLIGHT
+    return min(VECTORS_IN_FLIGHT, vectors)
 
 
 def walks_along_rows(nest: Nest) -> bool:

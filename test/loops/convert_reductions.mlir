@@ -8,8 +8,8 @@
 // Along the row in vectors, several at a time; the fill becomes the initial value.
 // CHECK-LABEL: func.func @row_sums
 // CHECK:         scf.for %d0 = %c0 to %c8 step %c1 {
-// CHECK-NEXT:      %[[S0:.*]], %[[S1:.*]], %[[S2:.*]], %[[S3:.*]] = scf.for %d1 = %c0 to %c512 step %c64 iter_args(%[[P0:.*]] = %0, %{{.*}} = %0, %{{.*}} = %0, %{{.*}} = %0)
-// CHECK:             %[[X0:.*]] = vector.load %a[%d0, %d1] : memref<8x512xf32>, vector<16xf32>
+// CHECK-NEXT:      %[[S0:.*]], %[[S1:.*]], %[[S2:.*]], %[[S3:.*]] = scf.for %d1 = %c0 to %c256 step %c64 iter_args(%[[P0:.*]] = %0, %{{.*}} = %0, %{{.*}} = %0, %{{.*}} = %0)
+// CHECK:             %[[X0:.*]] = vector.load %a[%d0, %d1] : memref<8x256xf32>, vector<16xf32>
 // CHECK-NEXT:        arith.addf %[[P0]], %[[X0]] : vector<16xf32>
 // CHECK:             scf.yield
 // CHECK:           arith.addf %[[S0]], %[[S1]] : vector<16xf32>
@@ -18,11 +18,11 @@
 // CHECK-NEXT:      %[[R:.*]] = vector.reduction <add>, %[[V]] fastmath<reassoc> : vector<16xf32> into f32
 // CHECK-NEXT:      %[[SUM:.*]] = arith.addf %zero, %[[R]] : f32
 // CHECK-NEXT:      memref.store %[[SUM]], %b[%d0] : memref<8xf32>
-func.func @row_sums(%a: memref<8x512xf32>, %b: memref<8xf32>) {
+func.func @row_sums(%a: memref<8x256xf32>, %b: memref<8xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%b : memref<8xf32>)
   linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%a : memref<8x512xf32>) outs(%b : memref<8xf32>) {
+      ins(%a : memref<8x256xf32>) outs(%b : memref<8xf32>) {
   ^bb0(%x: f32, %sum: f32):
     %0 = arith.addf %sum, %x : f32
     linalg.yield %0 : f32
