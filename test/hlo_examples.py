@@ -1,6 +1,6 @@
 """Small programs of HLO text, on the reference and on XLA CPU."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -86,3 +86,16 @@ def on_xla(text: str, operands: Operands) -> tuple[np.ndarray, ...]:
         arguments = [jax.device_put(value) for value in operands.values()]
         found = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
     return tuple(np.asarray(shards[0]) for shards in found)
+
+
+def of_jax(
+    function: Callable[..., Any], *arguments: Any
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """What a JAX function gives: its HLO text on the reference, and on XLA CPU."""
+    with jax.enable_x64(True):
+        lowered = jax.jit(function).lower(*arguments)
+        expected = jax.tree.leaves(lowered.compile()(*arguments))
+    text = lowered.as_text(dialect="hlo")
+    assert text is not None
+    operands = {f"p{i}": argument for i, argument in enumerate(arguments)}
+    return on_reference(text, operands), tuple(np.asarray(leaf) for leaf in expected)

@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hlo_examples import Operands, binary, last_of_two, on_reference, on_xla, program, spelled
+from hlo_examples import (
+    Operands,
+    binary,
+    last_of_two,
+    of_jax,
+    on_reference,
+    on_xla,
+    program,
+    spelled,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from peers import has_jax
@@ -344,16 +353,7 @@ def test_jax_programs(name: str):
     low = 0 if name[0] == "u" else -3
     x, u = (numbers(name, random.integers(low, 4, sizes)) for sizes in ((4, 3), (6, 3)))
     i = numbers("s32", random.integers(-2, 6, 6))
+    function = jax_scatters
     if name == "c64":
-        return compare(lambda x, i, u: (x.at[i].set(u), x.at[i].add(u)), x, i, u)
-    return compare(jax_scatters, x, i, u)
-
-
-def compare(function: Any, *arguments: Any) -> None:
-    with jax.enable_x64(True):
-        lowered = jax.jit(function).lower(*arguments)
-        expected = [np.asarray(leaf) for leaf in lowered.compile()(*arguments)]
-    text = lowered.as_text(dialect="hlo")
-    assert text is not None
-    operands = {f"p{i}": argument for i, argument in enumerate(arguments)}
-    same(on_reference(text, operands), tuple(expected))
+        function = lambda x, i, u: (x.at[i].set(u), x.at[i].add(u))  # noqa: E731
+    same(*of_jax(function, x, i, u))
