@@ -5,8 +5,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from scalar_evaluation import unsigned
 from small_programs import Built, function, same, type_of
-from tensor_evaluator import run_module, unsigned
+from tensor_evaluator import run_module
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.passes import ModulePass
 
