@@ -34,7 +34,7 @@ LARGE_OPERAND_BYTES = 3 << 19
 """An operand of this size leaves the second-level cache between two uses."""
 COLUMNS_AT_ONCE = 128
 """Columns that are packed at a time: long enough pieces of the operand's rows to stream."""
-SCRATCH_BYTES = 3 << 17
+SCRATCH_BYTES = 1 << 18
 """What the panels may take of the second-level cache, and of the stack."""
 
 DOT_TILE = 4

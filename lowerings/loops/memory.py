@@ -127,8 +127,9 @@ class MemoryAccess:
         strides, dimension = self.access.strides, self.dimension
         assert strides is not None
         assert dimension is not None
-        stride = strides[dimension]
-        return self.builder.constants.elements([stride * lane for lane in range(lanes)], i32)
+        distances = [strides[dimension] * lane for lane in range(lanes)]
+        is_near = max(map(abs, distances)) < 1 << 31
+        return self.builder.constants.elements(distances, i32 if is_near else i64)
 
     def _all_lanes(self, lanes: int) -> SSAValue:
         return self.builder.constants.number(1, vector_of(i1, lanes))
