@@ -1,0 +1,266 @@
+"""Every numbered constraint of the operations with windows and of `map`, broken alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from small_programs import computation, constant, shape, tuple_of, value
+from violations import accepts, assert_violates, cases
+from xdsl.ir import Region
+
+from xla_dialect.attributes import SpellingError
+from xla_dialect.convolution_labels import ConvolutionLabels
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import ConvolutionOp
+from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
+from xla_dialect.ops.reduction import MapOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.types import TokenType, spell
+from xla_dialect.window import Window
+
+TOKEN = TokenType()
+
+
+def adding(name: str = "f32") -> Region:
+    return computation([f"{name}[]"] * 2, AddOp)
+
+
+def comparing(name: str = "f32") -> Region:
+    return computation([f"{name}[]"] * 2, lambda a, b: CompareOp(a, b, direction="GE"))
+
+
+def identity(*types: Any) -> Region:
+    return computation(types, lambda *xs: list(xs))
+
+
+def reduce_window(
+    inputs: Sequence[Any] = ("f32[4,5]",),
+    inits: Sequence[Any] = ("f32[]",),
+    window: str = "size=2x2",
+    to_apply: Region | None = None,
+) -> XlaOp:
+    return ReduceWindowOp(
+        [value(x) for x in inputs],
+        [value(x) for x in inits],
+        window=window,
+        regions=[to_apply or adding()],
+    )
+
+
+def select_and_scatter(
+    operand: Any = "f32[4,6]",
+    source: Any = "f32[2,2]",
+    init: Any = "f32[]",
+    window: str = "size=2x3 stride=2x3",
+    select: Region | None = None,
+    scatter: Region | None = None,
+) -> XlaOp:
+    return SelectAndScatterOp(
+        value(operand),
+        value(source),
+        value(init),
+        window=window,
+        regions=[select or comparing(), scatter or adding()],
+    )
+
+
+def map_(inputs: Sequence[Any], to_apply: Region, dimensions: Sequence[int] | None = None) -> XlaOp:
+    return MapOp([value(x) for x in inputs], dimensions=dimensions, regions=[to_apply])
+
+
+def convolution(
+    lhs: Any = "f32[2,4,5,6]",
+    rhs: Any = "f32[6,4,2,3]",
+    window: str = "size=2x3",
+    labels: str = "bf01_oi01->bf01",
+    features: int = 1,
+    batches: int = 1,
+    result: str | None = None,
+) -> XlaOp:
+    return ConvolutionOp(
+        value(lhs),
+        value(rhs),
+        window=window,
+        dim_labels=labels,
+        feature_group_count=features,
+        batch_group_count=batches,
+        result_types=None if result is None else [shape(result)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "build"),
+    [
+        *cases(
+            "reduce_window",
+            ("C1", lambda: reduce_window([], [])),
+            ("C1", lambda: reduce_window([TOKEN])),
+            ("C1", lambda: reduce_window(["f32[4,5]", "f32[4,6]"], ["f32[]", "f32[]"])),
+            ("RC1", lambda: reduce_window(to_apply=adding("f64"))),
+            ("RC1", lambda: reduce_window(to_apply=identity("f32[]"))),
+            ("RC2", lambda: reduce_window(to_apply=comparing())),
+            ("RC2", lambda: reduce_window(to_apply=identity("f32[]", "f32[]"))),
+            ("RC3", lambda: reduce_window(inits=["f64[]"])),
+            ("RC3", lambda: reduce_window(inits=["f32[1]"])),
+            ("C3", lambda: reduce_window(window="size=2")),
+            ("C3", lambda: reduce_window(window="size=2x2x1")),
+            ("C3", lambda: reduce_window(window="")),
+            ("C4", lambda: reduce_window(window="size=0x2")),
+            ("C4", lambda: reduce_window(window="size=-1x2")),
+            ("C4", lambda: reduce_window(window="size=2x2 stride=1x0")),
+            ("C4", lambda: reduce_window(window="size=2x2 lhs_dilate=0x1")),
+            ("C4", lambda: reduce_window(window="size=2x2 rhs_dilate=1x-1")),
+            ("C4", lambda: reduce_window(window="size=2x2 rhs_reversal=0x1")),
+        ),
+        *cases(
+            "select_and_scatter",
+            ("C1", lambda: select_and_scatter(source="f64[2,2]")),
+            ("C1", lambda: select_and_scatter(init="f64[]")),
+            ("C1", lambda: select_and_scatter(init="f32[1]")),
+            ("C1", lambda: select_and_scatter(operand=TOKEN)),
+            ("C2", lambda: select_and_scatter(select=comparing("s32"))),
+            ("C2", lambda: select_and_scatter(select=adding())),
+            ("C2", lambda: select_and_scatter(select=identity("f32[]"))),
+            ("RC1", lambda: select_and_scatter(scatter=adding("f64"))),
+            ("RC2", lambda: select_and_scatter(scatter=comparing())),
+            ("C4", lambda: select_and_scatter(window="size=2")),
+            ("C4", lambda: select_and_scatter(window="size=2x0")),
+            ("C4", lambda: select_and_scatter(window="size=2x3 stride=0x3")),
+            ("C4", lambda: select_and_scatter(window="size=2x3 stride=2x3 lhs_dilate=2x1")),
+            ("C4", lambda: select_and_scatter(window="size=2x3 stride=2x3 rhs_dilate=2x1")),
+            ("C4", lambda: select_and_scatter(window="size=2x3 stride=2x3 rhs_reversal=0x1")),
+            ("C5", lambda: select_and_scatter(source="f32[2,3]")),
+            ("C5", lambda: select_and_scatter(source="f32[2]")),
+        ),
+        *cases(
+            "map",
+            ("C1", lambda: map_([], identity())),
+            ("C1", lambda: map_([tuple_of()], identity("f32[]"))),
+            ("C1", lambda: map_(["f32[2]", "f32[3]"], adding())),
+            ("C2", lambda: map_(["f32[2]"], adding())),
+            ("C2", lambda: map_(["f32[2]", "f64[2]"], adding())),
+            ("C2", lambda: map_(["f32[2]"], identity("f32[2]"))),
+            ("C2", lambda: map_(["f32[2]"] * 2, identity("f32[]", "f32[]"))),
+            (
+                "C2",
+                lambda: map_(["f32[2]"], computation(["f32[]"], lambda x: constant("f32", [1]))),
+            ),
+            ("C3", lambda: map_(["f32[2,3]"] * 2, adding(), [0])),
+            ("C3", lambda: map_(["f32[2,3]"] * 2, adding(), [1, 0])),
+            ("C3", lambda: map_(["f32[]"] * 2, adding(), [0])),
+        ),
+        *cases(
+            "convolution",
+            ("C1", lambda: convolution(lhs="f32[2,4,5]")),
+            ("C1", lambda: convolution(rhs="f32[6,4,2]")),
+            ("C1", lambda: convolution(window="size=2")),
+            ("C1", lambda: convolution(window="size=2x2")),
+            ("C1", lambda: convolution(window="")),
+            ("C1", lambda: convolution(labels="bf00_oi01->bf01")),
+            ("C1", lambda: convolution(labels="bb01_oi01->bf01")),
+            ("C1", lambda: convolution(labels="bf01_oo01->bf01")),
+            ("C1", lambda: convolution(labels="bf01_oi01->bf02")),
+            ("C1", lambda: convolution(labels="bf01_oi01->bf0")),
+            ("C1", lambda: convolution(labels="b?01_oi01->bf01")),
+            ("C2", lambda: convolution(rhs="f64[6,4,2,3]")),
+            ("C2", lambda: convolution("pred[2,4,5,6]", "pred[6,4,2,3]")),
+            ("C2", lambda: convolution(lhs=TOKEN)),
+            ("C3", lambda: convolution(window="size=2x3 stride=0x1")),
+            ("C3", lambda: convolution(window="size=2x3 lhs_dilate=1x0")),
+            ("C3", lambda: convolution(window="size=2x3 rhs_dilate=-1x1")),
+            ("C3", lambda: convolution(rhs="f32[6,4,0,3]", window="size=0x3")),
+            ("C4", lambda: convolution(features=0)),
+            ("C4", lambda: convolution(batches=-1)),
+            ("C5", lambda: convolution(rhs="f32[6,2,2,3]", features=2, batches=2)),
+            ("C6", lambda: convolution(features=2)),
+            ("C6", lambda: convolution(rhs="f32[6,3,2,3]")),
+            ("C6", lambda: convolution(rhs="f32[7,2,2,3]", features=2)),
+            ("C7", lambda: convolution(batches=3)),
+            ("C7", lambda: convolution(rhs="f32[7,4,2,3]", batches=2)),
+            ("Result", lambda: convolution(result="f32[2,6,4,5]")),
+            ("Result", lambda: convolution(result="f32[]")),
+        ),
+    ],
+)
+def test_constraints(name: str, label: str, build: Any):
+    assert_violates(name, label, build)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (reduce_window, ["f32[3,4]"]),
+        (lambda: reduce_window(window="size=2x2 stride=3x2 pad=0_1x-1_-1"), ["f32[2,1]"]),
+        (lambda: reduce_window(window="size=9x1"), ["f32[0,5]"]),
+        (lambda: reduce_window(window="size=1x1 pad=-9_0x0_0"), ["f32[0,5]"]),
+        (
+            lambda: reduce_window(
+                ["f32[4]", "s32[4]"],
+                ["f32[]", "s32[]"],
+                "size=2 lhs_dilate=2 rhs_dilate=3",
+                identity_of_first("f32[]", "s32[]"),
+            ),
+            ["f32[4]", "s32[4]"],
+        ),
+        (lambda: reduce_window(["f32[]"], window=""), ["f32[]"]),
+        (lambda: reduce_window(["f32[<=4,5]"]), ["f32[<=3,4]"]),
+        (select_and_scatter, ["f32[4,6]"]),
+        (lambda: map_(["f32[2,3]"] * 2, comparing(), [0, 1]), ["pred[2,3]"]),
+        (lambda: map_(["f32[2,3]", "f32[<=2,3]"], comparing()), ["pred[<=2,3]"]),
+        (convolution, ["f32[2,6,4,4]"]),
+        (
+            lambda: convolution(
+                "s8[5,4,6,2]", "s8[2,6,4,3]", labels="0f1b_0oi1->10bf", result="s32[4,4,2,6]"
+            ),
+            ["s32[4,4,2,6]"],
+        ),
+        (lambda: convolution(rhs="f32[6,1,2,3]", features=2, lhs="f32[2,2,5,6]"), ["f32[2,6,4,4]"]),
+        (lambda: convolution(batches=2), ["f32[1,6,4,4]"]),
+        (lambda: convolution("f32[2,3]", "f32[5,3]", "", "bf_oi->bf"), ["f32[2,5]"]),
+        (
+            lambda: convolution("f32[0,0,0]", "f32[2,0,1]", "size=1 pad=1_1", "bf0_oi0->bf0"),
+            ["f32[0,2,2]"],
+        ),
+    ],
+)
+def test_results(build: Any, expected: list[str]):
+    assert [spell(result.type) for result in accepts(build).results] == expected
+
+
+def identity_of_first(*types: Any) -> Region:
+    """The computation that returns the first half of its parameters."""
+    return computation([*types, *types], lambda *xs: list(xs[: len(types)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        ("size=2 size=2", "each once", 7),
+        ("stride=2", "stride has 1 entries, size has 0", 0),
+        ("size=2x2 pad=0_0", "pad has 1 entries, size has 2", 9),
+        ("size=2 pad=0", "padding low_high, found '0'", 11),
+        ("size=2x", "an integer of 64 bits, found ''", 7),
+        ("size=9223372036854775808", "an integer of 64 bits", 5),
+        ("size=2 rhs_reversal=2", "0 or 1, found '2'", 20),
+        ("size=2 color=3", "expected one of size, stride", 7),
+        ("size", "followed by '='", 0),
+        ("size=\u0662", "an integer of 64 bits", 5),
+    ],
+)
+def test_misspelled_windows(text: str, message: str, position: int):
+    with pytest.raises(SpellingError) as error:
+        Window.parse(text)
+    assert message in str(error.value)
+    assert error.value.position == position
+
+
+def test_lists_of_other_lengths():
+    with pytest.raises(SpellingError, match="window dilation has 1 entries, size has 2"):
+        Window.of([2, 2], window_dilation=[1])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "bf01", "bf01_oi01", "bf01_oi01->", "bf01_oi01->bf01 ", "xy_oi->bf"]
+)
+def test_misspelled_labels(text: str):
+    with pytest.raises(SpellingError, match="expected labels like bf01_oi01->bf01"):
+        ConvolutionLabels.parse(text)
