@@ -119,6 +119,7 @@ def test_layouts_are_kept() -> None:
         (None, None, "not of NoneType"),
         (np.array(["a"]), None, "dtype <U1"),
         ([1, 2], "f32[3]", r"sizes \[2\], not those of f32\[3\]"),
+        (1, "f32[<=3]", r"sizes \[\], not those of f32\[<=3\]"),
         ([1, 2], "(f32[], f32[])[]", "type '.*': expected"),
         ((1,), "(f32[], f32[])", "1 elements for the tuple"),
         (1, "(f32[])", "a Python int is not a tuple"),

@@ -145,6 +145,23 @@ def test_messages(call: Any, message: str) -> None:
     assert caught.value.file == __file__
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b, x: b.add(x, b.constant(1.0)),
+        lambda b, x: b.broadcast(x, [2]),
+        lambda b, x: b.collapse(x, [0, 1]),
+        lambda b, x: b.reduce_window(x, 0, b.add, [1, 1]),
+        lambda b, x: b.conv(x, x, [], "SAME"),
+        lambda b, x: b.neg(b.transpose(x, [1, 0])),
+    ],
+)
+def test_dimensions_without_a_bound(call: Any) -> None:
+    b = XlaBuilder("e")
+    with pytest.raises(BuildError, match=r"\(Size\) .*unbounded"):
+        call(b, b.parameter(0, "f32[?,2]"))
+
+
 def test_values_of_another_builder() -> None:
     b, other = XlaBuilder("one"), XlaBuilder("other")
     x, y = b.parameter(0, "f32[]"), other.parameter(0, "f32[]")

@@ -18,7 +18,7 @@ from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsA
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.shapes import Sizes
-from xla_dialect.types import sizes_of, spell
+from xla_dialect.types import spell
 from xla_dialect.violation import Violation
 from xla_dialect.window import Window, WindowAttr
 
@@ -191,8 +191,8 @@ class ContractionMethods(Recorder):
         window = make_window(
             "conv_with_general_padding",
             "C1",
-            sizes_of(lhs.array_type)[2:],
-            sizes_of(rhs.array_type)[2:],
+            lhs.shape[2:],
+            rhs.shape[2:],
             window_strides,
             padding,
             lhs_dilation,

@@ -16,7 +16,7 @@ from xla_dialect.builder.recorder import normalized
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.shapes import without
-from xla_dialect.types import PRED, S32, array, compatible, is_scalar, sizes_of, spell
+from xla_dialect.types import PRED, S32, array, compatible, is_scalar, spell
 
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
 """What a computation returns, and so the operation that carries it: a value or several."""
@@ -268,10 +268,7 @@ class ControlFlowMethods(Computations):
         state = self._all_ssa(carries, "carry")
         rank = inputs[0].rank if inputs else 0
         number = normalized(dimension, rank)
-        slices = [
-            array(value.element_type, without(sizes_of(value.array_type), (number,)))
-            for value in inputs
-        ]
+        slices = [array(value.element_type, without(value.shape, (number,))) for value in inputs]
         parameters = [*slices, *(value.type for value in state)]
         return self._append(
             ops.ScanOp,

@@ -53,7 +53,7 @@ class CreationMethods(ImplicitBroadcasting):
         if is_array(type_) and np.ndim(cast(Any, value)) == 0:
             filled = cast(Array, type_)
             scalar = self._literal(as_array(value, filled.element_type))
-            if filled.get_shape():
+            if filled.get_shape() and filled.has_static_shape():
                 return self._expanded(scalar, filled.get_shape(), ())
         return self._append_one(ConstantOp, value=_literal(value, type_))
 

@@ -13,7 +13,7 @@ from xla_dialect.builder.type_spelling import TypeLike, as_array_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.shapes import is_ascending
-from xla_dialect.types import S32, array, sizes_of
+from xla_dialect.types import S32, array
 from xla_dialect.violation import Violation, require
 
 
@@ -31,7 +31,7 @@ class DataMovementMethods(ImplicitBroadcasting):
 
     def broadcast(self, operand: XlaValue, broadcast_sizes: Sequence[int]) -> XlaValue:
         """The array, repeated along new leading dimensions. Example: `b.broadcast(v, [2, 3])`."""
-        before = sizes_of(operand.array_type)
+        before = operand.shape
         if any(size < 0 for size in broadcast_sizes):
             raise build_error(f"broadcast: (C2) broadcast_sizes are {list(broadcast_sizes)}")
         result = array(operand.element_type, (*broadcast_sizes, *before))
@@ -55,7 +55,7 @@ class DataMovementMethods(ImplicitBroadcasting):
         Example: `b.broadcast_in_dim(v, [4, 8], [1])`.
         """
         self._ssa(operand)
-        before = sizes_of(operand.array_type)
+        before = operand.shape
         try:
             _require_in_dim(before, out_dim_size, broadcast_dimensions)
         except Violation as violation:
@@ -68,7 +68,7 @@ class DataMovementMethods(ImplicitBroadcasting):
 
         Example: `b.collapse(x, [0, 1])`.
         """
-        sizes = sizes_of(operand.array_type)
+        sizes = operand.shape
         found = all_normalized(dimensions, len(sizes))
         ssa = self._ssa(operand)
         first, last = (found[0], found[-1]) if found else (0, -1)

@@ -12,7 +12,7 @@ from xla_dialect.builder.recorder import Operand
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.types import PRED, is_scalar, sizes_of, spell, spell_all, tuple_elements
+from xla_dialect.types import PRED, is_scalar, spell, spell_all, tuple_elements
 
 
 class ElementwiseTernaryMethods(ImplicitBroadcasting):
@@ -41,7 +41,7 @@ class ElementwiseTernaryMethods(ImplicitBroadcasting):
             if isinstance(chosen, XlaValue) and tuple_elements(chosen.type) is not None:
                 return self._select_tuple(pred, on_true, on_false)
         pair = self._pair("select", on_true, on_false)
-        sizes = [sizes_of(value.array_type) for value in (*pair, pred)]
+        sizes = [value.shape for value in (*pair, pred)]
         common = next((found for found in sizes if found), ())
         left, right = (v if v.shape else self._expanded(v, common, ()) for v in pair)
         return self._append_one(SelectOp, choice, left.ssa, right.ssa)

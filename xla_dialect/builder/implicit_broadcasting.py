@@ -8,7 +8,7 @@ from xla_dialect.broadcasting import broadcast_shape, expansion, matched_dimensi
 from xla_dialect.builder.recorder import Operand, Recorder, violated
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
-from xla_dialect.types import array, sizes_of
+from xla_dialect.types import array
 from xla_dialect.violation import Violation
 
 
@@ -26,7 +26,7 @@ class ImplicitBroadcasting(Recorder):
         left, right = self._pair(method, lhs, rhs)
         if left.type == right.type and not broadcast_dimensions:
             return left, right
-        before = sizes_of(left.array_type), sizes_of(right.array_type)
+        before = left.shape, right.shape
         try:
             result = broadcast_shape(*before, broadcast_dimensions)
         except Violation as violation:
@@ -45,7 +45,7 @@ class ImplicitBroadcasting(Recorder):
 
         Sizes 1 are stretched; the others are those of the result.
         """
-        element_type, before = operand.element_type, sizes_of(operand.array_type)
+        element_type, before = operand.element_type, operand.shape
         step = expansion(before, result, dimensions)
         if step is None:
             return operand

@@ -13,7 +13,7 @@ from xla_dialect.builder.recorder import Operand, all_normalized
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.builder.window_arguments import Padding, make_window
 from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp
-from xla_dialect.types import array, sizes_of
+from xla_dialect.types import array
 from xla_dialect.window import WindowAttr
 
 
@@ -110,7 +110,7 @@ class ReductionMethods(Computations):
         window = make_window(
             "reduce_window",
             "C3",
-            sizes_of(inputs[0].array_type),
+            inputs[0].shape,
             window_dimensions,
             window_strides,
             padding,
@@ -150,7 +150,7 @@ class ReductionMethods(Computations):
         window = make_window(
             "select_and_scatter",
             "C4",
-            sizes_of(operand.array_type),
+            operand.shape,
             window_dimensions,
             window_strides,
             padding,

@@ -10,7 +10,15 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.constant_values import Number
-from xla_dialect.types import Array, ElementClass, element_class, spell, tuple_elements
+from xla_dialect.types import (
+    Array,
+    ElementClass,
+    element_class,
+    sizes_of,
+    spell,
+    tuple_elements,
+)
+from xla_dialect.violation import Violation
 
 if TYPE_CHECKING:
     from xla_dialect.builder.xla_builder import XlaBuilder
@@ -59,13 +67,20 @@ class XlaValue:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of an array, -1 where dynamic; raises BuildError for a tuple or a token."""
-        return self.array_type.get_shape()
+        """
+        The sizes of an array; of dynamic dimensions the bounds, as `DynamicSize`.
+
+        Raises BuildError for a tuple or a token, and for a dynamic dimension without a bound.
+        """
+        try:
+            return sizes_of(self.array_type)
+        except Violation as violation:
+            raise build_error(str(violation)) from None
 
     @property
     def rank(self) -> int:
         """The number of dimensions of an array; raises BuildError for a tuple or a token."""
-        return len(self.shape)
+        return self.array_type.get_num_dims()
 
     @property
     def element_type(self) -> Attribute:
