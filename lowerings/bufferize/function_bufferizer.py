@@ -151,7 +151,9 @@ class FunctionBufferizer:
             buffer = self.open_destination(destination)
             if buffer is not None:
                 return buffer
-        return self.allocate(buffer_type(value))
+        buffer = self.allocate(buffer_type(value))
+        buffer.memref.name_hint = value.name_hint
+        return buffer
 
     def open_destination(self, destination: Destination, *, dying: bool = False) -> Buffer | None:
         """

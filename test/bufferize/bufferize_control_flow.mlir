@@ -172,3 +172,61 @@ func.func @while(%n: tensor<i32>, %h: tensor<4xf32>, %w: tensor<4xf32>) -> (tens
   }
   return %r#1, %r#2 : tensor<8x4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The same initial value is carried twice: only one of them may take over its memory.
+
+// CHECK-LABEL: func.func @carried_twice(
+// CHECK:         linalg.exp ins(%a : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:    "memref.copy"(%result, %result_1)
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      memref.store %x, %result[%i]
+// CHECK-NEXT:      memref.store %x, %result_1[%c0]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @carried_twice(%a: tensor<4xf32>, %x: f32, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %b = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%y = %b, %z = %b) -> (tensor<4xf32>, tensor<4xf32>) {
+    %u = tensor.insert %x into %y[%i] : tensor<4xf32>
+    %v = tensor.insert %x into %z[%c0] : tensor<4xf32>
+    scf.yield %u, %v : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A while loop hands its body something else than it carries: it has memory of its own, which is
+// the result's.
+
+// CHECK-LABEL: func.func @computed_before(
+// CHECK-SAME:    %a: memref<4xf32>, %c: memref<i1>, %result: memref<4xf32>)
+// CHECK:         %x = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    "memref.copy"(%a, %x)
+// CHECK-NEXT:    scf.while () : () -> () {
+// CHECK-NEXT:      linalg.exp ins(%x : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:      %condition = memref.load %c[] : memref<i1>
+// CHECK-NEXT:      scf.condition(%condition)
+// CHECK-NEXT:    } do {
+// CHECK-NEXT:      linalg.sqrt ins(%result : memref<4xf32>) outs(%x : memref<4xf32>)
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @computed_before(%a: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %r = scf.while (%x = %a) : (tensor<4xf32>) -> tensor<4xf32> {
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %condition = tensor.extract %c[] : tensor<i1>
+    scf.condition(%condition) %y : tensor<4xf32>
+  } do {
+  ^bb0(%y: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    %z = linalg.sqrt ins(%y : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

@@ -146,3 +146,62 @@ func.func @large(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %f = linalg.exp ins(%d : tensor<512x512xf32>) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %f : tensor<512x512xf32>
 }
+
+// -----
+
+// A view of a part, made before the part was put in place, is used afterwards: what changes it is
+// not the whole, and what changes the whole is not it.
+
+// CHECK-LABEL: func.func @view_of_part(
+// CHECK:         %whole = memref.alloc() : memref<4x2xf32>
+// CHECK-NEXT:    %b = memref.subview %whole[0, 0] [2, 2] [1, 1] : memref<4x2xf32> to memref<2x2xf32>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<2x2xf32>) outs(%b : memref<2x2xf32>)
+// CHECK-NEXT:    %v = memref.collapse_shape %b
+// CHECK-NEXT:    %[[SECOND:.*]] = memref.subview %whole[2, 0] [2, 2] [1, 1]
+// CHECK-NEXT:    "memref.copy"(%a, %[[SECOND]])
+// CHECK-NEXT:    "memref.copy"(%whole, %result)
+// CHECK-NEXT:    memref.store %x, %result[%c0, %c0]
+// CHECK-NEXT:    "memref.copy"(%v, %result_1)
+// CHECK-NEXT:    memref.store %x, %result_1[%c1]
+// CHECK-NEXT:    linalg.exp ins(%whole : memref<4x2xf32>) outs(%result_2 : memref<4x2xf32>)
+func.func @view_of_part(%a: tensor<2x2xf32>, %x: f32) -> (tensor<4x2xf32>, tensor<4xf32>, tensor<4x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2x2xf32>
+  %b = linalg.exp ins(%a : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %v = tensor.collapse_shape %b [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %empty = tensor.empty() : tensor<4x2xf32>
+  %half = tensor.insert_slice %b into %empty[0, 0][2, 2][1, 1] : tensor<2x2xf32> into tensor<4x2xf32>
+  %whole = tensor.insert_slice %a into %half[2, 0][2, 2][1, 1] : tensor<2x2xf32> into tensor<4x2xf32>
+  %c = tensor.insert %x into %whole[%c0, %c0] : tensor<4x2xf32>
+  %w = tensor.insert %x into %v[%c1] : tensor<4xf32>
+  %e4 = tensor.empty() : tensor<4x2xf32>
+  %d = linalg.exp ins(%whole : tensor<4x2xf32>) outs(%e4 : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %c, %w, %d : tensor<4x2xf32>, tensor<4xf32>, tensor<4x2xf32>
+}
+
+// -----
+
+// The same with the whole changed in place, but for the view.
+
+// CHECK-LABEL: func.func @whole_changed_before_view(
+// CHECK:         %whole = memref.alloc() : memref<4x2xf32>
+// CHECK:         "memref.copy"(%whole, %c)
+// CHECK-NEXT:    memref.store %x, %c[%c0, %c0]
+// CHECK-NEXT:    linalg.exp ins(%v : memref<4xf32>) outs(%result : memref<4xf32>)
+// CHECK-NEXT:    linalg.exp ins(%c : memref<4x2xf32>) outs(%result_1 : memref<4x2xf32>)
+func.func @whole_changed_before_view(%a: tensor<2x2xf32>, %x: f32) -> (tensor<4xf32>, tensor<4x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty() : tensor<2x2xf32>
+  %b = linalg.exp ins(%a : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %v = tensor.collapse_shape %b [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %empty = tensor.empty() : tensor<4x2xf32>
+  %half = tensor.insert_slice %b into %empty[0, 0][2, 2][1, 1] : tensor<2x2xf32> into tensor<4x2xf32>
+  %whole = tensor.insert_slice %a into %half[2, 0][2, 2][1, 1] : tensor<2x2xf32> into tensor<4x2xf32>
+  %c = tensor.insert %x into %whole[%c0, %c0] : tensor<4x2xf32>
+  %e2 = tensor.empty() : tensor<4xf32>
+  %r = linalg.exp ins(%v : tensor<4xf32>) outs(%e2 : tensor<4xf32>) -> tensor<4xf32>
+  %e4 = tensor.empty() : tensor<4x2xf32>
+  %d = linalg.exp ins(%c : tensor<4x2xf32>) outs(%e4 : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %r, %d : tensor<4xf32>, tensor<4x2xf32>
+}

@@ -92,9 +92,19 @@ class ProgramMaker(TensorStatements):
 
     def some_types(self) -> list[TensorType]:
         return [
-            tensor_type(self.random.choice(((4,), (2, 3), (), (6,))))
+            tensor_type(self.random.choice(((4,), (2, 3), (), (6,), (3, 3))))
             for _ in range(self.random.randrange(1, 4))
         ]
+
+    def initial_values(self) -> list[SSAValue]:
+        """Values for a loop to carry: several may be the same, or in the same memory."""
+        initials = [self.pick(type.get_shape()) for type in self.some_types()]
+        if self.random.random() < 0.3:
+            made = self.elementwise_of((4,))
+            again = self.reshape_to(made, (4,)) if self.random.random() < 0.5 else made
+            initials.extend((made, again))
+        self.random.shuffle(initials)
+        return initials
 
     def conditional(self) -> None:
         types = self.some_types()
@@ -116,7 +126,7 @@ class ProgramMaker(TensorStatements):
         self.scope.extend(op.results)
 
     def for_loop(self) -> None:
-        initials = [self.pick(type.get_shape()) for type in self.some_types()]
+        initials = self.initial_values()
         types = [value.type for value in initials]
         lower, upper, step = (self.index(n) for n in (0, self.random.randrange(4), 1))
         body = self.nested_block([INDEX, *types], types)
@@ -130,7 +140,7 @@ class ProgramMaker(TensorStatements):
         carried, permuted and repeated, or computed from it.
         """
         counter = self.dense((), [0])
-        initials = [counter, *(self.pick(type.get_shape()) for type in self.some_types())]
+        initials = [counter, *self.initial_values()]
         types = [value.type for value in initials]
         before = Block(arg_types=types)
         outer = self.block, list(self.scope)

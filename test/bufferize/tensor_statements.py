@@ -98,15 +98,15 @@ class TensorStatements(ProgramBuilding):
         rank = len(shape)
         iterators = [IteratorTypeAttr.parallel()] * rank
         iterators[reduced] = IteratorTypeAttr.reduction()
+        of_result = AffineMap(rank, 0, tuple(AffineDimExpr(d) for d in kept))
+        # The initial value is read again and again, while the result changes.
+        others = [initial] if self.random.random() < 0.3 else []
         op = self.generic(
-            [source],
+            [source, *others],
             [initial],
-            [
-                AffineMap.identity(rank),
-                AffineMap(rank, 0, tuple(AffineDimExpr(d) for d in kept)),
-            ],
+            [AffineMap.identity(rank), *([of_result] * (1 + len(others)))],
             iterators,
-            lambda block: [self.combine(block, block.args[1], block.args[0])],
+            lambda block: [self.combine(block, block.args[-1], *block.args[:-1])],
         )
         return op.results[0]
 
@@ -232,10 +232,10 @@ class TensorStatements(ProgramBuilding):
         source = self.pick()
         count = int(np.prod(shape_of(source), dtype=np.int64))
         shapes = [s for s in SHAPES if int(np.prod(s, dtype=np.int64)) == count]
-        shape = self.random.choice([*shapes, (count,)])
-        elements = DenseIntOrFPElementsAttr.from_list(
-            TensorType(i64, [len(shape)]), list(shape) or []
-        )
+        return self.reshape_to(source, self.random.choice([*shapes, (count,)]))
+
+    def reshape_to(self, source: SSAValue, shape: Sequence[int]) -> SSAValue:
+        elements = DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(shape)]), list(shape))
         to = self.add(arith.ConstantOp(elements, elements.type))
         return self.add(tensor.ReshapeOp(source, to, tensor_type(shape)))
 
@@ -261,6 +261,10 @@ class TensorStatements(ProgramBuilding):
         result_shape = list(shape)
         result_shape[dimension] *= len(parts)
         result = self.empty(result_shape)
+        if self.random.random() < 0.5:
+            # Views of the parts, which are used when the parts are in place.
+            count = int(np.prod(shape, dtype=np.int64))
+            self.scope.extend(self.reshape_to(part, (count,)) for part in parts)
         order = list(range(len(parts)))
         self.random.shuffle(order)
         for position in order:

@@ -109,3 +109,36 @@ def test_twelve_equal_layers_are_about_one():
     assert isinstance(arena, IntegerAttr)
     # The output of one layer and the product of the next.
     assert arena.value.data == 2 * 64 * 64 * 4
+
+
+def outlined(body: str, attributes: str = "") -> int:
+    """How many kernels `%a - %b` and an operation with this body make together."""
+    ctx, module = parse(f"""
+    #id = affine_map<(d0) -> (d0)>
+    func.func @main(%x: memref<4xi32>, %y: memref<4xi32>, %z: memref<4xi32>)
+        attributes {{xla.entry}} {{
+      linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+          ins(%x, %y : memref<4xi32>, memref<4xi32>) outs(%z : memref<4xi32>) {{
+      ^bb0(%a: i32, %b: i32, %c: i32):
+        %d = arith.subi %a, %b : i32
+        linalg.yield %d : i32
+      }}
+      linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+          ins(%y, %z : memref<4xi32>, memref<4xi32>) outs(%x : memref<4xi32>) {attributes} {{
+      ^bb0(%a: i32, %b: i32, %c: i32):
+        {body}
+        linalg.yield %d : i32
+      }}
+      func.return
+    }}""")
+    XlaOutlineKernelsPass().apply(ctx, module)
+    return sum(isinstance(op, func.FuncOp) for op in module.ops) - 1
+
+
+def test_kernels_are_equal_if_they_do_the_same():
+    assert outlined("%d = arith.subi %a, %b : i32") == 1
+    assert outlined("%d = arith.subi %b, %a : i32") == 2
+    assert outlined("%d = arith.subi %a, %c : i32") == 2
+    assert outlined("%d = arith.subi %a, %b overflow<nsw> : i32") == 2
+    assert outlined("%d = arith.muli %a, %b : i32") == 2
+    assert outlined("%d = arith.subi %a, %b : i32", "attrs = {kept}") == 2
