@@ -44,6 +44,14 @@ def test_an_error_of_an_operator_points_at_the_expression() -> None:
     assert (caught.value.line, caught.value.column) == (expected, 13)
 
 
+def test_columns_count_characters() -> None:
+    b = XlaBuilder("e")
+    x, v = b.parameter(0, "f32[4,8]", "x"), b.parameter(1, "f32[8]", "v")
+    with pytest.raises(BuildError, match="B7") as caught:
+        _ = "äöü", b.add(x, v)
+    assert caught.value.column == 20
+
+
 def test_an_error_in_a_computation_points_into_it() -> None:
     b = XlaBuilder("e")
     x = b.parameter(0, "f32[4,8]", "x")

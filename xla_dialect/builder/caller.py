@@ -25,8 +25,9 @@ def build_error(message: str) -> BuildError:
     frame = _caller()
     if frame is None:
         return BuildError(message)
-    file, line, column = frame.f_code.co_filename, frame.f_lineno, _column(frame)
-    return BuildError(message, file, line, column, linecache.getline(file, line, frame.f_globals))
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source_line = linecache.getline(file, line, frame.f_globals)
+    return BuildError(message, file, line, _column(frame, source_line), source_line)
 
 
 def caller_location() -> FileLineColLoc:
@@ -43,8 +44,11 @@ def _caller() -> FrameType | None:
     return frame
 
 
-def _column(frame: FrameType) -> int:
+def _column(frame: FrameType, source_line: str) -> int:
     """The column of the call that a frame is in, from 1; 0 if not known."""
     positions = frame.f_code.co_positions()
-    _, _, column, _ = next(islice(positions, frame.f_lasti // 2, None), (None,) * 4)
-    return 0 if column is None else column + 1
+    _, _, offset, _ = next(islice(positions, frame.f_lasti // 2, None), (None,) * 4)
+    if offset is None:
+        return 0
+    # Python counts the bytes of UTF-8.
+    return len(source_line.encode()[:offset].decode(errors="ignore")) + 1
