@@ -16,7 +16,7 @@ from xla_dialect.ops.control_flow import CallOp, FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array
 
-MAX_OPERATIONS = 5_000_000
+MAX_OPERATIONS = 1_000_000
 """Calls that call twice grow without bound in their depth; a module stays below this size."""
 
 
@@ -49,7 +49,9 @@ class XlaInlinePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Inlines callees before callers, so that every body is finished when it is copied."""
         graph = CallGraph.of(op)
-        for function in graph.callees_first():
+        order = graph.callees_first()
+        graph.check_sizes(order)
+        for function in order:
             graph.inline_into(function)
         graph.remove_unused()
 
@@ -124,10 +126,21 @@ class CallGraph:
         called = (callee(site) for site in self.sites[name] if isinstance(site, CallOp))
         return [c for c in dict.fromkeys(called) if c in self.functions]
 
+    def check_sizes(self, order: Sequence[func.FuncOp]) -> None:
+        """Raises PassFailedException if a function would grow beyond MAX_OPERATIONS."""
+        for function in order:
+            name = function.sym_name.data
+            for site in self.sites[name]:
+                if isinstance(site, CallOp):
+                    self.sizes[name] += self.sizes.get(callee(site), 0)
+            if self.sizes[name] > MAX_OPERATIONS:
+                raise PassFailedException(
+                    f"xla-inline: @{name} would have more than {MAX_OPERATIONS} operations"
+                )
+
     def inline_into(self, function: func.FuncOp) -> None:
         """Inlines all calls and fusions of a function whose callees are finished."""
-        name = function.sym_name.data
-        for site in self.sites[name]:
+        for site in self.sites[function.sym_name.data]:
             if isinstance(site, FusionOp):
                 body = site.calls.block
             else:
@@ -135,11 +148,6 @@ class CallGraph:
                 if target is None or not _has_one_block(target):
                     continue
                 body = self._body_for(target)
-                self.sizes[name] += self.sizes[callee(site)]
-                if self.sizes[name] > MAX_OPERATIONS:
-                    raise PassFailedException(
-                        f"xla-inline: @{name} would have more than {MAX_OPERATIONS} operations"
-                    )
             inline_block(body, site)
 
     def _body_for(self, target: func.FuncOp) -> Block:
