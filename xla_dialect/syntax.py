@@ -179,9 +179,12 @@ def parse_value(enum: type[EnumAttribute[Any]] | None, parser: Parser) -> Attrib
             parser.raise_error(f"'{word}' is none of {cases}", position, position + len(word))
     if (flag := parser.parse_optional_boolean()) is not None:
         return BoolAttr.from_bool(flag)
+    start = parser.pos
     if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
         if parser.parse_optional_punctuation(":"):
-            return IntegerAttr(number, cast("Any", parser.parse_type()))
+            # With a type it may be the bits of a float.
+            parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
+            return parser.parse_attribute()
         return IntegerAttr(number, i64)
     numbers = parser.parse_optional_comma_separated_list(
         parser.Delimiter.SQUARE, lambda: _list_item(parser)
