@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import Pure
 
 _PURE_BY_CLASS: dict[type[Operation], bool] = {
-    # xDSL 0.74.0 gives these no trait that says so; on tensors they are.
+    # xDSL 0.74.0 gives these no trait that says so; with results, that is on tensors, they are.
     GenericOp: True,
     FillOp: True,
     tensor.EmptyOp: True,
@@ -17,6 +17,8 @@ _PURE_BY_CLASS: dict[type[Operation], bool] = {
 
 def is_pure(op: Operation) -> bool:
     """Whether an operation of the tensors level may be removed, or merged with an equal one."""
+    if not op.results:
+        return False
     op_class = type(op)
     found = _PURE_BY_CLASS.get(op_class)
     if found is None:
@@ -29,7 +31,7 @@ def remove_dead_code(block: Block) -> None:
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        if is_pure(op) and op.results and not any(result.uses for result in op.results):
+        if is_pure(op) and not any(result.uses for result in op.results):
             block.erase_op(op)
         else:
             for region in op.regions:

@@ -159,3 +159,27 @@ func.func @regions(%p: i1, %x: tensor<8xf32>) -> tensor<8xf32> {
   }
   func.return %0 : tensor<8xf32>
 }
+
+// What works on memory is left alone.
+// CHECK-LABEL: @buffers
+// CHECK:         linalg.fill
+// CHECK-COUNT-2: linalg.generic
+// CHECK:         linalg.fill
+func.func @buffers(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<8xf32>)
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%y : memref<8xf32>) outs(%x : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%y : memref<8xf32>) outs(%x : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%x : memref<8xf32>)
+  func.return
+}
