@@ -47,6 +47,7 @@ __all__ = [
     "ConversionPass",
     "Leftover",
     "describe_location",
+    "describe_place",
     "leftover",
 ]
 
@@ -109,7 +110,7 @@ class Leftover:
 
 def leftover(op: Operation, reason: str | None = None) -> Leftover:
     """Describes an operation that is left, and why."""
-    return Leftover(_operation_name(op), _place(op), reason)
+    return Leftover(_operation_name(op), describe_place(op), reason)
 
 
 class ConversionFailed(PassFailedException):
@@ -239,12 +240,12 @@ def _operation_name(op: Operation) -> str:
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
-def _place(op: Operation) -> str:
-    """Where `op` is: its location if known, else the function around it."""
+def describe_place(op: Operation) -> str:
+    """Where `op` is: its location if known, else the function that it is or is in."""
     described = describe_location(op.location)
     if described is not None:
         return described
-    parent = op.parent_op()
+    parent: Operation | None = op
     while parent is not None:
         symbol = parent.properties.get("sym_name")
         if isinstance(symbol, StringAttr):

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-__all__ = ["ALIGNMENT", "Lifetime", "Plan", "max_live_bytes", "plan_arena"]
+__all__ = ["ALIGNMENT", "Lifetime", "Plan", "aligned", "max_live_bytes", "plan_arena"]
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector. Sizes are rounded up to it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Operation
@@ -43,10 +44,18 @@ def kernel_name(op: Operation) -> str:
 
 
 def _body_operations(op: linalg.GenericOp) -> list[str]:
-    """The names of different operations of the body, without their dialects; the last one first."""
+    """
+    The names of different operations of the body, without their dialects; the last one first.
+    Where floats are computed, those that compute integers, which are positions, are left out.
+    """
+    block = op.body.block
+    computes_floats = any(isinstance(type, AnyFloat) for type in block.arg_types)
     names: dict[str, None] = {}
-    for inner in reversed(op.body.block.ops):
-        if inner.name not in _UNNAMED:
+    for inner in reversed(block.ops):
+        is_position = computes_floats and any(
+            isinstance(type, IntegerType | IndexType) for type in inner.result_types
+        )
+        if inner.name not in _UNNAMED and not is_position:
             names[inner.name.partition(".")[2]] = None
     return list(names)[:NAMED_OPERATIONS]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import cast
@@ -22,14 +22,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.bufferize.arena import Lifetime, Plan, max_live_bytes, plan_arena
+from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, plan_arena
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
-from lowerings.conversion import ConversionFailed, Leftover, leftover
+from lowerings.conversion import ConversionFailed, Leftover, describe_place, leftover
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
 
@@ -38,6 +39,9 @@ ARENA_ATTRIBUTE = "xla.arena_bytes"
 
 MAX_LIVE_ATTRIBUTE = "xla.max_live_bytes"
 """Beside it: the most bytes that its buffers need at one time, which no arena can go below."""
+
+MAX_ARENA_BYTES = 1 << 62
+"""What offsets in bytes can be counted up to; far more than any machine has."""
 
 _INDEX = IndexType()
 
@@ -107,8 +111,10 @@ class _ModulePlanner:
         if name in self.arena_types:
             return
         if name in self._calling:
-            reason = f"@{name} calls itself, so the memory it needs has no bound"
-            raise ConversionFailed(self.pass_name, [leftover(function, reason)])
+            raise PassFailedException(
+                f"{self.pass_name}: {describe_place(function)}: @{name} calls itself, so the "
+                "memory it needs has no bound"
+            )
         if not function.body.blocks:
             self.arena_types[name] = None
             return
@@ -130,6 +136,7 @@ class _ModulePlanner:
         if not needs and ENTRY_ATTRIBUTE not in function.attributes:
             return None
         lifetimes = [lifetime for _, lifetime in needs]
+        self._check_size(function, lifetimes)
         plan = plan_arena(lifetimes)
         arena_type = _bytes_type(plan.size)
         arena = _append_arena(function, arena_type, plan, max_live_bytes(lifetimes))
@@ -142,6 +149,14 @@ class _ModulePlanner:
                 view = _insert_view(use.op, arena, offset, type)
                 use.op.operands = (*use.op.operands, view)
         return arena_type
+
+    def _check_size(self, function: func.FuncOp, lifetimes: Sequence[Lifetime]) -> None:
+        total = sum(aligned(lifetime.size) for lifetime in lifetimes)
+        if total > MAX_ARENA_BYTES:
+            raise PassFailedException(
+                f"{self.pass_name}: {describe_place(function)}: temporary results of "
+                f"@{function.sym_name.data} take {total} bytes, more than any address reaches"
+            )
 
     def _bytes_needed(self, op: Operation) -> int | None:
         """The bytes that an allocation or a call needs; None for a call that needs no arena."""

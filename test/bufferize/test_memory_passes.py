@@ -15,13 +15,13 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.bufferize.bufferize import XlaBufferizePass
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
 from lowerings.context import make_context
-from lowerings.conversion import ConversionFailed
 
 
 def parse(text: str) -> tuple[Context, ModuleOp]:
@@ -39,7 +39,17 @@ def test_functions_that_call_themselves_have_no_bound():
       func.call @f() : () -> ()
       func.return
     }""")
-    with pytest.raises(ConversionFailed, match="@f calls itself"):
+    with pytest.raises(PassFailedException, match="in @f: @f calls itself"):
+        XlaPlanBuffersPass().apply(ctx, module)
+
+
+def test_memory_beyond_all_addresses_is_an_error():
+    ctx, module = parse("""
+    func.func @main() attributes {xla.entry} {
+      %a = memref.alloc() : memref<4294967296x4294967296xf32>
+      func.return
+    }""")
+    with pytest.raises(PassFailedException, match="@main take 73786976294838206464 bytes"):
         XlaPlanBuffersPass().apply(ctx, module)
 
 
