@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any, Protocol, cast, runtime_checkable
 
 import ml_dtypes
@@ -55,6 +56,23 @@ def _choose_address_of() -> Any:
 
 address_of = _choose_address_of()
 """The address of an array's first element."""
+
+
+def physical_memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def require_memory(name: str, size: int) -> None:
+    """
+    Raises OutOfMemory for a program whose arrays cannot all be in memory.
+
+    An operating system may promise more than it has, and end the process when it is used.
+    """
+    if size > physical_memory():
+        raise OutOfMemory(
+            f"{name}: needs {size} bytes for its arrays, this machine has {physical_memory()}"
+        )
 
 
 def allocate(size: int) -> Array:

@@ -20,6 +20,7 @@ from lowerings.execution.arrays import (
     address_of,
     allocate,
     from_argument,
+    require_memory,
 )
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
@@ -50,6 +51,8 @@ class Executable:
         self._lock = threading.Lock()
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
+        bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
+        require_memory(signature.name, bytes_outside + (arena_size or 0))
         self._arena = None if arena_size is None else allocate(arena_size)
         count = len(self._parameters) + len(self._results) + (arena_size is not None)
         self._pointers = (ctypes.c_void_p * max(count, 1))()
