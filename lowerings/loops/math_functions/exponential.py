@@ -57,11 +57,11 @@ class PowerOfTwo:
 def power_of_two(shifted: Number) -> PowerOfTwo:
     """`2**n` for the integer `n` in the low bits of `n + rounding_shift`."""
     layout = shifted.format
-    exponent = shifted.as_integer() - shifted.constant(layout.rounding_shift).as_integer()
-    half = exponent >> 1
-    first = (half << layout.mantissa_bits) + layout.one_bits
-    second = ((exponent - half) << layout.mantissa_bits) + layout.one_bits
-    return PowerOfTwo(first.as_float(), second.as_float())
+    bits = shifted.as_integer()
+    # Half of n, rounded down, at the place of the exponent: an odd n's last bit falls below it.
+    half = (bits << (layout.mantissa_bits - 1)) & -(1 << layout.mantissa_bits)
+    rest = (bits << layout.mantissa_bits) - half
+    return PowerOfTwo((half + layout.one_bits).as_float(), (rest + layout.one_bits).as_float())
 
 
 def reduce_by_ln2(x: Number) -> tuple[Number, Number]:
@@ -75,8 +75,7 @@ def reduce_by_ln2(x: Number) -> tuple[Number, Number]:
 
 def near_exp(r: Number) -> Number:
     """`exp(r)` for `|r| <= ln 2 / 2`."""
-    quadratic = r.polynomial(EXP_Q[r.format.bits])
-    return (r * r).times_plus(quadratic, r) + 1.0
+    return r.polynomial((1.0, 1.0, *EXP_Q[r.format.bits]))
 
 
 def exp_of_moderate(x: Number) -> Number:
