@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
@@ -13,9 +14,10 @@ from xdsl.passes import ModulePass
 
 from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf, bufferize_tensor
 from lowerings.bufferize.bufferize_func import bufferize_function
-from lowerings.bufferize.bufferize_tensor import padding_value
+from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
+from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.conversion import ConversionFailed, Leftover, leftover
 
 __all__ = ["XlaBufferizePass"]
@@ -27,7 +29,6 @@ _TABLE: BufferizeTable = {
     **bufferize_tensor.TABLE,
 }
 _TERMINATORS = ("func.return", "scf.yield", "scf.condition", "tensor.yield", "linalg.yield")
-_SLICED = (tensor.ExtractSliceOp, tensor.InsertSliceOp)
 
 
 @dataclass(frozen=True)
@@ -92,34 +93,64 @@ def _unsupported(function: func.FuncOp) -> list[Leftover]:
 
 
 def _objection(op: Operation, types: dict[Attribute, str | None]) -> str | None:
+    """Why an operation cannot be bufferized; `types` are those that have been looked at."""
     touches_tensors = False
     for value in (*op.operands, *op.results):
-        type = value.type
-        if isinstance(type, TensorType):
+        type_ = value.type
+        if isinstance(type_, TensorType):
             touches_tensors = True
-            if type not in types:
-                types[type] = _type_objection(cast(TensorType[Attribute], type))
-            if types[type] is not None:
-                return types[type]
+            if type_ not in types:
+                types[type_] = _type_objection(cast(TensorType[Attribute], type_))
+            if types[type_] is not None:
+                return types[type_]
     if not touches_tensors:
         return None
-    if type_is_unknown(op):
+    if type(op) not in _TABLE and op.name not in _TERMINATORS:
         return "no bufferization is known for it"
-    if isinstance(op, _SLICED):
-        return "sizes and strides must be static" if op.sizes or op.strides else None
-    if isinstance(op, tensor.PadOp):
-        static = not (op.low or op.high) and min((0, *op.static_low.get_values())) >= 0
-        if not static or min((0, *op.static_high.get_values())) < 0:
-            return "padding must be static and not negative"
-        if padding_value(op) is None:
-            return "padding must not depend on the position"
-    if isinstance(op, arith.ConstantOp) and not isinstance(op.value, DenseIntOrFPElementsAttr):
-        return "only dense constants are supported"
-    return None
+    if not isinstance(op, tensor.ExtractOp) and _is_in_linalg_body(op):
+        return "the body of a linalg operation can only extract elements of tensors"
+    objection = _OBJECTIONS.get(type(op))
+    return None if objection is None else objection(op)
 
 
-def type_is_unknown(op: Operation) -> bool:
-    return type(op) not in _TABLE and op.name not in _TERMINATORS
+def _is_in_linalg_body(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, func.FuncOp):
+        if is_linalg_operation(parent):
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _slice_objection(op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> str | None:
+    return "sizes and strides must be static" if op.sizes or op.strides else None
+
+
+def _pad_objection(op: tensor.PadOp) -> str | None:
+    static = (*op.static_low.get_values(), *op.static_high.get_values())
+    if op.low or op.high or any(amount < 0 for amount in static):
+        return "padding must be static and not negative"
+    return "padding must not depend on the position" if padding_value(op) is None else None
+
+
+def _dim_objection(op: tensor.DimOp) -> str | None:
+    known = constant_dimension(op) is not None
+    return None if known else "the dimension must be a constant, and exist"
+
+
+def _constant_objection(op: arith.ConstantOp) -> str | None:
+    is_dense = isinstance(op.value, DenseIntOrFPElementsAttr)
+    return None if is_dense else "only dense constants are supported"
+
+
+_OBJECTIONS: dict[type[Operation], Callable[[Any], str | None]] = {
+    arith.ConstantOp: _constant_objection,
+    tensor.DimOp: _dim_objection,
+    tensor.ExtractSliceOp: _slice_objection,
+    tensor.InsertSliceOp: _slice_objection,
+    tensor.PadOp: _pad_objection,
+}
+"""What is asked of operations beyond the types of their operands."""
 
 
 def _type_objection(type: TensorType[Attribute]) -> str | None:

@@ -318,11 +318,21 @@ def bufferize_extract(op: tensor.ExtractOp, state: FunctionBufferizer) -> None:
 
 
 def bufferize_dim(op: tensor.DimOp, state: FunctionBufferizer) -> None:
-    """`tensor.dim` of a static shape -> `memref.dim`."""
-    buffer = state.read(op.source)
-    dim = memref.DimOp.create(operands=(buffer.memref, op.index), result_types=(_INDEX,))
-    op.result.replace_all_uses_with(state.insert(dim).results[0])
+    """`tensor.dim` of a static shape, with a constant dimension -> `arith.constant`."""
+    dimension = constant_dimension(op)
+    assert dimension is not None
+    size = arith.ConstantOp(IntegerAttr(tensor_shape(op.source)[dimension], _INDEX))
+    op.result.replace_all_uses_with(state.insert(size).result)
     state.replaced(op)
+
+
+def constant_dimension(op: tensor.DimOp) -> int | None:
+    """The dimension that is asked for; None if it is not known, or there is none such."""
+    owner = op.index.owner
+    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+        return None
+    dimension = owner.value.value.data
+    return dimension if 0 <= dimension < len(tensor_shape(op.source)) else None
 
 
 # New tensors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Operation
@@ -62,7 +62,7 @@ def _body_operations(op: linalg.GenericOp) -> list[str]:
 
 def _movement(op: linalg.GenericOp) -> str:
     """What an operation does that only moves elements."""
-    if not op.inputs:
+    if not any(isinstance(value.type, MemRefType) for value in op.inputs):
         return "fill"
     source, target = op.indexing_maps.data[0].data, op.indexing_maps.data[-1].data
     if source == target:
