@@ -119,6 +119,13 @@ class FunctionConstants:
             known = self._scratch[memref_type] = op.memref
         return known
 
+    def erase_unused(self) -> None:
+        """Removes the constants at the top that nothing uses; to be called last."""
+        for value in self._values.values():
+            if value.first_use is None:
+                assert isinstance(value.owner, arith.ConstantOp)
+                self._entry.erase_op(value.owner)
+
     def _insert(self, op: Operation) -> None:
         if self._last is not None:
             self._entry.insert_ops_after((op,), self._last)

@@ -103,6 +103,7 @@ class ConvertLinalgToLoops(ModulePass):
                 builder.insert_before(op)
         for op in found:
             Rewriter.erase_op(op)
+        builder.constants.erase_unused()
 
     def _nest(self, op: Operation) -> Nest:
         try:
