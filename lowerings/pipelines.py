@@ -26,11 +26,10 @@ NATIVE: tuple[Stage, ...] = (
             "convert-xla-to-scf",
             "convert-xla-to-linalg",
             "linalg-fuse-elementwise-ops",
-            "expand-small-floats",
         ),
     ),
     Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
-    Stage("loops", ("convert-linalg-to-vector-loops", "expand-math")),
+    Stage("loops", ("convert-linalg-to-vector-loops", "expand-small-floats", "expand-math")),
 )
 """From a program in the xla dialect to the loops that the LLVM target prints."""
 

@@ -34,7 +34,7 @@ _PASSES = {
     "linalg-fuse-elementwise-ops": (
         "lowerings.tensors.fuse_elementwise_ops:LinalgFuseElementwiseOpsPass"
     ),
-    "expand-small-floats": "lowerings.tensors.expand_small_floats:ExpandSmallFloatsPass",
+    "expand-small-floats": "lowerings.loops.expand_small_floats:ExpandSmallFloatsPass",
     "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
     "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
     "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",

@@ -15,6 +15,8 @@ from xdsl.dialects import builtin
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import ComplexType, IndexType, IntegerType
 
+from xla_dialect.reference.rounding import rounded
+
 Array = np.ndarray
 
 FLOATS: dict[type, Any] = {
@@ -251,6 +253,10 @@ def convert(op: Any, x: Array) -> Array:
     return np.asarray(x).astype(dtype_of(op.results[0].type))
 
 
+def truncate(op: Any, x: Array) -> Array:
+    return rounded(np.asarray(x), dtype_of(op.results[0].type))
+
+
 def round_afz(x: Array) -> Array:
     whole = np.trunc(x)
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
@@ -309,7 +315,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     "arith.select": lambda _op, c, x, y: np.where(c, x, y),
     "arith.bitcast": bitcast,
     "arith.extf": convert,
-    "arith.truncf": convert,
+    "arith.truncf": truncate,
     "arith.extsi": integer(lambda x: x),
     "arith.extui": of_unsigned(lambda x: x),
     "arith.trunci": integer(lambda x: x),

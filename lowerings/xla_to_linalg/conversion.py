@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, f32
+from xdsl.dialects.builtin import IntegerType, f32, f64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -58,9 +58,7 @@ def convert_scalar(s: ScalarBuilder, x: SSAValue, source: Attribute, target: Att
     if old == FLOAT:
         return _to_integer(s, widen(s, x), BY_TYPE[target].bits, new == SIGNED)
     if new == FLOAT:
-        cast_class = arith.SIToFPOp if old == SIGNED else arith.UIToFPOp
-        wide = s.emit(cast_class, (x,), arithmetic_type(target))
-        return narrow(s, wide, target)
+        return _to_float(s, x, target, old == SIGNED)
     return s.resize(x, BY_TYPE[target].bits, old == SIGNED)
 
 
@@ -91,6 +89,29 @@ def _resize_float(s: ScalarBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     if x.type == f32 and type_ != f32:
         return s.emit(arith.ExtFOp, (x,), type_)
     return x
+
+
+def _to_float(s: ScalarBuilder, x: SSAValue, target: Attribute, signed: bool) -> SSAValue:
+    """
+    The nearest float, rounded once.
+
+    Where the target is narrower than f32 and the integer wider than f32 (or, of 64 bits, than f64)
+    holds exactly, its low bits are replaced by whether one of them is set: a float then holds it
+    exactly, and rounding that is rounding the integer.
+    """
+    cast_class = arith.SIToFPOp if signed else arith.UIToFPOp
+    type_, width = arithmetic_type(target), int_width(x)
+    if type_ == target:
+        return s.emit(cast_class, (x,), target)
+    middle, digits = (f64, 53) if width == 64 else (f32, 24)
+    if width > digits:
+        limit, mask = 1 << digits, (1 << (width - digits)) - 1
+        low = s.integers(arith.AddiOp, s.integers(arith.AndIOp, x, mask), mask)
+        replaced = s.integers(arith.AndIOp, s.either(x, low), ~mask)
+        shifted = s.integers(arith.AddiOp, x, limit) if signed else x
+        is_exact = s.compare("ult", shifted, 2 * limit if signed else limit)
+        x = s.select(is_exact, x, replaced)
+    return narrow(s, s.emit(cast_class, (x,), middle), target)
 
 
 def _to_integer(s: ScalarBuilder, x: SSAValue, width: int, signed: bool) -> SSAValue:

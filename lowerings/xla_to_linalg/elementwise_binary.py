@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float8E8M0FNUType, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.arith_extension import RemFOp
+from lowerings.small_floats import Specials, small_float
 from lowerings.xla_to_linalg import complex_numbers
 from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
@@ -266,12 +267,13 @@ def _total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSA
     Formats with one NaN that has no sign (fnuz, f8e8m0fnu) have it above everything.
     """
     bits = s.bitcast(value, IntegerType(row.bits))
-    if isinstance(value.type, Float8E8M0FNUType):
+    small = small_float(value.type)
+    if small is not None and not small.is_signed:
         return s.resize(bits, 2 * row.bits, signed=False)
     sign = s.integers(arith.ShRSIOp, bits, row.bits - 1)
     key = s.integers(arith.XOrIOp, bits, s.integers(arith.ShRUIOp, sign, 1))
-    if not row.name.endswith("fnuz"):
+    if small is None or small.specials is not Specials.NEGATIVE_ZERO_IS_NAN:
         return key
     wide = s.resize(key, 2 * row.bits, signed=True)
-    nan = 1 << (row.bits - 1)
-    return s.select(s.compare("eq", bits, nan), s.constant(nan, wide.type), wide)
+    is_nan = s.compare("eq", bits, small.sign)
+    return s.select(is_nan, s.constant(small.sign, wide.type), wide)

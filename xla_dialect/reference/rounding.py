@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
-from xla_dialect.types import ElementClass
+from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
+from xla_dialect.types import BY_NAME, ElementClass
 
 _WIDE_DTYPES = {
     ElementClass.SIGNED: np.dtype(np.int8),
@@ -29,6 +29,7 @@ COMPUTE_DTYPES: dict[DType, DType] = {
 """From the dtype of a narrow type to the one that its arithmetic is done in."""
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_WITHOUT_NAN = numpy_dtype(BY_NAME["f4e2m1fn"].type)
 
 DOUBLE_DTYPES: dict[DType, DType] = {
     **{d: _DOUBLE for d, r in ELEMENT_OF_DTYPE.items() if r.element_class == ElementClass.FLOAT},
@@ -88,11 +89,15 @@ def rounded(array: Array, dtype: DType) -> Array:
     Floats rounded once to another float type, integers wrapped to a narrower one.
 
     Ties go to even. Overflow is what the type has for it: infinity, NaN (f8e4m3fn and the fnuz
-    formats) or the largest value (f4e2m1fn). Complex numbers round by component.
+    formats) or the largest value (f4e2m1fn). NaN becomes -0 where there is none (f4e2m1fn).
+    Complex numbers round by component.
     """
     source = array.dtype
     if source == dtype:
         return array
+    if dtype == _WITHOUT_NAN and source.kind == "f":
+        # ml_dtypes makes a zero of the other sign; which sign a NaN has, arithmetic leaves open.
+        array = np.where(np.isnan(array), source.type(np.nan), array)
     if source == _DOUBLE and dtype not in (_SINGLE, np.dtype(np.float16)):
         # ml_dtypes would round to f32 on the way, i.e. twice.
         return _rounded_to_odd(array).astype(dtype)

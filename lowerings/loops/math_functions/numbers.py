@@ -31,6 +31,7 @@ from lowerings.arith_extension import (
     NO_FAST_MATH,
     CmpfOp,
     CmpiOp,
+    ExtUIOp,
     FPToSIOp,
     IndexCastOp,
     SelectOp,
@@ -256,14 +257,15 @@ class Number:
 
     def as_integer(self) -> Number:
         """The bits of a float as a signless integer."""
-        return self._bitcast(IntegerType(self.format.bits))
+        return self.bitcast(IntegerType(self.format.bits))
 
     def as_float(self) -> Number:
         """The float with the bits of an integer."""
         bits = self.format.bits
-        return self._bitcast(next(t() for t, f in FORMATS.items() if f.bits == bits))
+        return self.bitcast(next(t() for t, f in FORMATS.items() if f.bits == bits))
 
-    def _bitcast(self, element_type: Attribute) -> Number:
+    def bitcast(self, element_type: Attribute) -> Number:
+        """The bits of a number as another type of the same width."""
         result_type = with_element_type(self.type, element_type)
         return self._emit(arith.BitcastOp, [self], result_type)
 
@@ -289,6 +291,11 @@ class Number:
         """The low bits of an integer."""
         result_type = with_element_type(self.type, IntegerType(bits))
         return self._emit(TruncIOp, [self], result_type, overflowFlags=NO_OVERFLOW_FLAGS)
+
+    def zero_extended(self, bits: int) -> Number:
+        """An unsigned integer in more bits."""
+        result_type = with_element_type(self.type, IntegerType(bits))
+        return self._emit(ExtUIOp, [self], result_type)
 
     def times_wide(self, factor: Operand) -> tuple[Number, Number]:
         """The low and the high half of the product of two unsigned integers."""

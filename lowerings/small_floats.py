@@ -1,0 +1,118 @@
+"""The formats of the floats that have 4 or 8 bits: one table for all that computes them.
+
+Formats are named as `e4m3` (bits of exponent and mantissa) with suffixes: `fn` has no infinities,
+`uz` has no negative zero, whose code is the only NaN, `u` has no sign, `b11` has that bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float8E3M4Type,
+    Float8E4M3B11FNUZType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E4M3Type,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+)
+from xdsl.ir import Attribute
+
+
+class Specials(Enum):
+    """Which codes are no finite numbers."""
+
+    IEEE = auto()
+    """The largest exponent: infinity with mantissa 0, else NaN."""
+    LAST_IS_NAN = auto()
+    """All ones but the sign are NaN; there is no infinity."""
+    NEGATIVE_ZERO_IS_NAN = auto()
+    """The code of -0 is the only NaN; there is neither -0 nor infinity."""
+    NONE = auto()
+    """All codes are finite numbers."""
+
+
+@dataclass(frozen=True)
+class SmallFloat:
+    """
+    A binary floating-point format of at most 8 bits.
+
+    The code of a number is sign, exponent and mantissa, the highest bits first. A magnitude is a
+    code without sign; magnitudes are ordered as the numbers are.
+    """
+
+    exponent_bits: int
+    mantissa_bits: int
+    bias: int
+    """The exponent that stands for 2**0."""
+    specials: Specials
+    is_signed: bool = True
+    has_zero: bool = True
+    """Whether exponent 0 stands for zero and the subnormals."""
+
+    @property
+    def bits(self) -> int:
+        """The width of a code."""
+        return self.exponent_bits + self.mantissa_bits + self.is_signed
+
+    @property
+    def sign(self) -> int:
+        """The bit of the sign, which is also the number of magnitudes."""
+        return 1 << (self.exponent_bits + self.mantissa_bits)
+
+    @property
+    def infinity(self) -> int | None:
+        """The magnitude of infinity."""
+        if self.specials is not Specials.IEEE:
+            return None
+        return self.sign - (1 << self.mantissa_bits)
+
+    @property
+    def largest(self) -> int:
+        """The largest finite magnitude."""
+        if self.infinity is not None:
+            return self.infinity - 1
+        return self.sign - (2 if self.specials is Specials.LAST_IS_NAN else 1)
+
+    @property
+    def nan(self) -> int | None:
+        """The code of the quiet NaN; its sign is free where there are several."""
+        match self.specials:
+            case Specials.IEEE:
+                return self.sign - (1 << (self.mantissa_bits - 1))
+            case Specials.LAST_IS_NAN:
+                return self.sign - 1
+            case Specials.NEGATIVE_ZERO_IS_NAN:
+                return self.sign
+            case Specials.NONE:
+                return None
+
+    @property
+    def overflow(self) -> int:
+        """What becomes of larger magnitudes: infinity, else NaN, else the largest number."""
+        if self.infinity is not None:
+            return self.infinity
+        return self.largest if self.nan is None else self.nan
+
+
+SMALL_FLOATS: dict[type[Attribute], SmallFloat] = {
+    Float4E2M1FNType: SmallFloat(2, 1, 1, Specials.NONE),
+    Float8E3M4Type: SmallFloat(3, 4, 3, Specials.IEEE),
+    Float8E4M3Type: SmallFloat(4, 3, 7, Specials.IEEE),
+    Float8E4M3FNType: SmallFloat(4, 3, 7, Specials.LAST_IS_NAN),
+    Float8E4M3FNUZType: SmallFloat(4, 3, 8, Specials.NEGATIVE_ZERO_IS_NAN),
+    Float8E4M3B11FNUZType: SmallFloat(4, 3, 11, Specials.NEGATIVE_ZERO_IS_NAN),
+    Float8E5M2Type: SmallFloat(5, 2, 15, Specials.IEEE),
+    Float8E5M2FNUZType: SmallFloat(5, 2, 16, Specials.NEGATIVE_ZERO_IS_NAN),
+    Float8E8M0FNUType: SmallFloat(8, 0, 127, Specials.LAST_IS_NAN, is_signed=False, has_zero=False),
+}
+"""By the class of the type."""
+
+
+def small_float(type_: Attribute) -> SmallFloat | None:
+    """The format of a float type of at most 8 bits; None for any other type."""
+    return SMALL_FLOATS.get(type(type_))
