@@ -160,6 +160,60 @@ WRONG_OPERATIONS = {
     "%0 = stablehlo.while(%x = %i) : §tensor<i32>, tensor<i32> cond {\n} do {\n}": (
         "expected 2 operand types but had 1"
     ),
+    # Windows and dimension numbers
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[o, i]->[b, f], window = {stride = [1]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+        "stride has 1 entries, size has 0"
+    ),
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, 0]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+        "dimension_numbers #stablehlo.conv<b0_oi->bf> for a kernel of rank 2"
+    ),
+    "%0 = stablehlo.convolution(%a, %a) dim_numbers = §[b, x]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+        "expected labels like bf01_oi01->bf01"
+    ),
+    "%0 = stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[o, i]->[b, f], window = {§size = [1]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+        "'size' is unknown here"
+    ),
+    "%0 = stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[o, i]->[b, f], window = {pad = [§[1]]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
+        "expected a pair [low, high]"
+    ),
+    '%0 = "§stablehlo.convolution"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>': (
+        "dimension_numbers is None, not #stablehlo.conv<...>"
+    ),
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[i, o]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>": (
+        "xla.convolution: (C6)"
+    ),
+    '%0 = "§stablehlo.reduce_window"(%a, %i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
+        "window_dimensions is missing"
+    ),
+    '%0 = "§stablehlo.reduce_window"(%a) <{window_dimensions = array<i64: 1, 1>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
+        "has 1 operands, expected one init value for each input"
+    ),
+    '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, padding = dense<0> : tensor<3xi64>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
+        "padding has 3 numbers, not pairs"
+    ),
+    '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, window_reversal = array<i1: false, false>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
+        "unknown attribute 'window_reversal'"
+    ),
+    '%0 = "§stablehlo.scatter"(%a, %i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
+        "has 2 operands, expected indices and one update for each input"
+    ),
+    '"§stablehlo.sort"() <{dimension = 0 : i64}> ({\n stablehlo.return %i : tensor<i32>\n}) : () -> ()': (
+        "has no operands"
+    ),
+    '%0 = "§stablehlo.sort"(%a) <{dimension = -3 : i64}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
+        "xla.sort: (C3) dimension -1"
+    ),
+    "%0 = stablehlo.reduce_precision %a, format = §f32 : tensor<2x3xf32>": "f32 is no format like e5m2",
+    "%0 = §stablehlo.reduce_precision %a, format = e0m2 : tensor<2x3xf32>": "(C2) exponent_bits is 0",
+    "%0 = §stablehlo.fft %a, length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
+        "fft_type is missing"
+    ),
+    "%0 = §stablehlo.fft %a, type = DCT, length = [3] : (tensor<2x3xf32>) -> tensor<2x2xcomplex<f32>>": (
+        "DCT is none of FFT, IFFT, RFFT, IRFFT"
+    ),
+    '%0 = "§stablehlo.batch_norm_inference"(%a, %a, %a, %a, %a) <{epsilon = 1 : i64, feature_index = 0 : i64}> : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>': (
+        "epsilon is 1 : i64, not a floating-point number"
+    ),
     # Syntax
     "%0 = stablehlo.negate %a\n  §%1 = stablehlo.negate %a : i32": "Expected ':'",
     "%0 = stablehlo.pad %a, %i, low = §1": "'[' expected",

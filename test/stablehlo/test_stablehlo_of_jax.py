@@ -127,6 +127,66 @@ def gathers(x: Any, n: Any) -> Any:
     )
 
 
+def scatters(x: Any, n: Any) -> Any:
+    i = n[0] % 4
+    return (
+        *(x.at[i].add(1.5), x.at[:, i].set(x[:, :6]), x.at[i, i].max(0.0), x.at[i[0]].mul(2.0)),
+        x.at[jnp.array([-9, 2])].add(x[:2], mode="drop"),
+        jax.vmap(lambda row, k: row.at[k].add(row[0]))(x, n[:4, 0] % 6),
+        jax.ops.segment_sum(x, i[:4], num_segments=3),
+    )
+
+
+def windows(x: Any) -> Any:
+    y = x[None, :, :, None]
+    pool = (1, 2, 2, 1)
+    return (
+        lax.reduce_window(y, 0.0, lax.add, pool, (1, 1, 2, 1), "SAME"),
+        lax.reduce_window(x, -jnp.inf, lax.max, (2, 3), (1, 1), ((0, 1), (2, 0)), (2, 1), (1, 2)),
+        jax.grad(
+            lambda v: (lax.reduce_window(v, -jnp.inf, lax.max, pool, pool, "VALID") ** 2).sum()
+        )(y),
+        *(jnp.cumsum(x, 0), lax.cummax(x, 1, reverse=True), lax.cumprod(x, 1)),
+    )
+
+
+def convolutions(x: Any, k: Any) -> Any:
+    image = x[None, :, :, None]
+    names = ("NHWC", "HWIO", "NHWC")
+
+    def conv(strides: Any, padding: Any, **options: Any) -> Any:
+        return lax.conv_general_dilated(
+            image, k, strides, padding, dimension_numbers=names, **options
+        )
+
+    return (
+        conv((1, 1), "SAME"),
+        conv((2, 1), ((1, 0), (-1, 2)), rhs_dilation=(1, 2), precision="highest"),
+        conv((1, 1), ((0, 0), (1, 0)), lhs_dilation=(2, 3)),
+        lax.conv_transpose(image, k, (2, 2), "SAME", dimension_numbers=names),
+        lax.conv_general_dilated(x, 2 * x[:1], (), "VALID"),
+        *jax.grad(lambda v, w: (lax.conv(v[None, None], w, (1, 1), "SAME") ** 2).sum(), (0, 1))(
+            x, jnp.moveaxis(k, (2, 3), (1, 0))
+        ),
+    )
+
+
+def sorts(x: Any, n: Any) -> Any:
+    return (
+        *(lax.sort(x, dimension=0), jnp.argsort(n, axis=1), jnp.median(x), jnp.unique(n, size=9)),
+        *lax.sort((n, x), dimension=1, num_keys=2),
+        *lax.top_k(x, 3),
+        *lax.top_k(n, 0),
+    )
+
+
+def transforms(x: Any) -> Any:
+    return (
+        *(jnp.fft.rfft(x), jnp.fft.irfft(x[:, :4] + 1j), jnp.fft.fft2(x), jnp.fft.ifft(x + 0j)),
+        *(lax.reduce_precision(x, 5, 2), lax.reduce_precision(x, 8, 7)),
+    )
+
+
 def control(x: Any, k: Any) -> Any:
     def step(carry: Any, row: Any) -> Any:
         return carry * 0.5 + row, jax.nn.relu(carry)
@@ -156,6 +216,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], *tuple[Any, ...]]] = {
     "reductions": (reductions, FLOATS, INTEGERS, TRUTHS),
     "contractions": (contractions, FLOATS, INTEGERS),
     "gathers": (gathers, FLOATS, INTEGERS),
+    "scatters": (scatters, FLOATS, INTEGERS),
+    "windows": (windows, FLOATS),
+    "convolutions": (convolutions, FLOATS, FLOATS[:3, :4].reshape(3, 2, 1, 2)),
+    "sorts": (sorts, FLOATS, INTEGERS),
+    "transforms": (transforms, FLOATS),
     "control": (control, FLOATS, np.int32(2)),
     "softmax_gradient": (lambda x: jax.grad(lambda v: jax.nn.softmax(v)[0, 0])(x), FLOATS),
     "no_results": (lambda x: (), FLOATS),

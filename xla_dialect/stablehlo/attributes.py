@@ -1,6 +1,6 @@
 """The attributes and types of StableHLO, as far as operations refer to them.
 
-Two shapes cover them: one word, `#stablehlo<precision DEFAULT>`, and fields with values,
+Two shapes cover nearly all: one word, `#stablehlo<precision DEFAULT>`, and fields with values,
 `#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>`. An attribute
 that stands in no table here is kept as its text.
 """
@@ -24,10 +24,20 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-WORD_NAMES = ("comparison_direction", "comparison_type", "precision", "result_accuracy_mode")
+from xla_dialect.attributes import SpellingError
+from xla_dialect.convolution_labels import ConvolutionLabels
+
+WORD_NAMES = (
+    "comparison_direction",
+    "comparison_type",
+    "fft_type",
+    "precision",
+    "result_accuracy_mode",
+    "transpose",
+)
 """The attributes that are one word of an enumeration."""
 
-FIELD_NAMES = ("dot", "dot_algorithm", "gather", "result_accuracy")
+FIELD_NAMES = ("dot", "dot_algorithm", "gather", "result_accuracy", "scatter")
 """The attributes that are fields with values."""
 
 
@@ -118,6 +128,54 @@ def integers(values: Sequence[int]) -> DenseArrayBase[Any]:
     return DenseArrayBase.from_list(i64, values)
 
 
+@irdl_attr_definition
+class ConvolutionNumbers(Data[str]):
+    """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, kept as labels: `b0f_0io->b0f`."""
+
+    name = "stablehlo.conv"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """Parses what stands in angle brackets."""
+        with parser.in_angle_brackets():
+            return cls.parse_labels(parser)
+
+    @classmethod
+    def parse_labels(cls, parser: AttrParser) -> str:
+        """Parses `[b, 0, f]x[0, i, o]->[b, 0, f]`."""
+        position = parser.pos
+        lhs = cls._parse_list(parser)
+        parser.parse_characters("x")
+        rhs = cls._parse_list(parser)
+        parser.parse_punctuation("->")
+        labels = f"{lhs}_{rhs}->{cls._parse_list(parser)}"
+        try:
+            return str(ConvolutionLabels.parse(labels))
+        except SpellingError as error:
+            parser.raise_error(str(error), position)
+
+    @staticmethod
+    def _parse_list(parser: AttrParser) -> str:
+        def parse_label() -> str:
+            if parser.parse_optional_punctuation("?") is not None:
+                return "?"
+            number = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+            return parser.parse_identifier() if number is None else str(number)
+
+        return "".join(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_label))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints the labels."""
+        printer.print_string(f"<{self.data}>")
+
+
+@irdl_attr_definition
+class RaggedDotNumbers(Fields):
+    """`#chlo.ragged_dot<lhs_ragged_dimensions = [0], ...>`."""
+
+    name = "chlo.ragged_dot"
+
+
 def _subclass(base: type[Attribute], name: str) -> type[Any]:
     return type(name.title().replace("_", ""), (base,), {"name": f"stablehlo.{name}"})
 
@@ -128,5 +186,13 @@ WORDS: Mapping[str, type[Word]] = {name: _subclass(Word, name) for name in WORD_
 FIELDS: Mapping[str, type[Fields]] = {name: _subclass(Fields, name) for name in FIELD_NAMES}
 """From the name of an attribute with fields to its class."""
 
-ATTRIBUTES: tuple[type[Attribute], ...] = (TokenType, *WORDS.values(), *FIELDS.values())
+ATTRIBUTES: tuple[type[Attribute], ...] = (
+    TokenType,
+    ConvolutionNumbers,
+    *WORDS.values(),
+    *FIELDS.values(),
+)
 """What the `stablehlo` dialect registers."""
+
+CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (RaggedDotNumbers,)
+"""What the `chlo` dialect registers."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.contraction import DotOp, RaggedDotOp
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import Row, SourceOp
@@ -39,15 +39,20 @@ def algorithm_name(op: SourceOp, algorithm: Attribute) -> str:
     return f"dot_{'_'.join(types)}{f'_x{count}' if count > 1 else ''}"
 
 
-def emit_dot(
-    op: SourceOp, conversion: Conversion, dimensions: Mapping[str, Sequence[int]]
-) -> Sequence[SSAValue]:
-    """Emits `xla.dot`; precision and algorithm are kept if they are not the default."""
+def keep_precision(op: SourceOp) -> None:
+    """Keeps a precision that is not the default one, spelled as in HLO text."""
     precisions = op.words("precision_config")
     if any(word != "DEFAULT" for word in precisions):
         op.attributes["xla.operand_precision"] = StringAttr(
             f"{{{','.join(word.lower() for word in precisions)}}}"
         )
+
+
+def emit_dot(
+    op: SourceOp, conversion: Conversion, dimensions: Mapping[str, Sequence[int]]
+) -> Sequence[SSAValue]:
+    """Emits `xla.dot`; precision and algorithm are kept if they are not the default."""
+    keep_precision(op)
     algorithm = op.take("algorithm")
     if algorithm is not None:
         op.attributes["xla.algorithm"] = StringAttr(algorithm_name(op, algorithm))
@@ -71,9 +76,30 @@ def convert_dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return emit_dot(op, conversion, dimensions)
 
 
+_RAGGED_DIMENSIONS = {
+    **_DIMENSIONS,
+    "lhs_ragged_dims": "lhs_ragged_dimensions",
+    "rhs_group_dims": "rhs_group_dimensions",
+}
+"""From the properties of `xla.ragged_dot` to the fields of `#chlo.ragged_dot`."""
+
+
+def convert_ragged_dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`chlo.ragged_dot`."""
+    op.spread("ragged_dot_dimension_numbers")
+    keep_precision(op)
+    properties = {
+        ours: dimension_list(op.integers(theirs, ())) for ours, theirs in _RAGGED_DIMENSIONS.items()
+    }
+    return conversion.emit(
+        RaggedDotOp, conversion.operands(op), conversion.result_types(op), properties
+    )
+
+
 _PRECISION = words_clause("precision_config", "precision")
 
 ROWS: Mapping[str, Row] = {
+    "chlo.ragged_dot": Row(None, convert_ragged_dot, operands=3),
     "stablehlo.dot": Row(form(precision=_PRECISION), convert_dot, operands=2),
     "stablehlo.dot_general": Row(
         form(

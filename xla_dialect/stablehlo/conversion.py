@@ -311,6 +311,8 @@ def _portable(value: Attribute) -> Attribute:
             return ArrayAttr(map(_portable, value.data))
         case UnregisteredAttr() | attributes.Word() | attributes.Fields() | attributes.TokenType():
             return StringAttr(str(value))
+        case attributes.ConvolutionNumbers():
+            return StringAttr(str(value))
         case _:
             return value
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.stablehlo.attributes import integers, parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
@@ -118,29 +117,6 @@ def at_least(count: int, convert: Convert) -> Convert:
     return checked
 
 
-_GATHER_LISTS = (
-    "offset_dims",
-    "collapsed_slice_dims",
-    "operand_batching_dims",
-    "start_indices_batching_dims",
-    "start_index_map",
-)
-
-
-def convert_gather(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.gather`, whose dimension numbers are fields of one attribute."""
-    op.spread("dimension_numbers")
-    properties: dict[str, Attribute] = {
-        name: dimension_list(op.integers(name, ())) for name in _GATHER_LISTS
-    }
-    properties["index_vector_dim"] = IntegerAttr(op.integer("index_vector_dim", 0), i64)
-    properties["slice_sizes"] = dimension_list(op.integers("slice_sizes"))
-    properties["indices_are_sorted"] = BoolAttr.from_bool(op.flag("indices_are_sorted"))
-    return conversion.emit(
-        GatherOp, conversion.operands(op), conversion.result_types(op), properties
-    )
-
-
 ROWS: Mapping[str, Row] = {
     "stablehlo.reshape": Row(form(), one_to_one(xla.ReshapeOp), operands=1),
     "stablehlo.broadcast": Row(
@@ -191,5 +167,4 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.dynamic_update_slice": Row(
         form(), at_least(2, one_to_one(xla.DynamicUpdateSliceOp))
     ),
-    "stablehlo.gather": Row(None, convert_gather, operands=2),
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.attributes import (
@@ -125,6 +127,14 @@ def _number(value: Attribute | None) -> float | int:
     return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
 
 
+def taken_member(op: SourceOp, name: str, enumeration: type[_Enumeration]) -> _Enumeration:
+    """Takes the word of an attribute as a member of an enumeration; an error if absent."""
+    word = op.word(name)
+    if word is None:
+        op.fail(f"{name} is missing")
+    return member(op, word, enumeration)
+
+
 def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumeration:
     """A word as a member of an enumeration; an error at the operation if there is none."""
     if word not in enumeration.__members__.values():
@@ -134,12 +144,8 @@ def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumera
 
 def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.compare`; the comparison type NOTYPE is that of the element type."""
-    direction = op.word("comparison_direction")
-    if direction is None:
-        op.fail("comparison_direction is missing")
-    properties: dict[str, Attribute] = {
-        "direction": ComparisonDirectionAttr(member(op, direction, ComparisonDirection))
-    }
+    direction = taken_member(op, "comparison_direction", ComparisonDirection)
+    properties: dict[str, Attribute] = {"direction": ComparisonDirectionAttr(direction)}
     order = op.word("compare_type")
     if order not in (None, "NOTYPE"):
         properties["comparison_type"] = ComparisonTypeAttr(member(op, order, ComparisonType))
@@ -152,6 +158,31 @@ def convert_square(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.square` is the product with itself."""
     operands = conversion.operands(op) * 2
     return conversion.emit(binary.MultiplyOp, operands, conversion.result_types(op))
+
+
+def parse_format(parser: Parser) -> Mapping[str, Attribute]:
+    """Parses `e5m2`, the bits of exponent and mantissa."""
+    position = parser.pos
+    word = parser.parse_identifier()
+    match = _FORMAT.fullmatch(word)
+    if match is None:
+        parser.raise_error(f"{word} is no format like e5m2", position)
+    bits = (IntegerAttr(int(digits), i64) for digits in match.groups())
+    return dict(zip(_BITS, bits, strict=True))
+
+
+_FORMAT = re.compile("e([0-9]{1,9})m([0-9]{1,9})")
+_BITS = ("exponent_bits", "mantissa_bits")
+
+
+def convert_reduce_precision(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.reduce_precision`."""
+    return conversion.emit(
+        conversions.ReducePrecisionOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {name: IntegerAttr(op.integer(name), i64) for name in _BITS},
+    )
 
 
 def _name(op_class: type[XlaOp], dialect: str) -> str:
@@ -176,6 +207,9 @@ ROWS: Mapping[str, Row] = {
         ),
         convert_compare,
         operands=2,
+    ),
+    "stablehlo.reduce_precision": Row(
+        form(format=parse_format), convert_reduce_precision, operands=1
     ),
     "chlo.square": Row(_ELEMENTWISE, convert_square, operands=1),
 }

@@ -19,11 +19,16 @@ from xla_dialect.stablehlo import (
     creation,
     data_movement,
     elementwise,
+    gather_scatter,
+    linear_algebra,
+    normalization,
     reduction,
     sharding,
+    sorting,
     tuples,
+    windows,
 )
-from xla_dialect.stablehlo.attributes import ATTRIBUTES
+from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import Row, SourceError, classes_of
@@ -34,7 +39,12 @@ ROWS: Mapping[str, Row] = {
     **elementwise.ROWS,
     **data_movement.ROWS,
     **reduction.ROWS,
+    **windows.ROWS,
+    **sorting.ROWS,
+    **gather_scatter.ROWS,
     **contraction.ROWS,
+    **linear_algebra.ROWS,
+    **normalization.ROWS,
     **control_flow.ROWS,
     **tuples.ROWS,
     **sharding.ROWS,
@@ -44,7 +54,7 @@ ROWS: Mapping[str, Row] = {
 STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), list(ATTRIBUTES))
 """StableHLO as a dialect whose operations only parse."""
 
-CHLO = Dialect("chlo", classes_of(ROWS, "chlo"))
+CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
 """CHLO as a dialect whose operations only parse."""
 
 SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"))

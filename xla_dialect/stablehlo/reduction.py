@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
-from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
@@ -105,6 +105,19 @@ def convert_reduce(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
+def convert_map(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.map`."""
+    properties: Mapping[str, Attribute] = {"dimensions": dimension_list(op.integers("dimensions"))}
+    return conversion.emit(
+        MapOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        properties,
+        conversion.regions(op),
+    )
+
+
 ROWS: Mapping[str, Row] = {
+    "stablehlo.map": Row(None, convert_map, regions=1),
     "stablehlo.reduce": Row(parse_reduce, convert_reduce, results=None, regions=1),
 }

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -114,6 +115,13 @@ class SourceOp(Operation):
         if not isinstance(value, IntegerAttr):
             self.fail(f"{name} is {value}, not an integer")
         return cast("IntegerAttr[Any]", value).value.data
+
+    def number(self, name: str) -> float:
+        """Takes a floating-point number; an error if absent."""
+        value = self.take(name)
+        if not isinstance(value, FloatAttr):
+            self.fail(f"{name} is {value}, not a floating-point number")
+        return cast("FloatAttr[Any]", value).value.data
 
     def flag(self, name: str, default: bool = False) -> bool:
         """Takes a boolean."""

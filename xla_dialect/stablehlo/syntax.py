@@ -56,6 +56,12 @@ def flag_clause(name: str) -> Clause:
     return lambda parser: {name: BoolAttr.from_bool(parser.parse_boolean())}
 
 
+def word_clause(name: str, enumeration: str) -> Clause:
+    """`keyword = WORD`."""
+    word = WORDS[enumeration]
+    return lambda parser: {name: word(parser.parse_identifier())}
+
+
 def words_clause(name: str, enumeration: str) -> Clause:
     """`keyword = [DEFAULT, HIGHEST]`."""
     word = WORDS[enumeration]

@@ -1,0 +1,172 @@
+"""Operations of StableHLO with windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.attributes import SpellingError
+from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.ops.contraction import ConvolutionOp
+from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers, parse_i64
+from xla_dialect.stablehlo.contraction import keep_precision
+from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
+from xla_dialect.window import Window, WindowAttr
+
+_CONVOLUTION = {
+    "stride": "window_strides",
+    "base_dilation": "lhs_dilation",
+    "window_dilation": "rhs_dilation",
+    "reversal": "window_reversal",
+}
+_REDUCTION = {
+    "stride": "window_strides",
+    "base_dilation": "base_dilations",
+    "window_dilation": "window_dilations",
+}
+_SELECTION = {"stride": "window_strides"}
+"""From the arguments of `Window.of` to the lists of each operation."""
+
+
+def take_window(op: SourceOp, sizes: Sequence[int], names: Mapping[str, str]) -> WindowAttr:
+    """Takes the lists of these names, and the padding, of a window of these sizes."""
+    padding = op.integers("padding", ())
+    if len(padding) % 2:
+        op.fail(f"padding has {len(padding)} numbers, not pairs")
+    lists: dict[str, Any] = {argument: op.integers(name, ()) for argument, name in names.items()}
+    if "reversal" in lists:
+        lists["reversal"] = [flag != 0 for flag in lists["reversal"]]
+    try:
+        window = Window.of(
+            sizes, padding=list(zip(padding[::2], padding[1::2], strict=True)), **lists
+        )
+    except SpellingError as error:
+        op.fail(str(error))
+    return WindowAttr(window)
+
+
+def convert_reduce_window(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.reduce_window`, with as many results as inputs."""
+    if len(op.operands) % 2 or not op.operands:
+        op.fail(f"has {len(op.operands)} operands, expected one init value for each input")
+    return conversion.emit(
+        ReduceWindowOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"window": take_window(op, op.integers("window_dimensions"), _REDUCTION)},
+        conversion.regions(op),
+    )
+
+
+def convert_select_and_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.select_and_scatter`; without window dimensions the window is one element."""
+    ones = (1,) * len(sizes_of(conversion.operands(op)[0].type))
+    return conversion.emit(
+        SelectAndScatterOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"window": take_window(op, op.integers("window_dimensions", ones), _SELECTION)},
+        conversion.regions(op),
+    )
+
+
+_WINDOW_LISTS = {
+    "stride": "window_strides",
+    "pad": "padding",
+    "lhs_dilate": "lhs_dilation",
+    "rhs_dilate": "rhs_dilation",
+    "reverse": "window_reversal",
+}
+"""From the words in the custom form of a convolution to the properties."""
+
+
+def parse_convolution(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """
+    Parses
+
+        (%0, %1) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],
+          window = {stride = [2], pad = [[1, 0]], lhs_dilate = [1], rhs_dilate = [1],
+                    reverse = [false]} {attributes} : types
+    """
+    unresolved = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, parser.parse_unresolved_operand
+    )
+    parser.parse_keyword("dim_numbers")
+    parser.parse_punctuation("=")
+    properties: dict[str, Attribute] = {
+        "dimension_numbers": ConvolutionNumbers(ConvolutionNumbers.parse_labels(parser))
+    }
+    parser.parse_punctuation(",")
+    parser.parse_keyword("window")
+    parser.parse_punctuation("=")
+
+    def parse_list() -> None:
+        position = parser.pos
+        word = parser.parse_identifier()
+        if word not in _WINDOW_LISTS or _WINDOW_LISTS[word] in properties:
+            parser.raise_error(f"{op_class.name}: {word!r} is unknown here, or repeated", position)
+        parser.parse_punctuation("=")
+        properties[_WINDOW_LISTS[word]] = _parse_window_list(parser, word)
+
+    parser.parse_comma_separated_list(parser.Delimiter.BRACES, parse_list)
+    attributes, operands, results = parse_attributes_and_types(parser, unresolved)
+    return op_class.create(
+        operands=operands, result_types=results, properties=properties, attributes=attributes
+    )
+
+
+def _parse_window_list(parser: Parser, word: str) -> Attribute:
+    match word:
+        case "reverse":
+            flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_boolean)
+            return integers([int(flag) for flag in flags])
+        case "pad":
+            pairs = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: _parse_pair(parser)
+            )
+            return integers([number for pair in pairs for number in pair])
+        case _:
+            return parse_integers(parser)
+
+
+def _parse_pair(parser: Parser) -> list[int]:
+    position = parser.pos
+    pair = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_i64(parser))
+    if len(pair) != 2:
+        parser.raise_error("expected a pair [low, high]", position)
+    return pair
+
+
+def convert_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.convolution`; the sizes of the window are those of the kernel."""
+    numbers = op.take("dimension_numbers")
+    if not isinstance(numbers, ConvolutionNumbers):
+        op.fail(f"dimension_numbers is {numbers}, not #stablehlo.conv<...>")
+    labels = ConvolutionLabels.parse(numbers.data)
+    operands = conversion.operands(op)
+    kernel = sizes_of(operands[1].type)
+    if len(kernel) != len(labels.rhs) or labels.faults():
+        op.fail(f"dimension_numbers {numbers} for a kernel of rank {len(kernel)}")
+    sizes = [kernel[d] for d in labels.rhs_order()[2:]]
+    keep_precision(op)
+    properties: Mapping[str, Attribute] = {
+        "window": take_window(op, sizes, _CONVOLUTION),
+        "dim_labels": ConvolutionLabelsAttr(labels),
+        "feature_group_count": IntegerAttr(op.integer("feature_group_count", 1), i64),
+        "batch_group_count": IntegerAttr(op.integer("batch_group_count", 1), i64),
+    }
+    return conversion.emit(ConvolutionOp, operands, conversion.result_types(op), properties)
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.reduce_window": Row(None, convert_reduce_window, results=None, regions=1),
+    "stablehlo.select_and_scatter": Row(None, convert_select_and_scatter, operands=3, regions=2),
+    "stablehlo.convolution": Row(parse_convolution, convert_convolution, operands=2),
+}
