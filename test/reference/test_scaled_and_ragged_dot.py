@@ -88,6 +88,18 @@ def test_ragged_dot(name: str, element: str):
     same(on_reference(program(text, operands), operands), (expected,))
 
 
+def test_groups_do_not_leak():
+    """An infinity of one group is not multiplied by the zeros of another."""
+    operands = {
+        "l": numbers("f32", [[1], [2], [3]]),
+        "r": numbers("f32", [[[np.inf]], [[5]]]),
+        "g": numbers("s32", [1, 1]),
+    }
+    text = "f32[3,1] ragged-dot(l, r, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+    text += "lhs_ragged_dims={0}, rhs_group_dims={0}"
+    same(on_reference(program(text, operands), operands), (numbers("f32", [[np.inf], [10], [0]]),))
+
+
 DOT = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 LHS = numbers("f32", np.arange(16).reshape(2, 8))
 RHS = numbers("f32", np.arange(24).reshape(8, 3))

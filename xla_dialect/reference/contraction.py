@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
@@ -11,13 +12,16 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xla_dialect import shapes
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.conversion import convert, result_dtype
-from xla_dialect.reference.data_movement import broadcast, integers
+from xla_dialect.reference.data_movement import array_type, broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.reference.rounding import COMPUTE_DTYPES
 from xla_dialect.reference.windows import boxes
 from xla_dialect.types import ElementClass
 from xla_dialect.window import Window
+
+Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""Dimensions of lhs and of rhs."""
 
 _TILE = 1 << 15
 """Elements of the result that are accumulated at once, so that they stay in the cache."""
@@ -97,26 +101,46 @@ def dot(
     return sums.reshape(sizes)
 
 
-def group_masks(group_sizes: Array, length: int) -> Array:
-    """`[.., g]` sizes of consecutive groups to `[g, .., length]`: whether i is in group g."""
-    ends = np.cumsum(as_signed(group_sizes), axis=-1)
-    starts = ends - as_signed(group_sizes)
+def group_masks(group_sizes: Array, prefix: Sequence[int], length: int) -> Iterator[Array]:
+    """
+    Per group, whether it has the indices 0 .. length - 1 of the ragged dimension.
+
+    Groups follow each other; `group_sizes` is `[g]` or `[*prefix, g]`, a mask `[*prefix, length]`.
+    """
     index = np.arange(length)
-    inside = (starts[..., None] <= index) & (index < ends[..., None])
-    return np.moveaxis(inside, -2, 0)
+    starts = np.zeros(group_sizes.shape[:-1], np.int64)
+    for group in range(group_sizes.shape[-1]):
+        ends = starts + as_signed(group_sizes[..., group])
+        inside = (starts[..., None] <= index) & (index < ends[..., None])
+        yield np.broadcast_to(inside, (*prefix, length))
+        starts = ends
 
 
-def in_groups(operand: Array, masks: Array, prefix: Sequence[int], ragged: int) -> Array:
-    """`[g, *operand]`: the operand in group g, 0 elsewhere. Masks are `[g, *prefix, ragged]`."""
-    sizes = [operand.shape[d] for d in prefix]
-    masks = np.broadcast_to(
-        masks.reshape((masks.shape[0], *(masks.shape[1:-1] or [1] * len(sizes)), masks.shape[-1])),
-        (masks.shape[0], *sizes, operand.shape[ragged]),
+def only_in(mask: Array, operand: Array, dims: Sequence[int]) -> Array:
+    """The operand where the mask over the given dimensions holds, 0 elsewhere."""
+    return np.where(broadcast(mask, dims, operand.shape), operand, operand.dtype.type(0))
+
+
+def ragged_free_dot(
+    lhs: Array, rhs: Array, masks: Iterable[Array], groups: int, batch: Pair, contracting: Pair
+) -> Array:
+    """Rows in a group meet the part of rhs for that group; `groups` is its dimension of rhs."""
+    left_out = shapes.without(range(rhs.ndim), (groups,))
+    rhs_batch, rhs_contracting = (
+        tuple(left_out.index(d) for d in dims) for dims in (batch[1], contracting[1])
     )
-    spread = broadcast(
-        masks, [0, *(d + 1 for d in (*prefix, ragged))], (len(masks), *operand.shape)
+    sizes = shapes.contracted(
+        lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], (*contracting[1], groups)
     )
-    return np.where(spread, operand, operand.dtype.type(0))
+    result = np.zeros(sizes, lhs.dtype)
+    for group, mask in enumerate(masks):
+        if np.any(mask):
+            part = np.take(rhs, group, axis=groups)
+            rows = dot(lhs, part, (batch[0], rhs_batch), (contracting[0], rhs_contracting))
+            # The dimensions of the mask come first in the result.
+            trailing = (1,) * (result.ndim - mask.ndim)
+            result = np.where(mask.reshape((*mask.shape, *trailing)), rows, result)
+    return result
 
 
 def repeated(scale: Array, sizes: Sequence[int]) -> Array:
@@ -164,9 +188,6 @@ def in_accumulator_type(lhs: Array, rhs: Array, result: DType) -> tuple[Array, A
     return convert(lhs, accumulator), convert(rhs, accumulator)
 
 
-Pair = tuple[tuple[int, ...], tuple[int, ...]]
-
-
 def _dimensions(op: ops.DotOp | ops.RaggedDotOp | ops.ScaledDotOp) -> tuple[Pair, Pair]:
     """Batch and contracting dimensions, each of lhs and of rhs."""
     return (
@@ -190,7 +211,7 @@ class ContractionFunctions(InterpreterFunctions):
     def run_ragged_dot(
         self, interpreter: Interpreter, op: ops.RaggedDotOp, args: PythonValues
     ) -> PythonValues:
-        """A dot with the groups as one more contracting or batch dimension, masked."""
+        """One dot per group."""
         dtype = result_dtype(op)
         lhs, rhs = in_accumulator_type(args[0], args[1], dtype)
         batch, contracting = _dimensions(op)
@@ -198,28 +219,19 @@ class ContractionFunctions(InterpreterFunctions):
         if ragged in batch[0]:
             return (convert(dot(lhs, rhs, batch, contracting), dtype),)
         prefix = ops.ragged_prefix(lhs.ndim, batch[0], contracting[0], ragged)
-        left = in_groups(lhs, group_masks(args[2], lhs.shape[ragged]), prefix, ragged)
-        lhs_batch, lhs_contracting = ([d + 1 for d in dims] for dims in (batch[0], contracting[0]))
-        if ragged in contracting[0]:
-            right = np.broadcast_to(rhs, (len(left), *rhs.shape))
-            rhs_batch, rhs_contracting = (
-                [d + 1 for d in dims] for dims in (batch[1], contracting[1])
-            )
-            sums = dot(
-                left,
-                right,
-                ([0, *lhs_batch], [0, *rhs_batch]),
-                (lhs_contracting, rhs_contracting),
-            )
-        else:
-            groups = integers(op.rhs_group_dims)
-            sums = dot(
-                left,
-                rhs,
-                (lhs_batch, batch[1]),
-                ([0, *lhs_contracting], [*groups, *contracting[1]]),
-            )
-        return (convert(sums, dtype),)
+        masks = group_masks(args[2], [lhs.shape[d] for d in prefix], lhs.shape[ragged])
+        if ragged not in contracting[0]:
+            (groups,) = integers(op.rhs_group_dims)
+            sums = ragged_free_dot(lhs, rhs, masks, groups, batch, contracting)
+            return (convert(sums, dtype),)
+        dims = (*prefix, ragged)
+        opposite = dict(zip(batch[0] + contracting[0], batch[1] + contracting[1], strict=True))
+        rhs_dims = [opposite[d] for d in dims]
+        result = np.zeros(array_type(op.result).get_shape(), dtype)
+        for group, mask in enumerate(masks):
+            parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
+            result[group] = convert(dot(*parts, batch, contracting), dtype)
+        return (result,)
 
     @impl(ops.ScaledDotOp)
     def run_scaled_dot(
