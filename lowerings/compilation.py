@@ -18,6 +18,7 @@ from lowerings.execution.signature import Signature, signature_of
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
+from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.reference import flatten_results, nest_arguments, run
@@ -97,8 +98,14 @@ def _compile_native(module: ModuleOp, entry: str) -> Program:
     signature = signature_of(functions_of(module)[entry])
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
-    manager.run(module, parse_passes(",".join(pass_specs(NATIVE))))
+    manager.run(module, parse_passes(",".join(_native_passes())))
     return compile_loops_module(module, signature, "main")
+
+
+def _native_passes() -> list[str]:
+    """The native pipeline with vectors as wide as this machine has them."""
+    widths = {"convert-linalg-to-vector-loops": f"{{vector-bits={host().vector_bits}}}"}
+    return [name + widths.get(name, "") for name in pass_specs(NATIVE)]
 
 
 _COMPILERS: dict[str, Callable[[ModuleOp, str], Program]] = {

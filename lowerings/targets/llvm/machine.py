@@ -18,6 +18,10 @@ class CompilationError(XlaError):
     """LLVM rejects a module, or cannot generate code for it."""
 
 
+_VECTOR_BITS = (("+avx512f", 512), ("+avx", 256))
+"""The widest vectors that a feature brings; the widest first."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """A processor to generate code for."""
@@ -28,9 +32,16 @@ class Machine:
     """As LLVM spells them: `+avx2,-avx512f`."""
 
     @property
+    def vector_bits(self) -> int:
+        """The width of its vector registers."""
+        features = self.features.split(",")
+        wide = (bits for feature, bits in _VECTOR_BITS if feature in features)
+        return next(wide, 128)
+
+    @property
     def attributes(self) -> FunctionAttributes:
         """What functions say of the processor; 512-bit vectors are used only if they ask for it."""
-        width = 512 if "+avx512f" in self.features.split(",") else 0
+        width = 512 if self.vector_bits == 512 else 0
         return FunctionAttributes(self.cpu, self.features, width)
 
     @property
