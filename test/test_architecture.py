@@ -45,6 +45,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.collector",
         "lowerings.conversion",
         "lowerings.linalg_extension",
+        "lowerings.reshapes",
+        "lowerings.small_floats",
         "lowerings.vector_extension",
     ),
     (

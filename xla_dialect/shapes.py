@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -93,3 +94,68 @@ def gathered(
     rank = len(start_indices) - 1 + len(offset_dims)
     offsets = set(offset_dims)
     return tuple(next(window) if i in offsets else next(batch) for i in range(rank))
+
+
+def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]] | None:
+    """
+    The groups of dimensions of `wide` whose products are the sizes of `narrow`, in order.
+
+    None where there are none. Both have as many elements, more than 0; sizes of 1 go to the group
+    on their left, at the start to the first.
+    """
+    groups: list[list[int]] = []
+    position = 0
+    for size in narrow:
+        group: list[int] = []
+        product = 1
+        while position < len(wide) and (product < size or not group):
+            product *= wide[position]
+            group.append(position)
+            position += 1
+        if product != size or not group:
+            return None
+        groups.append(group)
+    rest = range(position, len(wide))
+    if any(wide[d] != 1 for d in rest):
+        return None
+    if rest and groups:
+        groups[-1].extend(rest)
+    return groups
+
+
+def common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
+    """The sizes between which a reshape mixes nothing: products of groups of both, without 1."""
+    sizes: list[int] = []
+    left, right = iter(before), iter(after)
+    total = math.prod(before)
+    taken = 1
+    while taken < total:
+        a, b = next(left), next(right)
+        while a != b:
+            if a < b:
+                a *= next(left)
+            else:
+                b *= next(right)
+        if a != 1:
+            sizes.append(a)
+        taken *= a
+    return tuple(sizes)
+
+
+def refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:
+    """
+    The sizes of `before`, divided where a dimension of `after` begins inside of one of its own.
+
+    None where a division leaves a rest. Both have as many elements, more than 0.
+    """
+    starts = sorted({math.prod(after[:d]) for d in range(len(after))})
+    sizes: list[int] = []
+    position = 1
+    for size in before:
+        end = position * size
+        for start in (*(s for s in starts if position < s < end), end):
+            if start % position:
+                return None
+            sizes.append(start // position)
+            position = start
+    return tuple(sizes)

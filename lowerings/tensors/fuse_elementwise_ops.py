@@ -8,6 +8,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from lowerings.tensors.common_subexpressions import merge_equal_operations
+from lowerings.tensors.expand_loops import expand_loops_at_reshapes
 from lowerings.tensors.fused_generic import emit_generic
 from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
 from lowerings.tensors.fusion_plan import FusionPlan
@@ -19,12 +20,11 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
     """
     Computes elementwise operations where their results are used, and together what shares loops.
 
-    Elementwise producers (with broadcasts, transposes, slices, fills, constants and reshapes by
-    sizes of 1) move into the bodies of elementwise operations and reductions. Cheap ones may be
-    computed by several users; what several need and is not cheap is stored by the first of them,
-    as one more result. Nothing but data movement moves into a contraction, and transposes of what
-    a reduction gives become the order in which it writes. Before, equal
-    operations are merged; dead ones are removed.
+    Elementwise producers (with broadcasts, transposes, slices, fills, constants and reshapes) move
+    into the bodies of elementwise operations and reductions. Cheap ones may be computed by several
+    users; what several need and is not cheap is stored by the first of them, as one more result.
+    Nothing but data movement moves into a contraction. Transposes of what a reduction gives become
+    the order in which it writes. Before, equal operations are merged; dead ones are removed.
 
     ```
     %e = linalg.generic {.. parallel, parallel} ins(%x) ...  { exp }
@@ -43,6 +43,8 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
         for block in op.body.blocks:
             remove_dead_code(block)
             merge_equal_operations(block)
+            expand_loops_at_reshapes(block)
+            remove_dead_code(block)
             sink_transposes(block)
             _fuse_blocks(block)
             remove_dead_code(block)

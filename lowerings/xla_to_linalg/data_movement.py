@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import cast
 
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, TensorType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
+from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.element_functions import elements_of
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
@@ -86,117 +84,9 @@ def convert_reverse(op: ReverseOp, builder: ConversionBuilder) -> None:
     builder.replace([pointwise(builder, ((op.operand, source),), array_type(op.result), first)])
 
 
-def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]] | None:
-    """
-    The groups of dimensions of `wide` whose products are the sizes of `narrow`, in order.
-
-    None where there are none. Both have as many elements, more than 0; sizes of 1 go to the group
-    on their left, at the start to the first.
-    """
-    groups: list[list[int]] = []
-    position = 0
-    for size in narrow:
-        group: list[int] = []
-        product = 1
-        while position < len(wide) and (product < size or not group):
-            product *= wide[position]
-            group.append(position)
-            position += 1
-        if product != size:
-            return None
-        groups.append(group)
-    rest = range(position, len(wide))
-    if any(wide[d] != 1 for d in rest):
-        return None
-    if rest and not groups:
-        return []
-    if rest:
-        groups[-1].extend(rest)
-    return groups
-
-
-def _groups_attribute(groups: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[Attribute]]:
-    return ArrayAttr([ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in groups])
-
-
-def collapse(
-    builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int], groups: list[list[int]]
-) -> SSAValue:
-    """`tensor.collapse_shape` of a value to these sizes."""
-    return builder.insert(
-        tensor.CollapseShapeOp.create(
-            operands=(value,),
-            result_types=(TensorType(elements_of(value), sizes),),
-            properties={"reassociation": _groups_attribute(groups)},
-        )
-    ).results[0]
-
-
-def expand(
-    builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int], groups: list[list[int]]
-) -> SSAValue:
-    """`tensor.expand_shape` of a value to these sizes."""
-    type_ = TensorType(elements_of(value), sizes)
-    if not groups:
-        # xDSL 0.74.0 refuses `tensor.expand_shape` of rank 0.
-        everywhere = affine_map(len(sizes), ())
-        return pointwise(builder, ((value, everywhere),), type_, first)
-    return builder.insert(
-        tensor.ExpandShapeOp.create(
-            operands=(value,),
-            result_types=(type_,),
-            properties={
-                "reassociation": _groups_attribute(groups),
-                "static_output_shape": DenseArrayBase.from_list(i64, sizes),
-            },
-        )
-    ).results[0]
-
-
-def reshape(builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    """The elements of a value, at least one, in row-major order with other sizes."""
-    before = sizes_of(value)
-    if before == tuple(sizes):
-        return value
-    if len(before) >= len(sizes):
-        groups = reassociation(before, sizes)
-        if groups is not None:
-            return collapse(builder, value, sizes, groups)
-    else:
-        groups = reassociation(sizes, before)
-        if groups is not None:
-            return expand(builder, value, sizes, groups)
-    common = _common_sizes(before, sizes)
-    groups = reassociation(before, common)
-    assert groups is not None
-    collapsed = value if common == before else collapse(builder, value, common, groups)
-    groups = reassociation(sizes, common)
-    assert groups is not None
-    return expand(builder, collapsed, sizes, groups)
-
-
-def _common_sizes(before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
-    """The sizes between which a reshape mixes nothing: products of groups of both."""
-    sizes: list[int] = []
-    left, right = iter(before), iter(after)
-    total = prod(before)
-    taken = 1
-    while taken < total:
-        a, b = next(left), next(right)
-        while a != b:
-            if a < b:
-                a *= next(left)
-            else:
-                b *= next(right)
-        if a != 1:
-            sizes.append(a)
-        taken *= a
-    return tuple(sizes)
-
-
 def convert_reshape(op: ReshapeOp, builder: ConversionBuilder) -> None:
-    """Collapses dimensions, expands them, or both."""
-    builder.replace([reshape(builder, op.operand, sizes_of(op.result))])
+    """Expands dimensions, collapses them, or both."""
+    builder.replace([reshape(op.operand, sizes_of(op.result), builder.op)])
 
 
 def convert_slice(op: SliceOp, builder: ConversionBuilder) -> None:

@@ -15,9 +15,9 @@ from xla_dialect.types import Array
 
 
 def signless(type_: Attribute) -> Attribute:
-    """An array type with signless elements and without layout; any other type itself."""
+    """Integers without sign, arrays of such and without layout; any other type itself."""
     if not isinstance(type_, TensorType):
-        return type_
+        return storage(type_)
     type_ = cast(Array, type_)
     element_type = storage(type_.element_type)
     if element_type is type_.element_type and isinstance(type_.encoding, NoneAttr):

@@ -137,6 +137,20 @@ def test_transposes_sink_into_contractions() -> None:
     check(build, X, X, ulps=0)
 
 
+def test_reshapes_do_not_keep_apart() -> None:
+    """Whatever is merged or split, one loop over the finest dimensions does all."""
+
+    def build(x: Any, bias: Any) -> Any:
+        rows = ReshapeOp(unary.ExponentialOp(x), result_types=[array(F32, (8, 8))])
+        y = binary.AddOp(rows, broadcast(bias, (8, 8), [0])).result
+        flat = ReshapeOp(y, result_types=[array(F32, (64,))])
+        return ReshapeOp(unary.NegateOp(flat), result_types=[array(F32, (4, 16))])
+
+    (loop,) = fused(build, X, numbers("f32", np.arange(8)))
+    assert operations(loop)["math.exp"] == operations(loop)["arith.negf"] == 1
+    check(build, X, numbers("f32", np.arange(8)), ulps=4)
+
+
 def test_equal_operations_are_one() -> None:
     def build(x: Any) -> Any:
         return [reduce(binary.AddOp, 0, x, [1]), reduce(binary.AddOp, 0, x, [1])]

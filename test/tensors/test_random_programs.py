@@ -1,6 +1,8 @@
 """The tensors level, before and after fusion, computes what the reference does on random programs."""
 
 from collections.abc import Callable
+from itertools import pairwise
+from math import prod
 from random import Random
 from typing import Any
 
@@ -37,6 +39,15 @@ MAX_ELEMENTS = 300
 
 def sizes(x: Any) -> tuple[int, ...]:
     return x.type.get_shape()
+
+
+def _prime_factors(number: int) -> list[int]:
+    found: list[int] = []
+    for candidate in range(2, number + 1):
+        while number % candidate == 0:
+            found.append(candidate)
+            number //= candidate
+    return found
 
 
 def permuted(rng: Random, count: int) -> list[int]:
@@ -106,8 +117,12 @@ class Program:
         result = [size for size in sizes(x) if size != 1 or self.rng.random() < 0.5]
         if self.rng.random() < 0.5:
             result.insert(self.rng.randint(0, len(result)), 1)
-        if self.rng.random() < 0.3:
-            result = [int(np.prod(result))]
+        if self.rng.random() < 0.3 and 0 not in result:
+            factors = [p for size in result for p in _prime_factors(size)]
+            self.rng.shuffle(factors)
+            cuts = sorted(self.rng.randint(0, len(factors)) for _ in range(2))
+            bounds = [0, *cuts, len(factors)]
+            result = [prod(factors[a:b]) for a, b in pairwise(bounds)]
         return ReshapeOp(x, result_types=[array(S32, result)])
 
     def reduce(self) -> Any:

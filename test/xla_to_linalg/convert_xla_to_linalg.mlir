@@ -110,9 +110,10 @@ func.func @pad(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<8xf32> {
   func.return %0 : tensor<8xf32>
 }
 
+// Dimensions are divided first, then merged.
 // CHECK-LABEL: @reshape
-// CHECK-NEXT:    %0 = tensor.collapse_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<2x3x4xf32> into tensor<2x12xf32>
-// CHECK-NEXT:    %1 = tensor.expand_shape %0 {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [2, 6, 2]
+// CHECK-NEXT:    %0 = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64], [2 : i64, 3 : i64]] output_shape [2, 3, 2, 2]
+// CHECK-NEXT:    %1 = tensor.collapse_shape %0 {{\[\[}}0 : i64], [1 : i64, 2 : i64], [3 : i64]] : tensor<2x3x2x2xf32> into tensor<2x6x2xf32>
 func.func @reshape(%x: tensor<2x3x4xf32>) -> tensor<2x6x2xf32> {
   %0 = xla.reshape %x : (tensor<2x3x4xf32>) -> tensor<2x6x2xf32>
   func.return %0 : tensor<2x6x2xf32>

@@ -1,0 +1,124 @@
+"""Reshapes of tensors as sequences of `tensor.expand_shape` and `tensor.collapse_shape`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xla_dialect.shapes import Sizes, common_collapse, reassociation, refined
+
+
+def _shape(value: SSAValue) -> Sizes:
+    return cast("TensorType[Attribute]", value.type).get_shape()
+
+
+def reshape(value: SSAValue, sizes: Sequence[int], before: Operation) -> SSAValue:
+    """
+    The elements of a tensor, at least one, in row-major order with other sizes.
+
+    New operations are put in front of `before`. A reshape of a reshape starts from what that
+    starts from. Dimensions are divided first and merged afterwards where that is possible: so
+    producers and users can run over the finest dimensions (`linalg-fuse-elementwise-ops`).
+    """
+    target = tuple(sizes)
+    while _shape(value) != target and isinstance(
+        value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp
+    ):
+        value = value.owner.src
+    for step in reshape_steps(_shape(value), target):
+        value = _single(value, step, before)
+    return value
+
+
+def reshape_steps(before: Sizes, after: Sizes) -> list[Sizes]:
+    """The sizes on the way, each an expansion or a collapse of those before."""
+    if before == after:
+        return []
+    wide, narrow = (before, after) if len(before) > len(after) else (after, before)
+    if reassociation(wide, narrow) is not None:
+        return [after]
+    finest = refined(before, after)
+    if finest is None:
+        return [common_collapse(before, after), after]
+    without_ones = tuple(size for size in after if size != 1)
+    steps = [before]
+    for step in (finest, without_ones, after):
+        if step != steps[-1]:
+            steps.append(step)
+    return steps[1:]
+
+
+def _single(value: SSAValue, sizes: Sizes, before: Operation) -> SSAValue:
+    """One expansion or collapse."""
+    old = _shape(value)
+    type_ = TensorType(cast("TensorType[Attribute]", value.type).element_type, sizes)
+    if len(old) >= len(sizes):
+        op: Operation = tensor.CollapseShapeOp.create(
+            operands=(value,),
+            result_types=(type_,),
+            properties={"reassociation": groups_attribute(old, sizes)},
+        )
+    elif not old:
+        return _expanded_scalar(value, type_, before)
+    else:
+        op = tensor.ExpandShapeOp.create(
+            operands=(value,),
+            result_types=(type_,),
+            properties={
+                "reassociation": groups_attribute(sizes, old),
+                "static_output_shape": DenseArrayBase.from_list(i64, sizes),
+            },
+        )
+    return _inserted(op, before)
+
+
+def groups_attribute(wide: Sequence[int], narrow: Sequence[int]) -> ArrayAttr[ArrayAttr[Attribute]]:
+    """The `reassociation` between two shapes, of which one is a collapse of the other."""
+    groups = reassociation(wide, narrow)
+    assert groups is not None, (wide, narrow)
+    return ArrayAttr([ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in groups])
+
+
+def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Operation) -> SSAValue:
+    """A tensor of sizes 1 from one of rank 0: xDSL 0.74.0 refuses `tensor.expand_shape` of it."""
+    destination = _inserted(tensor.EmptyOp.create(result_types=(type_,)), before)
+    body = Block(arg_types=(type_.element_type, type_.element_type))
+    body.add_op(YieldOp.create(operands=(body.args[0],)))
+    rank = len(type_.shape)
+    maps = (AffineMap(rank, 0, ()), AffineMap.identity(rank))
+    return _inserted(
+        GenericOp.create(
+            operands=(value, destination),
+            result_types=(type_,),
+            properties={
+                "indexing_maps": ArrayAttr([AffineMapAttr(m) for m in maps]),
+                "iterator_types": ArrayAttr([IteratorTypeAttr.parallel()] * rank),
+                "operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1)),
+            },
+            regions=[Region(body)],
+        ),
+        before,
+    )
+
+
+def _inserted(op: Operation, before: Operation) -> SSAValue:
+    block = before.parent
+    assert block is not None
+    op.location = before.location
+    block.insert_op_before(op, before)
+    return op.results[0]

@@ -1,0 +1,278 @@
+"""Reshapes between elementwise operations become loops of the operations' own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    TensorType,
+    i64,
+)
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from lowerings.reshapes import reshape, reshape_steps
+from lowerings.tensors.fusion_graph import Node, node_of, view_of
+from lowerings.tensors.indices import Index, Indices, affine_map
+
+Sizes: TypeAlias = tuple[int, ...]
+Groups: TypeAlias = dict[int, Sizes]
+"""For loops that become several: the sizes of those."""
+
+
+def expand_loops_at_reshapes(block: Block) -> None:
+    """
+    Lets producers and users of reshapes run over the expanded dimensions, so that they can fuse.
+
+    An elementwise operation whose only use is expanded computes the expanded result; one that
+    reads the collapsed result of an elementwise operation reads that before it is collapsed. What
+    remains are reshapes of tensors in memory, which move nothing. In all regions of the block.
+    """
+    op = block.first_op
+    while op is not None:
+        following = op.next_op
+        pending: list[tensor.ExpandShapeOp] = []
+        if isinstance(op, GenericOp):
+            _read_before_collapse(op, pending)
+        elif isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+            following = _shorten(op) or following
+            if isinstance(op, tensor.ExpandShapeOp) and op.parent is not None:
+                pending.append(op)
+        elif not isinstance(op, FillOp):
+            for region in op.regions:
+                for inner in region.blocks:
+                    expand_loops_at_reshapes(inner)
+        while pending:
+            _compute_expanded(pending.pop(), pending)
+        op = following
+
+
+def _shorten(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Operation | None:
+    """Replaces a reshape of reshapes by a shorter one, if there is; its first operation then."""
+    source, length = op.src, 1
+    while isinstance(source.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        source, length = source.owner.src, length + 1
+    target = _shape(op.result)
+    if len(reshape_steps(_shape(source), target)) >= length:
+        return None
+    block, previous = op.parent, op.prev_op
+    assert block is not None
+    op.result.replace_all_uses_with(reshape(source, target, op))
+    following = op.next_op
+    block.erase_op(op)
+    first = block.first_op if previous is None else previous.next_op
+    return following if first is None else first
+
+
+def _shape(value: SSAValue) -> Sizes:
+    return cast("TensorType[Attribute]", value.type).get_shape()
+
+
+def _group_sizes(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, expanded: Sizes) -> list[Sizes]:
+    """For each dimension of the collapsed side the sizes on the expanded one."""
+    reassociation = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any]]]", op.reassociation)
+    return [tuple(expanded[d.value.data] for d in group) for group in reassociation.data]
+
+
+def _elementwise(value: SSAValue) -> Node | None:
+    owner = value.owner
+    node = node_of(owner, 0) if isinstance(owner, GenericOp) else None
+    return node if node is not None and node.is_pointwise else None
+
+
+def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShapeOp]) -> None:
+    node = _elementwise(op.src)
+    if node is None or view_of(op, 0) is not None or sum(1 for _ in op.src.uses) != 1:
+        return
+    if node.op.parent is not op.parent or len(node.op.res) != 1:
+        return
+    sizes = _group_sizes(op, _shape(op.result))
+    groups = {d: s for d, s in enumerate(sizes) if len(s) > 1}
+    collapsed = _expand(node, groups, pending)
+    if collapsed is not None:
+        op.result.replace_all_uses_with(collapsed[0].src)
+
+
+def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) -> None:
+    for value in op.inputs:
+        owner = value.owner
+        if (
+            not isinstance(owner, tensor.CollapseShapeOp)
+            or view_of(owner, 0) is not None
+            or _elementwise(owner.src) is None
+        ):
+            continue
+        node = node_of(op, 0)
+        if node is None or node.is_contraction:
+            return
+        indices = dict(node.inputs)[value]
+        groups: Groups = {}
+        for (loop, _, _), sizes in zip(
+            indices, _group_sizes(owner, _shape(owner.src)), strict=True
+        ):
+            if loop is not None and len(sizes) > 1:
+                groups[loop] = sizes
+        if groups:
+            _expand(node, groups, pending)
+            return
+
+
+def _expand(
+    node: Node, groups: Groups, pending: list[tensor.ExpandShapeOp]
+) -> list[tensor.CollapseShapeOp] | None:
+    """
+    Replaces a node by one whose loops are divided; gives the reshapes back to its results.
+
+    None where an operand is not indexed by whole loops. Expansions of operands go to `pending`.
+    """
+    op = node.op
+    accesses = [indices for _, indices in node.inputs] + list(node.outputs)
+    if not all(_is_divisible(indices, groups) for indices in accesses):
+        return None
+    numbers: list[list[int]] = []
+    count = 0
+    for loop in range(len(node.sizes)):
+        parts = len(groups.get(loop, (0,)))
+        numbers.append(list(range(count, count + parts)))
+        count += parts
+    operands = [
+        _expanded(operand, indices, groups, op)
+        for operand, indices in zip(op.operands, accesses, strict=True)
+    ]
+    pending.extend(o.owner for o in operands if isinstance(o.owner, tensor.ExpandShapeOp))
+    maps = [affine_map(_divided(indices, numbers), count) for indices in accesses]
+    kinds = [
+        kind
+        for loop, kind in enumerate(op.iterator_types.data)
+        for _ in range(len(groups.get(loop, (0,))))
+    ]
+    outputs = operands[len(op.inputs) :]
+    body = op.detach_region(op.body)
+    _replace_positions(body.block, numbers, groups)
+    new = GenericOp.create(
+        operands=operands,
+        result_types=[value.type for value in outputs],
+        properties={
+            **op.properties,
+            "indexing_maps": ArrayAttr(maps),
+            "iterator_types": ArrayAttr(kinds),
+        },
+        regions=[body],
+    )
+    _insert_before(new, op)
+    collapsed: list[tensor.CollapseShapeOp] = []
+    for result, old, indices in zip(new.res, op.res, node.outputs, strict=True):
+        back = tensor.CollapseShapeOp.create(
+            operands=(result,),
+            result_types=(old.type,),
+            properties={"reassociation": _reassociation(indices, groups)},
+        )
+        _insert_before(back, op)
+        old.replace_all_uses_with(back.result)
+        collapsed.append(back)
+    op.detach()
+    op.erase()
+    return collapsed
+
+
+def _is_divisible(indices: Indices, groups: Groups) -> bool:
+    return all(index[0] not in groups or index[1:] == (1, 0) for index in indices)
+
+
+def _divided(indices: Indices, numbers: Sequence[Sequence[int]]) -> Indices:
+    """The indices in terms of the new loops."""
+    found: list[Index] = []
+    for loop, scale, offset in indices:
+        if loop is None:
+            found.append((None, scale, offset))
+        else:
+            found.extend((number, scale, offset) for number in numbers[loop])
+    return tuple(found)
+
+
+def _dimension_groups(indices: Indices, groups: Groups) -> list[int]:
+    """Into how many dimensions each dimension of an operand is divided."""
+    return [1 if loop is None else len(groups.get(loop, (0,))) for loop, _, _ in indices]
+
+
+def _reassociation(indices: Indices, groups: Groups) -> ArrayAttr[ArrayAttr[Attribute]]:
+    found: list[ArrayAttr[Attribute]] = []
+    position = 0
+    for count in _dimension_groups(indices, groups):
+        found.append(ArrayAttr([IntegerAttr(position + i, i64) for i in range(count)]))
+        position += count
+    return ArrayAttr(found)
+
+
+def _expanded(value: SSAValue, indices: Indices, groups: Groups, anchor: GenericOp) -> SSAValue:
+    """An operand with its dimensions divided; before `anchor`."""
+    shape: list[int] = []
+    for (loop, _, _), size in zip(indices, _shape(value), strict=True):
+        shape.extend((size,) if loop is None else groups.get(loop, (size,)))
+    if tuple(shape) == _shape(value):
+        return value
+    type_ = TensorType(cast("TensorType[Attribute]", value.type).element_type, shape)
+    owner = value.owner
+    match owner:
+        case tensor.CollapseShapeOp() if owner.src.type == type_:
+            return owner.src
+        case tensor.EmptyOp():
+            new: Operation = tensor.EmptyOp.create(result_types=(type_,))
+        case FillOp():
+            destination = _expanded(owner.outputs[0], indices, groups, anchor)
+            new = FillOp.create(
+                operands=(owner.inputs[0], destination),
+                result_types=(type_,),
+                properties=owner.properties,
+                regions=[region.clone() for region in owner.regions],
+            )
+        case _:
+            new = tensor.ExpandShapeOp.create(
+                operands=(value,),
+                result_types=(type_,),
+                properties={
+                    "reassociation": _reassociation(indices, groups),
+                    "static_output_shape": DenseArrayBase.from_list(i64, shape),
+                },
+            )
+    _insert_before(new, anchor)
+    return new.results[0]
+
+
+def _replace_positions(body: Block, numbers: Sequence[Sequence[int]], groups: Groups) -> None:
+    """`linalg.index` of a divided loop becomes what its parts amount to."""
+    for op in list(body.ops):
+        if not isinstance(op, IndexOp):
+            continue
+        loop = op.dim.value.data
+        first, *rest = numbers[loop]
+        value: SSAValue = _position(first, op)
+        for number, size in zip(rest, groups.get(loop, (0,))[1:], strict=True):
+            factor = arith.ConstantOp(IntegerAttr(size, IndexType()))
+            _insert_before(factor, op)
+            whole = arith.MuliOp(value, factor.result)
+            _insert_before(whole, op)
+            total = arith.AddiOp(whole.result, _position(number, op))
+            _insert_before(total, op)
+            value = total.result
+        op.result.replace_all_uses_with(value)
+        body.erase_op(op)
+
+
+def _position(loop: int, anchor: Operation) -> SSAValue:
+    op = IndexOp(loop)
+    _insert_before(op, anchor)
+    return op.result
+
+
+def _insert_before(op: Operation, anchor: Operation) -> None:
+    parent = anchor.parent
+    assert parent is not None
+    op.location = anchor.location
+    parent.insert_op_before(op, anchor)
