@@ -227,6 +227,33 @@ def defined(
     return result
 
 
+SHIFT = """shift {
+  a = s64[] parameter(0)
+  b = s64[] parameter(1)
+  t = s64[] constant(10)
+  c = s64[] multiply(a, t)
+  ROOT d = s64[] add(c, b)
+}
+"""
+
+
+def instruction(inputs: np.ndarray, case: dict[str, Any]) -> str:
+    """The scatter of a case with operands o, i and u."""
+    batching, index_batching = case["batching"]
+    lists = {
+        "update_window_dims": case["update_window_dims"],
+        "inserted_window_dims": case["inserted"],
+        "input_batching_dims": batching,
+        "scatter_indices_batching_dims": index_batching,
+        "scatter_dims_to_operand_dims": case["map"],
+    }
+    spelled_lists = ", ".join(f"{n}={{{','.join(map(str, v))}}}" for n, v in lists.items())
+    return (
+        f"{spelled(inputs)} scatter(o, i, u), {spelled_lists}, "
+        f"index_vector_dim={case['index_vector_dim']}, to_apply=shift"
+    )
+
+
 @given(st.data())
 def test_definition(data: st.DataObject):
     rank = data.draw(st.integers(0, 3))
@@ -266,27 +293,13 @@ def test_definition(data: st.DataObject):
         "update_window_dims": window_dims,
         "update_scatter_dims": scatter_dims,
         "map": mapped,
+        "inserted": inserted,
         "window": window,
         "batching": (batching, [index_dims[d] for d in batching]),
     }
     operands = {"o": inputs, "i": indices, "u": updates}
-
-    def listed(values: Any) -> str:
-        return f"{{{','.join(map(str, values))}}}"
-
-    text = (
-        f"{spelled(inputs)} scatter(o, i, u), update_window_dims={listed(window_dims)}, "
-        f"inserted_window_dims={listed(inserted)}, input_batching_dims={listed(batching)}, "
-        f"scatter_indices_batching_dims={listed(case['batching'][1])}, "
-        f"scatter_dims_to_operand_dims={listed(mapped)}, "
-        f"index_vector_dim={index_vector_dim}, to_apply=shift"
-    )
-    shift = (
-        "shift {\n  a = s64[] parameter(0)\n  b = s64[] parameter(1)\n  t = s64[] constant(10)\n"
-        "  c = s64[] multiply(a, t)\n  ROOT d = s64[] add(c, b)\n}\n"
-    )
     same(
-        on_reference(program(text, operands, shift), operands),
+        on_reference(program(instruction(inputs, case), operands, SHIFT), operands),
         (defined(inputs, indices, updates, case),),
     )
 
