@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
+from tools.examples import examples
 from tools.reporting import guarded
 from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.op import XlaOp
@@ -22,11 +23,12 @@ NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
 
 def operations_page() -> str:
-    """Every operation by family: opcode, operands, properties, regions, and the docstring."""
+    """Every operation by family: opcode, docstring, parts, and an example that the tests run."""
     lines = [
         NOTICE + "# Operations of the `xla` dialect\n",
         "Constraints are numbered as messages quote them. An operand, result or region marked `...`"
-        " stands for any number; a property marked `?` may be absent, or has a default.\n",
+        " stands for any number; a property marked `?` may be absent, or has a default. In the"
+        " examples a comment above the end states each result.\n",
     ]
     for family in FAMILIES:
         lines.append(f"## {family.__name__.rpartition('.')[2].replace('_', ' ')}\n")
@@ -46,7 +48,9 @@ def _operation_entry(operation: type[XlaOp]) -> str:
     ]
     shape = "; ".join(f"{title}: {names}" for title, names in rows if names)
     text = inspect.cleandoc(operation.__doc__ or "")
-    return f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n"
+    example = examples().get(operation.name.removeprefix("xla."))
+    code = f"\n```mlir\n{example.text}\n```\n" if example is not None else ""
+    return f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n{code}"
 
 
 def _names(definitions: Sequence[tuple[str, object]], variadic: type) -> str:

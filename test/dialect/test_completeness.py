@@ -3,9 +3,10 @@
 import pytest
 
 from tools.docs import FOLDER, PAGES
+from tools.examples import WITHOUT_EXAMPLE, examples
 from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.hlo_text.opcodes import OPCODES
-from xla_dialect.ops import BY_OPCODE
+from xla_dialect.ops import BY_OPCODE, OPERATIONS
 
 # The opcodes of XLA in July 2026, as jaxlib 0.10.2 parses them.
 HLO_OPCODES = frozenset(
@@ -41,6 +42,12 @@ def test_an_operation_documents_its_contract_and_is_read_from_hlo(opcode: str) -
     assert (operation.__doc__ or "").strip()
     assert "infer" in dir(operation)
     assert opcode in OPCODES
+
+
+def test_every_operation_has_an_example_or_a_reason() -> None:
+    names = {operation.name.removeprefix("xla.") for operation in OPERATIONS}
+    assert names - examples().keys() == WITHOUT_EXAMPLE.keys()
+    assert examples().keys() <= names
 
 
 def test_generated_pages_are_up_to_date() -> None:

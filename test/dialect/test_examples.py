@@ -1,0 +1,66 @@
+"""The examples of docs/examples give the results that they state."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lowerings.compilation import compile_module
+from lowerings.program import load_program, parse_program
+from tools.comparison import mismatches
+from tools.examples import examples
+from tools.status import lowered_operations
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import OPERATIONS
+from xla_dialect.reference import flatten_results, run
+
+# Floats are stated with eight digits: one unit in the last place of f32, twice.
+TOLERANCE = 3e-7
+
+NAMES = sorted(examples())
+
+
+def lowered() -> list[str]:
+    """The examples of which machine code can be made."""
+    by_name = {operation.name.removeprefix("xla."): operation for operation in OPERATIONS}
+    return [name for name in NAMES if only_lowered(name, by_name)]
+
+
+def only_lowered(name: str, by_name: dict[str, type[XlaOp]]) -> bool:
+    """Whether every operation of an example is lowered; computations end with xla.return."""
+    module = parse_program(examples()[name].text)
+    used = {by_name[op.name[4:]] for op in module.walk() if op.name.startswith("xla.")}
+    return {op for op in used if op is not by_name["return"]} <= lowered_operations()
+
+
+def assert_results(results: Sequence[Any], name: str) -> None:
+    """The stated element types, sizes and values, zeros with their signs."""
+    expected = examples()[name].expected()
+    assert len(results) == len(expected)
+    for result, wanted in zip(results, expected, strict=True):
+        assert result.dtype == wanted.dtype
+        assert result.shape == wanted.shape
+        assert not mismatches(result, wanted, TOLERANCE).any(), (result, wanted)
+        if wanted.dtype.kind == "f":
+            zero = (wanted == 0) & (result == 0)
+            np.testing.assert_array_equal(np.signbit(result[zero]), np.signbit(wanted[zero]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_shows_its_operation(name: str) -> None:
+    module = parse_program(examples()[name].text)
+    assert f"xla.{name}" in {op.name for op in module.walk()}
+    assert examples()[name].results
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_on_the_reference(name: str) -> None:
+    module = load_program(examples()[name].text)
+    assert_results(flatten_results(run(module, entry=name)), name)
+
+
+@pytest.mark.parametrize("name", lowered())
+def test_an_example_as_machine_code(name: str) -> None:
+    program = compile_module(load_program(examples()[name].text), entry=name)
+    assert_results(program(), name)
