@@ -165,7 +165,8 @@ class ConversionPass(ModulePass, ABC):
 
     def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
         """
-        Raises `ConversionFailed` naming every operation of `module` that is illegal.
+        Raises `ConversionFailed` naming every operation of `module` that is illegal and does not
+        stand in the regions of another: those go with it.
 
         `reasons` says why a conversion function left an operation.
         """
@@ -173,7 +174,10 @@ class ConversionPass(ModulePass, ABC):
         classes = {entry.name for entry in self.illegal if not isinstance(entry, str)}
         dialects = {entry for entry in self.illegal if isinstance(entry, str)}
         leftovers: list[Leftover] = []
+        inside: set[Operation] = set()
         for op in module.walk():
+            if op in inside:
+                continue
             name = _operation_name(op)
             illegal = is_illegal.get(name)
             if illegal is None:
@@ -182,6 +186,7 @@ class ConversionPass(ModulePass, ABC):
             if illegal:
                 reason = None if reasons is None else reasons.get(op)
                 leftovers.append(leftover(op, reason))
+                inside.update(op.walk())
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
 
