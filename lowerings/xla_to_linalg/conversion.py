@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, f32, f64
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    f32,
+    f64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.element_functions import elements_of, narrow, widen
+from lowerings.xla_to_linalg.element_functions import NotLowered, elements_of, narrow, widen
 from lowerings.xla_to_linalg.scalars import (
     ScalarBuilder,
     arithmetic_type,
@@ -24,8 +33,8 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     projection,
 )
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
-from xla_dialect.types import BY_TYPE, ElementClass, component_type
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
+from xla_dialect.types import BY_TYPE, ElementClass, component_type, element_name
 
 PRED, SIGNED, UNSIGNED = ElementClass.PRED, ElementClass.SIGNED, ElementClass.UNSIGNED
 FLOAT, COMPLEX = ElementClass.FLOAT, ElementClass.COMPLEX
@@ -133,6 +142,61 @@ def _to_integer(s: ScalarBuilder, x: SSAValue, width: int, signed: bool) -> SSAV
         too_small = s.compare_floats("ole", x, -bound)
         value = s.select(too_small, s.constant(least, type_), value)
     return value
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """Where the fields of an IEEE-like float type are."""
+
+    width: int
+    mantissa: int
+
+    @property
+    def exponent(self) -> int:
+        """Bits of the exponent."""
+        return self.width - 1 - self.mantissa
+
+    @property
+    def infinity(self) -> int:
+        """The bits of infinity."""
+        return ((1 << self.exponent) - 1) << self.mantissa
+
+
+_FORMATS: dict[type[Attribute], FloatFormat] = {
+    BFloat16Type: FloatFormat(16, 7),
+    Float16Type: FloatFormat(16, 10),
+    Float32Type: FloatFormat(32, 23),
+    Float64Type: FloatFormat(64, 52),
+}
+
+
+def reduce_precision(s: ScalarBuilder, op: ReducePrecisionOp, x: SSAValue) -> SSAValue:
+    """The result of a `reduce_precision` of a scalar, computed on its bits."""
+    format_ = _FORMATS.get(type(x.type))
+    if format_ is None:
+        raise NotLowered(f"not lowered yet for {element_name(elements_of(op.operand))}")
+    exponent_bits, mantissa_bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
+    bits = s.bitcast(x, IntegerType(format_.width))
+    magnitude = s.integers(arith.AndIOp, bits, (1 << (format_.width - 1)) - 1)
+    sign = s.integers(arith.XOrIOp, bits, magnitude)
+    rounded = magnitude
+    if mantissa_bits < format_.mantissa:
+        dropped = format_.mantissa - mantissa_bits
+        last = s.integers(arith.AndIOp, s.integers(arith.ShRUIOp, magnitude, dropped), 1)
+        half = s.integers(arith.AddiOp, last, (1 << (dropped - 1)) - 1)
+        rounded = s.integers(arith.AddiOp, magnitude, half)
+        rounded = s.integers(arith.AndIOp, rounded, -(1 << dropped))
+    infinity = s.constant(format_.infinity, bits.type)
+    if exponent_bits < format_.exponent:
+        bias, own_bias = (1 << (exponent_bits - 1)) - 1, (1 << (format_.exponent - 1)) - 1
+        too_large = (own_bias + bias + 1) << format_.mantissa
+        least = (own_bias + 1 - bias) << format_.mantissa
+        vanishes = s.compare("ult", rounded, least)
+        overflows = s.compare("uge", rounded, too_large)
+        rounded = s.select(vanishes, s.constant(0, bits.type), rounded)
+        rounded = s.select(overflows, infinity, rounded)
+    is_nan = s.compare("ugt", magnitude, format_.infinity)
+    return s.select(is_nan, x, s.bitcast(s.either(sign, rounded), x.type))
 
 
 def bits_of(s: ScalarBuilder, x: SSAValue, element_type: Attribute) -> SSAValue:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.conversion import ConversionBuilder, ConversionFunction, ConversionPass
 from lowerings.xla_to_linalg import (
@@ -54,11 +54,17 @@ def _convert_elementwise(
     builder.replace([pointwise(builder, inputs, result, body)])
 
 
+def _is_dynamic(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
+
+
 def _guarded(function: ConversionFunction) -> ConversionFunction:
     """An empty result needs no computation; what is not lowered yet is the reason of a leftover."""
 
     def convert(op: Operation, builder: ConversionBuilder) -> str | None:
         types = [r.type for r in op.results]
+        if any(_is_dynamic(t) for t in (*types, *op.operand_types)):
+            return "dynamic sizes are not lowered yet"
         if all(isinstance(t, TensorType) and not element_count(t.get_shape()) for t in types):
             builder.replace([empty(builder, array_type(r)) for r in op.results])
             return None
@@ -89,6 +95,7 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.data_movement.SliceOp: data_movement.convert_slice,
     ops.data_movement.TransposeOp: data_movement.convert_transpose,
     ops.reduction.ReduceOp: reduction.convert_reduce,
+    ops.reduction.MapOp: reduction.convert_map,
     ops.contraction.DotOp: contraction.convert_dot,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
 }

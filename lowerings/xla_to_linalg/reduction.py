@@ -1,4 +1,4 @@
-"""Reductions."""
+"""Operations with a computation on scalars: reductions and maps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from lowerings.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
+    array_type,
     extract_scalar,
     fill,
     generic,
+    identity,
     iterators,
+    pointwise,
     projection,
     sizes_of,
 )
 from xla_dialect.op import decode
-from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.shapes import without
 from xla_dialect.types import Array, is_array
 
@@ -58,3 +61,17 @@ def convert_reduce(op: ReduceOp, builder: ConversionBuilder) -> str | None:
     )
     builder.replace(results)
     return None
+
+
+def convert_map(op: MapOp, builder: ConversionBuilder) -> None:
+    """The computation of scalars becomes the body."""
+    result = array_type(op.result)
+    everywhere = identity(len(result.shape))
+    computation = op.to_apply.block
+    count = len(op.inputs)
+
+    def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return inline_computation(s, computation, elements[:count])
+
+    inputs = [(value, everywhere) for value in op.inputs]
+    builder.replace([pointwise(builder, inputs, result, body)])

@@ -19,7 +19,7 @@ from lowerings.xla_to_linalg.element_functions import ElementFunction, NotLowere
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import (
     BroadcastOp,
@@ -68,6 +68,7 @@ ELEMENTWISE: Mapping[type[Operation], ScalarOperation] = {
     CompareOp: elementwise_binary.compare,
     SelectOp: elementwise_ternary.select,
     ConvertOp: conversion.convert,
+    ReducePrecisionOp: conversion.reduce_precision,
 }
 """The operations whose result at an index depends on their operands at that index."""
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from element_values import dtype, float_values
 from small_programs import numbers
 from tensors_level import check
 
-from xla_dialect.ops.conversion import BitcastConvertOp, bitcast_type
+from xla_dialect.ops.conversion import BitcastConvertOp, ReducePrecisionOp, bitcast_type
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 from xla_dialect.violation import Violation
 
@@ -48,3 +49,14 @@ def test_scalars() -> None:
         lambda x: BitcastConvertOp(x, result_types=[array(BY_NAME["f32"].type, ())]),
         numbers("u8", [0, 0, 128, 63]),
     )
+
+
+@pytest.mark.parametrize("name", ["bf16", "f16", "f32", "f64"])
+@pytest.mark.parametrize("exponent", [1, 4, 5, 8, 11, 20])
+@pytest.mark.parametrize("mantissa", [0, 1, 7, 10, 23, 60])
+def test_reduce_precision(name: str, exponent: int, mantissa: int) -> None:
+    bits = np.random.default_rng(0).integers(0, 1 << 62, 40)
+    random = np.resize(bits, 40).astype(f"u{BY_NAME[name].bits // 8}").view(dtype(name))
+    near_one = numbers(name, 1 + np.arange(-20, 20) / 64)
+    values = np.concatenate([float_values(name), random, near_one, -near_one])
+    check(lambda x: ReducePrecisionOp(x, exponent_bits=exponent, mantissa_bits=mantissa), values)

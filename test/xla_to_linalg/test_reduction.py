@@ -13,7 +13,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.types import ELEMENT_TYPES
 
@@ -132,3 +132,15 @@ def test_reduction_of_what_is_computed() -> None:
         return reduce("f32", binary.AddOp, [1])(from_constant, init)
 
     check(build, numbers("f32", 0))
+
+
+def test_map() -> None:
+    def build(x: Any, y: Any) -> XlaOp:
+        def function(a: Any, b: Any) -> XlaOp:
+            return binary.AddOp(binary.MultiplyOp(a, constant("s32", 3)), b)
+
+        region = computation([shape("s32[]")] * 2, function)
+        return MapOp([x, y], dimensions=[0, 1], regions=[region])
+
+    check(build, numbers("s32", [[1, 2], [3, 4]]), numbers("s32", [[5, 6], [7, 8]]))
+    check(build, *[numbers("s32", np.zeros((0, 2)))] * 2)
