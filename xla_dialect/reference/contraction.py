@@ -12,7 +12,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xla_dialect import shapes
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.conversion import convert, result_dtype
-from xla_dialect.reference.data_movement import array_type, broadcast, integers
+from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.reference.rounding import COMPUTE_DTYPES
@@ -227,7 +227,10 @@ class ContractionFunctions(InterpreterFunctions):
         dims = (*prefix, ragged)
         opposite = dict(zip(batch[0] + contracting[0], batch[1] + contracting[1], strict=True))
         rhs_dims = [opposite[d] for d in dims]
-        result = np.zeros(array_type(op.result).get_shape(), dtype)
+        sizes = shapes.contracted(
+            lhs.shape, rhs.shape, batch[0], contracting[0], batch[1], contracting[1]
+        )
+        result = np.zeros((args[2].shape[-1], *sizes), dtype)
         for group, mask in enumerate(masks):
             parts = only_in(mask, lhs, dims), only_in(mask, rhs, rhs_dims)
             result[group] = convert(dot(*parts, batch, contracting), dtype)

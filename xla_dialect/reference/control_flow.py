@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -92,20 +93,22 @@ class ControlFlowFunctions(InterpreterFunctions):
         """`outputs[i], carries = f(inputs[i], carries)`, the outputs stacked."""
         axis, count = op.dimension.value.data, len(args) - op.num_carries.value.data
         inputs, carries = [np.moveaxis(x, axis, 0) for x in args[:count]], args[count:]
-        types_of_results = flat_results([result.type for result in op.results])
-        stacked = [
-            np.moveaxis(np.empty(sizes_of(type_), numpy_dtype(type_.element_type)), axis, 0)
-            for type_ in cast("Sequence[Array]", types_of_results[: -len(carries) or None])
-        ]
-        steps = range(len((inputs or stacked)[0]))
-        for step in reversed(steps) if op.is_reverse.value.data else steps:
+        outputs = cast("Sequence[Array]", flat_results([result.type for result in op.results]))
+        outputs = outputs[: -len(carries) or None]
+        length = len(inputs[0]) if inputs else int(sizes_of(outputs[0])[axis])
+        produced: list[PythonValues] = []
+        for step in range(length - 1, -1, -1) if op.is_reverse.value.data else range(length):
             slices = (x[step] for x in inputs)
             returned = interpreter.run_ssacfg_region(op.to_apply, (*slices, *carries), "to_apply")
-            results = elements(returned, len(stacked) + len(carries))
-            produced, carries = results[: len(stacked)], results[len(stacked) :]
-            for output, value in zip(stacked, produced, strict=True):
-                output[step] = value
-        return as_results(op, (*(np.moveaxis(x, 0, axis) for x in stacked), *carries))
+            results = elements(returned, len(outputs) + len(carries))
+            produced.append(results[: len(outputs)])
+            carries = results[len(outputs) :]
+        if op.is_reverse.value.data:
+            produced.reverse()
+        if not produced:
+            return as_results(op, (*map(_empty, outputs), *carries))
+        stacked = (np.stack(column, axis) for column in zip(*produced, strict=True))
+        return as_results(op, (*stacked, *carries))
 
     @impl(ops.OptBarrierOp)
     def run_opt_barrier(
@@ -113,3 +116,7 @@ class ControlFlowFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The operand."""
         return args
+
+
+def _empty(type_: Array) -> NDArray[Any]:
+    return np.empty(sizes_of(type_), numpy_dtype(type_.element_type))

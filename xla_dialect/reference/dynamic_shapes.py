@@ -19,7 +19,7 @@ from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_size import DynamicSize, is_dynamic
 from xla_dialect.ops import dynamic_shapes as ops
-from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction
+from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction, sorting
 from xla_dialect.reference.literal import Array
 
 
@@ -61,7 +61,10 @@ _ELEMENT_BY_ELEMENT = (
     elementwise_binary.CompareOp,
     elementwise_ternary.ClampOp,
     elementwise_ternary.SelectOp,
+    reduction.MapOp,
     reduction.ReduceOp,
+    reduction.ReduceWindowOp,
+    sorting.SortOp,
 )
 """Operations that take elements of several arrays of one shape together."""
 

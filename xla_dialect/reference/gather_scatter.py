@@ -11,7 +11,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect import shapes
 from xla_dialect.ops import gather_scatter as ops
-from xla_dialect.reference.data_movement import array_type, integers
+from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array
 from xla_dialect.reference.tuples import as_results
@@ -141,15 +141,18 @@ class GatherScatterFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """`result[Out] = operand[Oin + Sin]`, see the operation."""
         operand, indices = args
-        sizes = array_type(op.result).get_shape()
+        slice_sizes, offset_dims = integers(op.slice_sizes), integers(op.offset_dims)
+        batching = integers(op.operand_batching_dims)
+        dropped = (*integers(op.collapsed_slice_dims), *batching)
+        vector_dim = op.index_vector_dim.value.data
+        extended = shapes.with_index_vector(indices.shape, vector_dim)
+        sizes = shapes.gathered(extended, vector_dim, slice_sizes, dropped, offset_dims)
         if operand.size == 0 or 0 in sizes:
             # Only dropped dimensions of slice size 0 read from an empty operand: there is nothing.
             return (np.zeros(sizes, operand.dtype),)
-        slice_sizes, offset_dims = integers(op.slice_sizes), integers(op.offset_dims)
-        batching = integers(op.operand_batching_dims)
         starts = window_starts(
             indices,
-            op.index_vector_dim.value.data,
+            vector_dim,
             integers(op.start_index_map),
             operand.ndim,
             list(zip(batching, integers(op.start_indices_batching_dims), strict=True)),
@@ -157,7 +160,6 @@ class GatherScatterFunctions(InterpreterFunctions):
         # A dropped dimension of slice size 0 is read like one of slice size 1.
         rooms = [d - max(s, 1) for d, s in zip(operand.shape, slice_sizes, strict=True)]
         clamped = [np.clip(start, 0, room) for start, room in zip(starts, rooms, strict=True)]
-        dropped = (*integers(op.collapsed_slice_dims), *batching)
         window = shapes.without(range(operand.ndim), dropped)
         window_sizes = [slice_sizes[dimension] for dimension in window]
         index = tuple(added_offsets(clamped, window, window_sizes, offset_dims))

@@ -84,9 +84,10 @@ class LinearAlgebraFunctions(InterpreterFunctions):
     def run_fft(self, interpreter: Interpreter, op: ops.FftOp, args: PythonValues) -> PythonValues:
         """The transform over the last dimensions; nothing where there are no elements."""
         operand: Array = args[0]
-        sizes, dtype = array_type(op.result).get_shape(), result_dtype(op)
-        if 0 in sizes:
-            return (np.zeros(sizes, dtype),)
+        dtype = result_dtype(op)
+        if operand.size == 0:
+            last = array_type(op.result).get_shape()[-1]
+            return (np.zeros((*operand.shape[:-1], last), dtype),)
         wide = operand.astype(DOUBLE_DTYPES[operand.dtype])
         found = transform(wide, op.fft_type.data, integers(op.fft_length))
         return (in_precision(found, dtype),)
