@@ -14,6 +14,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
 from xla_dialect.ops.reduction import MapOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import TokenType, spell
 from xla_dialect.window import Window
 
@@ -30,6 +31,10 @@ def comparing(name: str = "f32") -> Region:
 
 def identity(*types: Any) -> Region:
     return computation(types, lambda *xs: list(xs))
+
+
+def in_a_tuple(a: Any, b: Any) -> XlaOp:
+    return TupleOp([a])
 
 
 def reduce_window(
@@ -99,6 +104,7 @@ def convolution(
             ("RC1", lambda: reduce_window(to_apply=identity("f32[]"))),
             ("RC2", lambda: reduce_window(to_apply=comparing())),
             ("RC2", lambda: reduce_window(to_apply=identity("f32[]", "f32[]"))),
+            ("RC2", lambda: reduce_window(to_apply=computation(["f32[]"] * 2, in_a_tuple))),
             ("RC3", lambda: reduce_window(inits=["f64[]"])),
             ("RC3", lambda: reduce_window(inits=["f32[1]"])),
             ("C3", lambda: reduce_window(window="size=2")),
