@@ -74,40 +74,6 @@ def sign(s: ScalarBuilder, z: SSAValue) -> SSAValue:
     return s.select(is_zero, z, unit)
 
 
-def exponential(s: ScalarBuilder, z: SSAValue) -> SSAValue:
-    """`e^a (cos b + i sin b)`; real for b = 0, and 0 for a = -infinity."""
-    a, b = s.parts(z)
-    scale = s.emit(math.ExpOp, (a,))
-    real = s.mulf(scale, s.emit(math.CosOp, (b,)))
-    imaginary = s.mulf(scale, s.emit(math.SinOp, (b,)))
-    vanishes = s.compare_floats("oeq", a, -inf)
-    is_real = s.compare_floats("oeq", b, 0.0)
-    return s.create_complex(
-        s.select(s.either(vanishes, is_real), scale, real),
-        s.select(is_real, b, s.select(vanishes, scale, imaginary)),
-    )
-
-
-def logarithm(s: ScalarBuilder, z: SSAValue) -> SSAValue:
-    """
-    `ln |z| + i atan2(b, a)`.
-
-    Near |z| = 1 it is `½ ln1p((m - 1)(m + 1) + n²)` with m and n the larger and smaller part.
-    """
-    a, b = s.parts(z)
-    length = modulus(s, z)
-    first, second = s.absf(a), s.absf(b)
-    larger = s.emit(arith.MaximumfOp, (first, second))
-    smaller = s.emit(arith.MinimumfOp, (first, second))
-    excess = s.addf(s.mulf(s.subf(larger, 1.0), s.addf(larger, 1.0)), s.mulf(smaller, smaller))
-    near = s.mulf(s.emit(math.Log1pOp, (excess,)), 0.5)
-    is_near = s.both(s.compare_floats("ogt", length, 0.5), s.compare_floats("olt", length, 2.0))
-    return s.create_complex(
-        s.select(is_near, near, s.emit(math.LogOp, (length,))),
-        s.emit(math.Atan2Op, (b, a)),
-    )
-
-
 def equal(s: ScalarBuilder, z: SSAValue, w: SSAValue) -> SSAValue:
     """Whether both parts are equal."""
     return s.both(

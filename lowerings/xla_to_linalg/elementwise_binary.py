@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.arith_extension import RemFOp
 from lowerings.small_floats import Specials, small_float
-from lowerings.xla_to_linalg import complex_numbers
+from lowerings.xla_to_linalg import complex_functions, complex_numbers
 from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
@@ -185,7 +185,10 @@ FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
         complex=complex_numbers.divide,
     ),
     ops.PowerOp: ElementFunction(
-        floats=one_op(math.PowFOp), signed=_power_signed, unsigned=_power_unsigned
+        floats=one_op(math.PowFOp),
+        signed=_power_signed,
+        unsigned=_power_unsigned,
+        complex=complex_functions.power,
     ),
     ops.RemainderOp: ElementFunction(
         floats=one_op(RemFOp), signed=_remainder_signed, unsigned=_remainder_unsigned
