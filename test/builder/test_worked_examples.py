@@ -290,3 +290,10 @@ def test_reduce_g4() -> None:
     value, index = evaluate(body, f32([1, 3, 3, 2]))
     same(value, f32(3))
     same(index, s32(2))
+
+
+def test_numbers_may_be_those_of_numpy() -> None:
+    order, sizes = np.array([2, 0, 1]), np.array([4, 6])
+    same(evaluate(lambda b, x: b.transpose(x, order), V), V.transpose(order))
+    same(evaluate(lambda b, x: b.reshape(x, sizes), V), V.reshape(sizes))
+    same(evaluate(lambda b, x: b.concatenate([x, x], np.int64(1)), V), np.concatenate([V, V], 1))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
 from xla_dialect.builder.recorder import Operand, all_normalized, normalized, violated
-from xla_dialect.builder.type_spelling import TypeLike, as_array_type
+from xla_dialect.builder.type_spelling import TypeLike, as_array_type, as_sizes
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.shapes import is_ascending
@@ -31,14 +31,14 @@ class DataMovementMethods(ImplicitBroadcasting):
 
     def broadcast(self, operand: XlaValue, broadcast_sizes: Sequence[int]) -> XlaValue:
         """The array, repeated along new leading dimensions. Example: `b.broadcast(v, [2, 3])`."""
-        before = operand.shape
-        if any(size < 0 for size in broadcast_sizes):
-            raise build_error(f"broadcast: (C2) broadcast_sizes are {list(broadcast_sizes)}")
-        result = array(operand.element_type, (*broadcast_sizes, *before))
+        before, new = operand.shape, as_sizes(broadcast_sizes)
+        if any(size < 0 for size in new):
+            raise build_error(f"broadcast: (C2) broadcast_sizes are {list(new)}")
+        result = array(operand.element_type, (*new, *before))
         return self._append_one(
             ops.BroadcastOp,
             self._ssa(operand),
-            dimensions=range(len(broadcast_sizes), len(broadcast_sizes) + len(before)),
+            dimensions=range(len(new), len(new) + len(before)),
             result_types=[result],
         )
 
@@ -55,12 +55,12 @@ class DataMovementMethods(ImplicitBroadcasting):
         Example: `b.broadcast_in_dim(v, [4, 8], [1])`.
         """
         self._ssa(operand)
-        before = operand.shape
+        sizes = as_sizes(out_dim_size)
         try:
-            _require_in_dim(before, out_dim_size, broadcast_dimensions)
+            _require_in_dim(operand.shape, sizes, broadcast_dimensions)
         except Violation as violation:
             raise violated("broadcast_in_dim", violation) from None
-        return self._expanded(operand, out_dim_size, broadcast_dimensions)
+        return self._expanded(operand, sizes, broadcast_dimensions)
 
     def collapse(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
         """
@@ -89,9 +89,10 @@ class DataMovementMethods(ImplicitBroadcasting):
 
         Example: `b.reshape(x, [2, 2, 8])`.
         """
-        if any(size < 0 for size in dimensions):
-            raise build_error(f"reshape: (C1) sizes are {list(dimensions)}")
-        result = array(operand.element_type, tuple(dimensions))
+        sizes = as_sizes(dimensions)
+        if any(size < 0 for size in sizes):
+            raise build_error(f"reshape: (C1) sizes are {list(sizes)}")
+        result = array(operand.element_type, sizes)
         return self._append_one(ops.ReshapeOp, self._ssa(operand), result_types=[result])
 
     def transpose(self, operand: XlaValue, permutation: Sequence[int]) -> XlaValue:

@@ -6,8 +6,10 @@ of an operation opens a block inside the operation, and closes it when the funct
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from enum import Enum
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
@@ -36,7 +38,8 @@ class Recorder:
     """The open blocks of a program that is being built."""
 
     def __init__(self) -> None:
-        self._open_blocks: list[Block] = [Block()]
+        self._entry = Block()
+        self._open_blocks = [self._entry]
         """Those whose values can be used, the innermost last."""
         self._finished = False
 
@@ -76,7 +79,7 @@ class Recorder:
         result_types: Sequence[Attribute] | None = None,
         element_type: Attribute | None = None,
         attributes: Mapping[str, Attribute] | None = None,
-        **properties: PropertyValue,
+        **properties: Any,
     ) -> tuple[XlaValue, ...]:
         """
         Appends an operation and returns its results.
@@ -86,13 +89,14 @@ class Recorder:
         """
         if self._finished:
             raise build_error("the program is built already")
+        plain = {name: _plain(f"{op_class.name}: {name}", v) for name, v in properties.items()}
         try:
             op = op_class(
                 *operands,
                 regions=regions,
                 result_types=result_types if element_type is None else [array(element_type, ())],
                 attributes=attributes,
-                **properties,
+                **plain,
             )
             if element_type is not None:
                 op.set_result_types(op.infer_types())
@@ -164,14 +168,26 @@ def violated(method: str, violation: Violation) -> Exception:
     return build_error(f"{method}: {violation}")
 
 
+def _plain(name: str, value: Any) -> PropertyValue:
+    """The value of a property with numpy's integers, and arrays of them, as Python has them."""
+    if isinstance(value, Attribute | Enum | bool | str | float | None):
+        return value
+    found = [index(number) for number in (value if isinstance(value, Iterable) else [value])]
+    for number in found:
+        if not -(2**63) <= number < 2**63:
+            raise build_error(f"{name}: {number} is not an integer of 64 bits")
+    return found if isinstance(value, Iterable) else found[0]
+
+
 def normalized(dimension: int, rank: int) -> int:
     """A dimension counted from the end (-1 is the last) counted from the start."""
+    dimension = index(dimension)
     return dimension + rank if -rank <= dimension < 0 else dimension
 
 
 def all_normalized(dimensions: Sequence[int], rank: int) -> tuple[int, ...]:
     """Dimensions counted from the end counted from the start; what is out of range stays so."""
-    return tuple(normalized(int(d), rank) for d in dimensions)
+    return tuple(normalized(d, rank) for d in dimensions)
 
 
 def _innermost(error: BaseException) -> str:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.hlo_text import HloSyntaxError
 from xla_dialect.hlo_text.parser import parse_type
 from xla_dialect.reference.literal import element_type_of
-from xla_dialect.types import BY_NAME, BY_TYPE, Array, TokenType, array, flatten, is_array, spell
+from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
+    MAX_ELEMENTS,
+    Array,
+    TokenType,
+    array,
+    element_count,
+    flatten,
+    is_array,
+    spell,
+)
 
 
 @runtime_checkable
@@ -82,9 +95,9 @@ def as_array_type(given: TypeLike) -> Array:
     return cast(Array, type_)
 
 
-def tuple_type(elements: Sequence[Attribute]) -> TupleType:
-    """The type of a tuple of these types."""
-    return TupleType(cast("tuple[TypeAttribute, ...]", tuple(elements)))
+def as_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Sizes as Python's integers; bounds of dynamic dimensions stay such."""
+    return tuple(size if isinstance(size, DynamicSize) else index(size) for size in sizes)
 
 
 def _checked(type_: Attribute) -> Attribute:
@@ -92,14 +105,18 @@ def _checked(type_: Attribute) -> Attribute:
     for leaf in flatten((type_,)):
         if not isinstance(leaf, TokenType) and not is_array(leaf):
             raise build_error(f"{leaf} is not a type of XLA")
+        if is_array(leaf):
+            sizes = [size for size in cast(Array, leaf).get_shape() if size > 0]
+            if element_count(sizes) > MAX_ELEMENTS:
+                raise build_error(f"{spell(leaf)} has more than 2^63 - 1 elements")
     return type_
 
 
 def _array(element_type: Attribute, sizes: Sequence[int]) -> Array:
-    found = tuple(int(size) for size in sizes)
+    found = as_sizes(sizes)
     if any(size < 0 for size in found):
         raise build_error(f"sizes {list(found)} are negative")
-    return array(element_type, found)
+    return cast(Array, _checked(array(element_type, found)))
 
 
 def names_element_type(given: object) -> bool:

@@ -73,13 +73,12 @@ class XlaBuilder(
         type_ = as_type(shape)
         if number < 0 or number in self._parameters:
             raise build_error(f"parameter: there cannot be a parameter {number} here")
-        if len(self._open_blocks) > 1 or self._finished:
+        if self._open_blocks[-1] is not self._entry or self._finished:
             raise build_error(
                 "parameter: the parameters of a computation are the arguments of its function"
             )
         position = sum(other < number for other in self._parameters)
-        entry = self._open_blocks[0]
-        argument = entry.insert_arg(type_, position, caller_location())
+        argument = self._entry.insert_arg(type_, position, caller_location())
         self._parameters[number] = argument
         value = XlaValue(self, argument)
         return value.named(name) if name else value
@@ -110,7 +109,7 @@ class XlaBuilder(
         """The body of the program, which ends with `xla.return`."""
         if self._finished:
             raise build_error("the program is built already")
-        if len(self._open_blocks) > 1:
+        if self._open_blocks[-1] is not self._entry:
             raise build_error("the function of a computation has not returned yet")
         if sorted(self._parameters) != list(range(len(self._parameters))):
             missing = min(set(range(len(self._parameters))) - set(self._parameters))
@@ -119,6 +118,5 @@ class XlaBuilder(
             )
         results = self._results(root, "the program")
         self._finished = True
-        block = self._open_blocks[0]
-        block.add_op(ReturnOp.create(operands=results))
-        return Region(block)
+        self._entry.add_op(ReturnOp.create(operands=results))
+        return Region(self._entry)
