@@ -25,7 +25,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from lowerings.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, scalar_attribute, storage
-from xla_dialect.types import Array
+from xla_dialect.types import Array, without_layout
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -76,7 +76,7 @@ def _segments(*sizes: int) -> DenseArrayBase:
 def empty(builder: ConversionBuilder, type_: Array) -> SSAValue:
     """A tensor of unspecified elements."""
     return builder.insert(
-        tensor.EmptyOp.create(result_types=(TensorType(type_.element_type, type_.shape),))
+        tensor.EmptyOp.create(result_types=(without_layout(type_),))
     ).results[0]
 
 
