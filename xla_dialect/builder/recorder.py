@@ -172,11 +172,12 @@ def _plain(name: str, value: Any) -> PropertyValue:
     """The value of a property with numpy's integers, and arrays of them, as Python has them."""
     if isinstance(value, Attribute | Enum | bool | str | float | None):
         return value
-    found = [index(number) for number in (value if isinstance(value, Iterable) else [value])]
+    is_list = isinstance(value, Iterable)
+    found = [index(number) for number in (cast("Iterable[Any]", value) if is_list else [value])]
     for number in found:
         if not -(2**63) <= number < 2**63:
             raise build_error(f"{name}: {number} is not an integer of 64 bits")
-    return found if isinstance(value, Iterable) else found[0]
+    return found if is_list else found[0]
 
 
 def normalized(dimension: int, rank: int) -> int:
