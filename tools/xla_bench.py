@@ -238,7 +238,10 @@ def measure(argv: Sequence[str] | None) -> int:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
     chosen = [programs[name] for name in arguments.programs] or list(programs.values())
+    wall, own = time.perf_counter(), time.process_time()
     compare_programs(chosen, arguments.turns, arguments.compiles, console)
+    share = (time.process_time() - own) / (time.perf_counter() - wall)
+    console.print(f"This process had the processor for {share:.0%} of the time.")
     for name in arguments.programs or [LARGEST_PROGRAM]:
         pass_throughput(programs[name], console)
     start_up(console)
