@@ -13,6 +13,7 @@ from lowerings.conversion import ConversionBuilder
 from lowerings.xla_to_linalg import complex_numbers, elementwise_binary
 from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.element_functions import ScalarFunction, elements_of
+from lowerings.xla_to_linalg.formulas import of_complex
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
@@ -37,7 +38,7 @@ _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.SIGNED: (elementwise_binary.MULTIPLY, elementwise_binary.ADD),
     ElementClass.UNSIGNED: (elementwise_binary.MULTIPLY, elementwise_binary.ADD),
     ElementClass.PRED: (elementwise_binary.AND, elementwise_binary.OR),
-    ElementClass.COMPLEX: (complex_numbers.multiply, complex_numbers.add),
+    ElementClass.COMPLEX: (of_complex(complex_numbers.multiply), of_complex(complex_numbers.add)),
 }
 
 

@@ -8,8 +8,9 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.arith_extension import RemFOp
 from lowerings.small_floats import Specials, small_float
-from lowerings.xla_to_linalg import complex_functions, complex_numbers
+from lowerings.xla_to_linalg import complex_exponential, complex_numbers
 from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
+from lowerings.xla_to_linalg.formulas import of_complex, of_complex_in_double
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
@@ -167,28 +168,30 @@ def _shift_right_arithmetic(s: ScalarBuilder, x: SSAValue, amount: SSAValue) -> 
 
 FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
     ops.AddOp: ElementFunction.integer(
-        ADD, floats=ScalarBuilder.addf, pred=OR, complex=complex_numbers.add
+        ADD, floats=ScalarBuilder.addf, pred=OR, complex=of_complex(complex_numbers.add)
     ),
     ops.SubtractOp: ElementFunction.integer(
-        one_op(arith.SubiOp), floats=ScalarBuilder.subf, complex=complex_numbers.subtract
+        one_op(arith.SubiOp),
+        floats=ScalarBuilder.subf,
+        complex=of_complex(complex_numbers.subtract),
     ),
     ops.MultiplyOp: ElementFunction.integer(
         MULTIPLY,
         floats=ScalarBuilder.mulf,
         pred=AND,
-        complex=complex_numbers.multiply,
+        complex=of_complex(complex_numbers.multiply),
     ),
     ops.DivideOp: ElementFunction(
         floats=ScalarBuilder.divf,
         signed=_divide_signed,
         unsigned=_divide_unsigned,
-        complex=complex_numbers.divide,
+        complex=of_complex(complex_numbers.divide),
     ),
     ops.PowerOp: ElementFunction(
         floats=one_op(math.PowFOp),
         signed=_power_signed,
         unsigned=_power_unsigned,
-        complex=complex_functions.power,
+        complex=of_complex_in_double(complex_exponential.power),
     ),
     ops.RemainderOp: ElementFunction(
         floats=one_op(RemFOp), signed=_remainder_signed, unsigned=_remainder_unsigned
@@ -212,7 +215,9 @@ FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
     ops.ShiftLeftOp: ElementFunction.integer(_shift(arith.ShLIOp)),
     ops.ShiftRightArithmeticOp: ElementFunction.integer(_shift_right_arithmetic),
     ops.ShiftRightLogicalOp: ElementFunction.integer(_shift(arith.ShRUIOp)),
-    ops.Atan2Op: ElementFunction(floats=one_op(math.Atan2Op)),
+    ops.Atan2Op: ElementFunction(
+        floats=one_op(math.Atan2Op), complex=of_complex_in_double(complex_exponential.atan2)
+    ),
     ops.ComplexOp: ElementFunction(floats=ScalarBuilder.create_complex),
 }
 
@@ -243,8 +248,8 @@ def comparison(direction: ComparisonDirection, order: ComparisonType) -> Element
         return s.compare_floats(_FLOAT_PREDICATES[direction], x, y)
 
     equality = {
-        ComparisonDirection.EQ: complex_numbers.equal,
-        ComparisonDirection.NE: complex_numbers.unequal,
+        ComparisonDirection.EQ: of_complex(complex_numbers.equal),
+        ComparisonDirection.NE: of_complex(complex_numbers.unequal),
     }
     return ElementFunction(
         floats, integers("s"), integers("u"), integers("u"), equality.get(direction)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.xla_to_linalg import complex_functions, complex_numbers, float_functions
+from lowerings.xla_to_linalg import (
+    complex_exponential,
+    complex_numbers,
+    complex_trigonometric,
+    float_functions,
+)
 from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction
+from lowerings.xla_to_linalg.formulas import of_complex, of_complex_in_double, of_real
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_unary as ops
@@ -23,9 +29,6 @@ def _math(op_class: type[Operation]) -> ScalarFunction:
 
 def _same(_scalars: ScalarBuilder, x: SSAValue) -> SSAValue:
     return x
-
-
-# Integers
 
 
 def _absolute(s: ScalarBuilder, x: SSAValue) -> SSAValue:
@@ -57,39 +60,66 @@ def _math_of_floats(op_class: type[Operation]) -> ElementFunction:
 
 FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
     ops.AbsOp: ElementFunction(
-        floats=_math(math.AbsFOp), signed=_absolute, complex=complex_numbers.modulus
+        floats=_math(math.AbsFOp),
+        signed=_absolute,
+        complex=of_complex_in_double(complex_numbers.modulus),
     ),
-    ops.AcosOp: ElementFunction(floats=float_functions.acos),
-    ops.AcoshOp: ElementFunction(floats=float_functions.acosh),
-    ops.AsinOp: ElementFunction(floats=float_functions.asin),
-    ops.AsinhOp: ElementFunction(floats=float_functions.asinh),
-    ops.AtanhOp: ElementFunction(floats=float_functions.atanh),
+    ops.AcosOp: ElementFunction(
+        floats=of_real(float_functions.acos),
+        complex=of_complex_in_double(complex_trigonometric.acos),
+    ),
+    ops.AcoshOp: ElementFunction(
+        floats=of_real(float_functions.acosh),
+        complex=of_complex_in_double(complex_trigonometric.acosh),
+    ),
+    ops.AsinOp: ElementFunction(
+        floats=of_real(float_functions.asin),
+        complex=of_complex_in_double(complex_trigonometric.asin),
+    ),
+    ops.AsinhOp: ElementFunction(
+        floats=of_real(float_functions.asinh),
+        complex=of_complex_in_double(complex_trigonometric.asinh),
+    ),
+    ops.AtanhOp: ElementFunction(
+        floats=of_real(float_functions.atanh),
+        complex=of_complex_in_double(complex_trigonometric.atanh),
+    ),
     ops.CbrtOp: _math_of_floats(math.CbrtOp),
     ops.CeilOp: _math_of_floats(math.CeilOp),
-    ops.CosineOp: ElementFunction(floats=_math(math.CosOp), complex=complex_functions.cosine),
+    ops.CosineOp: ElementFunction(
+        floats=_math(math.CosOp), complex=of_complex_in_double(complex_trigonometric.cosine)
+    ),
     ops.CoshOp: ElementFunction(
-        floats=float_functions.cosh, complex=complex_functions.hyperbolic_cosine
+        floats=of_real(float_functions.cosh),
+        complex=of_complex_in_double(complex_trigonometric.cosh),
     ),
     ops.CountLeadingZerosOp: _COUNT_LEADING_ZEROS,
     ops.ErfOp: _math_of_floats(math.ErfOp),
     ops.ExponentialOp: ElementFunction(
-        floats=_math(math.ExpOp), complex=complex_functions.exponential
+        floats=_math(math.ExpOp), complex=of_complex_in_double(complex_exponential.exponential)
     ),
     ops.ExponentialMinusOneOp: ElementFunction(
-        floats=_math(math.ExpM1Op), complex=complex_functions.exponential_minus_one
+        floats=_math(math.ExpM1Op),
+        complex=of_complex_in_double(complex_exponential.exponential_minus_one),
     ),
     ops.FloorOp: _math_of_floats(math.FloorOp),
-    ops.ImagOp: ElementFunction(floats=float_functions.zero, complex=ScalarBuilder.imaginary),
-    ops.IsFiniteOp: ElementFunction(floats=float_functions.is_finite),
-    ops.LogOp: ElementFunction(floats=_math(math.LogOp), complex=complex_functions.logarithm),
+    ops.ImagOp: ElementFunction(
+        floats=of_real(float_functions.zero), complex=ScalarBuilder.imaginary
+    ),
+    ops.IsFiniteOp: ElementFunction(floats=of_real(float_functions.is_finite)),
+    ops.LogOp: ElementFunction(
+        floats=_math(math.LogOp), complex=of_complex_in_double(complex_exponential.logarithm)
+    ),
     ops.LogPlusOneOp: ElementFunction(
-        floats=_math(math.Log1pOp), complex=complex_functions.log_plus_one
+        floats=_math(math.Log1pOp),
+        complex=of_complex_in_double(complex_exponential.logarithm_plus_one),
     ),
     ops.LogisticOp: ElementFunction(
-        floats=float_functions.logistic, complex=complex_functions.logistic
+        floats=of_real(float_functions.logistic),
+        complex=of_complex_in_double(complex_exponential.logistic),
     ),
     ops.NegateOp: ElementFunction.integer(
-        _negate, floats=ScalarBuilder.negf, complex=complex_numbers.negate
+        _negate, floats=ScalarBuilder.negf, complex=of_complex(complex_numbers.negate)
     ),
     ops.NotOp: ElementFunction.integer(_complement, pred=_complement),
     ops.PopcntOp: ElementFunction.integer(_math(math.CtPopOp)),
@@ -97,18 +127,27 @@ FUNCTIONS: dict[type[XlaOp], ElementFunction] = {
     ops.RoundNearestAfzOp: _math_of_floats(math.RoundOp),
     ops.RoundNearestEvenOp: _math_of_floats(math.RoundEvenOp),
     ops.RsqrtOp: ElementFunction(
-        floats=_math(math.RsqrtOp), complex=complex_functions.reciprocal_square_root
+        floats=_math(math.RsqrtOp), complex=of_complex_in_double(complex_numbers.rsqrt)
     ),
     ops.SignOp: ElementFunction(
-        floats=float_functions.sign, signed=_integer_sign, complex=complex_numbers.sign
+        floats=of_real(float_functions.sign),
+        signed=_integer_sign,
+        complex=of_complex_in_double(complex_numbers.sign),
     ),
-    ops.SineOp: ElementFunction(floats=_math(math.SinOp), complex=complex_functions.sine),
+    ops.SineOp: ElementFunction(
+        floats=_math(math.SinOp), complex=of_complex_in_double(complex_trigonometric.sine)
+    ),
     ops.SinhOp: ElementFunction(
-        floats=float_functions.sinh, complex=complex_functions.hyperbolic_sine
+        floats=of_real(float_functions.sinh),
+        complex=of_complex_in_double(complex_trigonometric.sinh),
     ),
-    ops.SqrtOp: ElementFunction(floats=float_functions.sqrt, complex=complex_functions.square_root),
-    ops.TanOp: ElementFunction(floats=_math(math.TanOp), complex=complex_functions.tangent),
+    ops.SqrtOp: ElementFunction(
+        floats=_math(math.SqrtOp), complex=of_complex_in_double(complex_numbers.sqrt)
+    ),
+    ops.TanOp: ElementFunction(
+        floats=_math(math.TanOp), complex=of_complex_in_double(complex_trigonometric.tangent)
+    ),
     ops.TanhOp: ElementFunction(
-        floats=_math(math.TanhOp), complex=complex_functions.hyperbolic_tangent
+        floats=_math(math.TanhOp), complex=of_complex_in_double(complex_trigonometric.tanh)
     ),
 }

@@ -1,13 +1,10 @@
-"""Functions of f32 and f64 scalars that the math dialect lacks, or leaves to the library."""
+"""Functions of floats that math has no operation for."""
 
 from __future__ import annotations
 
-import math as constants
+from math import log, nan
 
-from xdsl.dialects import math
-from xdsl.ir import SSAValue
-
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.formulas import Condition, Real
 
 LARGE = 2.0**28
 """From here on `x * x + 1` is `x * x` in f64, hence in f32 too."""
@@ -16,103 +13,87 @@ EXPONENTIAL_DOMINATES = 20.0
 """From here on `e^-2x` is below half an ulp of 1 in f64."""
 
 
-def sqrt(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """`√x`."""
-    return s.emit(math.SqrtOp, (x,))
-
-
-def log1p(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """`ln(1 + x)`."""
-    return s.emit(math.Log1pOp, (x,))
-
-
-def _one_minus_square(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def _one_minus_square(x: Real) -> Real:
     """`1 - x²` without cancellation near ±1."""
-    one = s.constant_like(1, x)
-    return s.mulf(s.subf(one, x), s.addf(one, x))
+    return (1.0 - x) * (1.0 + x)
 
 
-def acos(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def acos(x: Real) -> Real:
     """`atan2(√(1 - x²), x)`."""
-    return s.emit(math.Atan2Op, (sqrt(s, _one_minus_square(s, x)), x))
+    return _one_minus_square(x).sqrt().atan2(x)
 
 
-def asin(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def asin(x: Real) -> Real:
     """`atan2(x, √(1 - x²))`."""
-    return s.emit(math.Atan2Op, (x, sqrt(s, _one_minus_square(s, x))))
+    return x.atan2(_one_minus_square(x).sqrt())
 
 
-def _log_of_double(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def _log_of_double(x: Real) -> Real:
     """`ln 2x`, where 2x may overflow."""
-    return s.addf(s.emit(math.LogOp, (x,)), constants.log(2))
+    return x.log() + log(2)
 
 
-def acosh(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def acosh(x: Real) -> Real:
     """`ln1p(t + √(t (t + 2)))` with t = x - 1; `ln 2x` where squares may overflow."""
-    t = s.subf(x, 1.0)
-    near = log1p(s, s.addf(t, sqrt(s, s.mulf(t, s.addf(t, 2.0)))))
-    value = s.select(s.compare_floats("ogt", x, LARGE), _log_of_double(s, x), near)
-    return s.select(s.compare_floats("olt", x, 1.0), s.constant_like(constants.nan, x), value)
+    t = x - 1.0
+    near = (t + (t * (t + 2.0)).sqrt()).log1p()
+    value = x.is_greater(LARGE).choose(_log_of_double(x), near)
+    return x.is_less(1.0).choose(nan, value)
 
 
-def asinh(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def asinh(x: Real) -> Real:
     """`±ln1p(a + a² / (1 + √(a² + 1)))` with a = |x|; `ln 2a` where squares may overflow."""
-    a = s.absf(x)
-    square = s.mulf(a, a)
-    root = sqrt(s, s.addf(square, 1.0))
-    near = log1p(s, s.addf(a, s.divf(square, s.addf(root, 1.0))))
-    value = s.select(s.compare_floats("ogt", a, LARGE), _log_of_double(s, a), near)
-    return s.copysign(value, x)
+    a = abs(x)
+    square = a * a
+    near = (a + square / ((square + 1.0).sqrt() + 1.0)).log1p()
+    return a.is_greater(LARGE).choose(_log_of_double(a), near).with_sign_of(x)
 
 
-def atanh(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def atanh(x: Real) -> Real:
     """`±½ ln1p(2a / (1 - a))` with a = |x|."""
-    a = s.absf(x)
-    ratio = s.divf(s.addf(a, a), s.subf(s.constant_like(1, a), a))
-    return s.copysign(s.mulf(log1p(s, ratio), 0.5), x)
+    a = abs(x)
+    return (((a + a) / (1.0 - a)).log1p() * 0.5).with_sign_of(x)
 
 
-def _half_exponential(s: ScalarBuilder, a: SSAValue) -> SSAValue:
+def _half_exponential(a: Real) -> Real:
     """`e^a / 2`, where e^a may overflow but e^a / 2 does not; a/2 is exact."""
-    root = s.emit(math.ExpOp, (s.mulf(a, 0.5),))
-    return s.mulf(s.mulf(root, 0.5), root)
+    root = (a * 0.5).exp()
+    return root * 0.5 * root
 
 
-def cosh(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def cosh(x: Real) -> Real:
     """`(e^a + e^-a) / 2` with a = |x|."""
-    a = s.absf(x)
-    e = s.emit(math.ExpOp, (a,))
-    near = s.mulf(s.addf(e, s.divf(s.constant_like(1, e), e)), 0.5)
-    far = s.compare_floats("ogt", a, EXPONENTIAL_DOMINATES)
-    return s.select(far, _half_exponential(s, a), near)
+    a = abs(x)
+    e = a.exp()
+    near = (e + 1.0 / e) * 0.5
+    return a.is_greater(EXPONENTIAL_DOMINATES).choose(_half_exponential(a), near)
 
 
-def sinh(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def sinh(x: Real) -> Real:
     """`±(m + m / (m + 1)) / 2` with m = e^|x| - 1, which is accurate near 0."""
-    a = s.absf(x)
-    m = s.emit(math.ExpM1Op, (a,))
-    near = s.mulf(s.addf(m, s.divf(m, s.addf(m, 1.0))), 0.5)
-    far = s.compare_floats("ogt", a, EXPONENTIAL_DOMINATES)
-    return s.copysign(s.select(far, _half_exponential(s, a), near), x)
+    a = abs(x)
+    m = a.expm1()
+    near = (m + m / (m + 1.0)) * 0.5
+    far = a.is_greater(EXPONENTIAL_DOMINATES)
+    return far.choose(_half_exponential(a), near).with_sign_of(x)
 
 
-def logistic(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def logistic(x: Real) -> Real:
     """`1 / (1 + e^-x)`, below 0 as `e^x / (1 + e^x)`: nothing overflows, no digits are lost."""
-    e = s.emit(math.ExpOp, (s.negf(s.absf(x)),))
-    numerator = s.select(s.compare_floats("oge", x, 0.0), s.constant_like(1, x), e)
-    return s.divf(numerator, s.addf(e, 1.0))
+    e = (-abs(x)).exp()
+    return x.is_at_least(0.0).choose(1.0, e) / (e + 1.0)
 
 
-def is_finite(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """Whether x is neither infinite nor NaN."""
-    return s.compare_floats("olt", s.absf(x), constants.inf)
+def is_finite(x: Real) -> Condition:
+    """Neither infinite nor NaN."""
+    return x.is_finite()
 
 
-def sign(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+def sign(x: Real) -> Real:
     """±1 by the sign; x itself where it is zero or NaN."""
-    return s.select(s.compare_floats("one", x, 0.0), s.copysign(s.constant_like(1, x), x), x)
+    return x.compare("one", 0.0).choose(x.constant(1.0).with_sign_of(x), x)
 
 
-def zero(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """Zero of the type of x."""
-    return s.constant_like(0, x)
+def zero(x: Real) -> Real:
+    """0, whatever the operand."""
+    return x.constant(0.0)

@@ -75,9 +75,7 @@ def _segments(*sizes: int) -> DenseArrayBase:
 
 def empty(builder: ConversionBuilder, type_: Array) -> SSAValue:
     """A tensor of unspecified elements."""
-    return builder.insert(
-        tensor.EmptyOp.create(result_types=(without_layout(type_),))
-    ).results[0]
+    return builder.insert(tensor.EmptyOp.create(result_types=(without_layout(type_),))).results[0]
 
 
 def generic(

@@ -70,7 +70,7 @@ def reciprocal_square_root(x: Array) -> Array:
 
 def complex_reciprocal_square_root(z: Array) -> Array:
     """`1 / √z`."""
-    return np.reciprocal(np.sqrt(z))
+    return 1.0 / np.sqrt(z)
 
 
 UNARY: dict[type[XlaOp], Function] = {
