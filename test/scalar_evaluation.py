@@ -7,6 +7,7 @@ conversion out of range is an AssertionError.
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -253,6 +254,18 @@ def convert(op: Any, x: Array) -> Array:
     return np.asarray(x).astype(dtype_of(op.results[0].type))
 
 
+@np.vectorize
+def multiply_add(x: float, y: float, z: float) -> float:
+    """`x * y + z`, rounded once to f64."""
+    if not all(map(math.isfinite, (x, y, z))):
+        return x * y + z
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
 def truncate(op: Any, x: Array) -> Array:
     return rounded(np.asarray(x), dtype_of(op.results[0].type))
 
@@ -336,6 +349,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     "math.exp": float_unary(np.exp),
     "math.expm1": float_unary(np.expm1),
     "math.floor": float_unary(np.floor),
+    "math.fma": lambda _op, *factors: multiply_add(*factors),
     "math.log": float_unary(np.log),
     "math.log1p": float_unary(np.log1p),
     "math.round": float_unary(round_afz),
@@ -345,6 +359,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     "math.sqrt": float_unary(np.sqrt),
     "math.tan": float_unary(np.tan),
     "math.tanh": float_unary(np.tanh),
+    "math.trunc": float_unary(np.trunc),
     "math.ctlz": leading_zeros,
     "math.ctpop": population,
     "complex.constant": constant,

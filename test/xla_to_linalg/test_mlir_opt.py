@@ -35,14 +35,6 @@ from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 from xla_dialect.violation import Violation
 
 NAMES = [e.name for e in ELEMENT_TYPES]
-NOT_YET_COMPLEX = (
-    elementwise_unary.AcosOp,
-    elementwise_unary.AcoshOp,
-    elementwise_unary.AsinOp,
-    elementwise_unary.AsinhOp,
-    elementwise_unary.AtanhOp,
-    elementwise_binary.Atan2Op,
-)
 
 
 def elementwise(name: str) -> Iterator[FuncOp]:
@@ -51,8 +43,6 @@ def elementwise(name: str) -> Iterator[FuncOp]:
     for family in (elementwise_unary, elementwise_binary):
         for operation in operations_of(family):
             if not row.element_class & getattr(operation, "ELEMENTS", ElementClass(0)):
-                continue
-            if row.element_class == ElementClass.COMPLEX and operation in NOT_YET_COMPLEX:
                 continue
             if operation is elementwise_binary.ComplexOp and name not in ("f32", "f64"):
                 continue

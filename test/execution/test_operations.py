@@ -1,0 +1,338 @@
+"""
+Machine code for element types that processors lack, small floats and complex numbers, against
+the reference: every elementwise operation, and what moves, folds and multiplies arrays.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from element_values import pairs
+from small_programs import Built, numbers, same
+from tensors_level import module_of, within
+
+import lowerings
+from lowerings.compilation import compile_module
+from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
+from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
+from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.reference import flatten_results, numpy_dtype, run
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+SMALL = [e.name for e in ELEMENT_TYPES if e.element_class == ElementClass.FLOAT and e.bits <= 8]
+COMPLEX = ("c64", "c128")
+COMPLEX_OF_PARTS = elementwise_binary.ComplexOp
+ROUNDED_FROM_F32 = 1.0
+"""ULP that a function of a small float may be off, where its value in f32 is inexact."""
+
+
+def natively(
+    build: Callable[..., Built], *arguments: AnyArray
+) -> tuple[Sequence[AnyArray], Sequence[AnyArray]]:
+    """The results of machine code and of the reference."""
+    module = module_of(build, arguments)
+    module.verify()
+    expected = flatten_results(run(module, arguments))
+    return compile_module(module)(*arguments), expected
+
+
+def elementwise(elements: ElementClass) -> tuple[list[Any], list[Any]]:
+    """The operations of one and of two operands that take a class of element types."""
+    families = (
+        (elementwise_unary, ElementwiseUnaryOp),
+        (elementwise_binary, ElementwiseBinaryOp),
+    )
+    unary, binary = (
+        [
+            operation
+            for operation in operations_of(family)
+            if issubclass(operation, base) and operation.ELEMENTS & elements
+        ]
+        for family, base in families
+    )
+    return unary, [operation for operation in binary if operation is not COMPLEX_OF_PARTS]
+
+
+def all_codes(name: str) -> AnyArray:
+    """Every value of a format of at most 8 bits."""
+    return np.arange(1 << BY_NAME[name].bits, dtype=np.uint8).view(numpy_dtype(BY_NAME[name].type))
+
+
+def compare_small(operations: Sequence[type[XlaOp]], *operands: AnyArray) -> None:
+    found, expected = natively(lambda *x: [operation(*x) for operation in operations], *operands)
+    for operation, mine, theirs in zip(operations, found, expected, strict=True):
+        if operation in EXACT or theirs.dtype == np.bool_:
+            same(mine, theirs)
+        else:
+            within(mine, theirs, ROUNDED_FROM_F32)
+
+
+EXACT = {
+    elementwise_unary.AbsOp,
+    elementwise_unary.CeilOp,
+    elementwise_unary.FloorOp,
+    elementwise_unary.ImagOp,
+    elementwise_unary.NegateOp,
+    elementwise_unary.RealOp,
+    elementwise_unary.RoundNearestAfzOp,
+    elementwise_unary.RoundNearestEvenOp,
+    elementwise_unary.SignOp,
+    elementwise_unary.SqrtOp,
+    elementwise_binary.AddOp,
+    elementwise_binary.SubtractOp,
+    elementwise_binary.MultiplyOp,
+    elementwise_binary.DivideOp,
+    elementwise_binary.RemainderOp,
+    elementwise_binary.MaximumOp,
+    elementwise_binary.MinimumOp,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_floats_of_one_operand(name: str) -> None:
+    unary, _ = elementwise(ElementClass.FLOAT)
+    compare_small(unary, all_codes(name))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_floats_of_more_operands(name: str) -> None:
+    _, binary = elementwise(ElementClass.FLOAT)
+    some = all_codes(name)[:: 1 if BY_NAME[name].bits == 4 else 7]
+    first, second = pairs(some)
+    compare_small(binary, first, second)
+
+    def build(x: Any, y: Any) -> list[XlaOp]:
+        orders = (ComparisonType.FLOAT, ComparisonType.TOTALORDER)
+        directions = [(d, order) for d in ComparisonDirection for order in orders]
+        found: list[XlaOp] = [
+            CompareOp(x, y, direction=d, comparison_type=order) for d, order in directions
+        ]
+        return [*found, SelectOp(found[0].results[0], x, y), ClampOp(x, y, x), ClampOp(y, y, x)]
+
+    for mine, theirs in zip(*natively(build, first, second), strict=True):
+        same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", [*SMALL, *COMPLEX])
+def test_conversions(name: str) -> None:
+    if name in SMALL:
+        values = all_codes(name)
+    else:
+        values = numbers(name, [0, -0.0, 1 + 2j, -3.5, 1e10, -1e39j, 300.7, -129.5 + 1j])
+
+    def build(x: Any) -> list[XlaOp]:
+        to = [ConvertOp(x, result_types=[array(e.type, values.shape)]) for e in ELEMENT_TYPES]
+        back = [ConvertOp(y, result_types=[x.type]) for y in to]
+        return [*to, *back]
+
+    for mine, theirs in zip(*natively(build, values), strict=True):
+        same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_bits(name: str) -> None:
+    width = BY_NAME[name].bits
+    unsigned, wide = BY_NAME[f"u{width}"].type, BY_NAME["u32"].type
+
+    def build(x: Any) -> list[XlaOp]:
+        bits = BitcastConvertOp(x, result_types=[array(unsigned, (2, 32 // width))])
+        joined = BitcastConvertOp(x, result_types=[array(wide, (2,))])
+        return [bits, joined, BitcastConvertOp(joined, result_types=[x.type])]
+
+    values = all_codes(name)[-64 // width :].reshape(2, -1)
+    for mine, theirs in zip(*natively(build, values), strict=True):
+        same(mine, theirs)
+
+
+INFINITY, NAN = float("inf"), float("nan")
+CORNERS = [0.0, -0.0, 1.0, -1.0, 0.5, -3.0, INFINITY, -INFINITY, NAN]
+
+
+def complex_of(name: str, real: AnyArray, imaginary: AnyArray) -> AnyArray:
+    """The complex array of parts; arithmetic would turn infinities into NaN."""
+    result = np.empty(real.shape, numpy_dtype(BY_NAME[name].type))
+    result.real, result.imag = real, imaginary
+    return result
+
+
+def corners(name: str) -> AnyArray:
+    return complex_of(name, *pairs(np.array(CORNERS)))
+
+
+def spread(name: str) -> AnyArray:
+    """Numbers near 0 and far from it, near the unit circle, and with parts of all sizes."""
+    source = np.random.default_rng(0)
+    limit = 35 if name == "c64" else 290
+    parts = [source.normal(size=(2, 200)) * scale for scale in (1, 4, 30)]
+    for low, high in ((-limit, limit), (-8, 3)):
+        sign = source.choice([-1.0, 1.0], (2, 200))
+        parts.append(sign * 10.0 ** source.uniform(low, high, (2, 200)))
+    angle = source.uniform(0, 2 * np.pi, 200)
+    parts.append(np.stack([np.cos(angle), np.sin(angle)]) * (1 + 1e-6 * source.normal(size=200)))
+    return complex_of(name, *np.concatenate(parts, axis=1))
+
+
+BOUNDS: dict[type[XlaOp], float] = {
+    elementwise_unary.ExponentialMinusOneOp: 1e-12,
+    elementwise_unary.LogPlusOneOp: 1e-9,
+    elementwise_unary.LogisticOp: 1e-12,
+}
+"""Relative errors of parts of c128 where terms cancel, in the reference or in machine code."""
+COMPLEX_ULPS = {"c64": 2.0, "c128": 10.0}
+
+
+def compare_parts(
+    operation: type[XlaOp], found: AnyArray, expected: AnyArray, tolerance: float
+) -> None:
+    """
+    Both parts agree up to a relative error; infinities and NaN are where they should be.
+
+    Beside a NaN the sign of an infinity is free, and so is that of any zero in the corners.
+    """
+    mine, theirs = (np.stack([np.real(x), np.imag(x)]) for x in (found, expected))
+    finite = np.isfinite(theirs)
+    beside_nan = np.isnan(theirs[::-1])
+    agree = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
+    agree |= beside_nan & (np.abs(mine) == np.abs(theirs))
+    with np.errstate(all="ignore"):
+        tiny = np.finfo(theirs.dtype).tiny
+        close = np.abs(mine - theirs) <= tolerance * np.maximum(np.abs(theirs), tiny)
+    wrong = ~np.where(finite, close, agree).all(axis=0)
+    assert not wrong.any(), f"{operation.name}: {found[wrong][:3]}, expected {expected[wrong][:3]}"
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_functions(name: str) -> None:
+    unary, _ = elementwise(ElementClass.COMPLEX)
+    operands = np.concatenate([corners(name), spread(name)])
+    found, expected = natively(lambda z: [operation(z) for operation in unary], operands)
+    eps = np.finfo(numpy_dtype(BY_NAME[name].type)).eps
+    for operation, mine, theirs in zip(unary, found, expected, strict=True):
+        tolerance = COMPLEX_ULPS[name] * float(eps)
+        if name == "c128":
+            tolerance = BOUNDS.get(operation, tolerance)
+        compare_parts(operation, mine, theirs, tolerance)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_quotients_of_corners(name: str) -> None:
+    found, expected = natively(elementwise_binary.DivideOp, *pairs(corners(name)))
+    for mine, theirs in zip(found, expected, strict=True):
+        compare_parts(elementwise_binary.DivideOp, mine, theirs, 4 * np.finfo(theirs.dtype).eps)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_powers(name: str) -> None:
+    bases = numbers(name, [0, -0.0, 1, 2, -1.5, 1j, 1 + 1j, 0.3 - 2j, -0.5 + 0.1j, 1e3 - 1e3j])
+    exponents = [0, 1, 2, -1, 3, -7, 12, 0.5, -0.5, 1j, 1 + 1j, 2.5 - 0.25j, -1 + 3j, 99, -99]
+    z, w = np.meshgrid(bases, numbers(name, exponents))
+    found, expected = natively(elementwise_binary.PowerOp, z.ravel(), w.ravel())
+    for mine, theirs in zip(found, expected, strict=True):
+        assert np.array_equal(np.isfinite(mine), np.isfinite(theirs))
+        mine, theirs = (x[np.isfinite(theirs)] for x in (mine, theirs))
+        # The error of `w ln z` is one of the angle, and relative to the modulus.
+        error = np.abs(mine - theirs) / np.maximum(np.abs(theirs), np.finfo(theirs.dtype).tiny)
+        assert error.max() <= 300 * np.finfo(theirs.dtype).eps
+    (exact,), _ = natively(elementwise_binary.PowerOp, *(numbers(name, [x]) for x in (1 + 1j, 2)))
+    assert exact[0] == 2j
+
+
+PROGRAM = """HloModule m
+combine {
+  a = T[] parameter(0)
+  b = T[] parameter(1)
+  ROOT c = T[] add(a, b)
+}
+multiply_all {
+  a = T[] parameter(0)
+  b = T[] parameter(1)
+  ROOT c = T[] multiply(b, a)
+}
+condition {
+  p = (s32[], T[6,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], T[6,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = T[6,4] get-tuple-element(p), index=1
+  k = s32[] constant(1)
+  j = s32[] add(i, k)
+  y = T[6,4] add(x, x)
+  ROOT r = (s32[], T[6,4]) tuple(j, y)
+}
+twice {
+  p = T[6,4] parameter(0)
+  ROOT q = T[6,4] add(p, p)
+}
+same {
+  p = T[6,4] parameter(0)
+  ROOT q = T[6,4] copy(p)
+}
+ENTRY main {
+  x = T[6,4] parameter(0)
+  y = T[4,5] parameter(1)
+  i = s32[3,1] parameter(2)
+  s = s32[] parameter(3)
+  p = pred[6,4] parameter(4)
+  one = T[] constant(ONE)
+  table = T[6] constant({ONE, TWO, ONE, TWO, TWO, ONE})
+  columns = T[4] reduce(x, one), dimensions={0}, to_apply=combine
+  rows = T[6] reduce(x, one), dimensions={1}, to_apply=multiply_all
+  all = T[] reduce(x, one), dimensions={0,1}, to_apply=combine
+  product = T[6,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  wide = W[6,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  taken = T[3,4] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
+  part = T[2,4] dynamic-slice(x, s, s), dynamic_slice_sizes={2,4}
+  updated = T[6,4] dynamic-update-slice(x, part, s, s)
+  padded = T[8,9] pad(x, one), padding=1_1x0_2_1
+  joined = T[8,4] concatenate(part, x), dimensions={0}
+  turned = T[4,6] transpose(x), dimensions={1,0}
+  back = T[6,4] reverse(x), dimensions={0,1}
+  wider = T[6,4] broadcast(table), dimensions={0}
+  counted = T[6,4] iota(), iota_dimension=0
+  chosen = T[6,4] select(p, x, wider)
+  equal = pred[6,4] compare(x, wider), direction=EQ
+  cut = T[3,2] slice(x), slice={[0:6:2],[0:4:3]}
+  zero = s32[] constant(0)
+  start = (s32[], T[6,4]) tuple(zero, x)
+  loop = (s32[], T[6,4]) while(start), condition=condition, body=body
+  looped = T[6,4] get-tuple-element(loop), index=1
+  branch = T[6,4] conditional(s, x, x), branch_computations={twice, same}
+  called = T[6,4] call(x), to_apply=twice
+  ROOT results = (T[4], T[6], T[], T[6,5], W[6,5], T[3,4], T[2,4], T[6,4], T[8,9], T[8,4], T[4,6], T[6,4], T[6,4], T[6,4], T[6,4], pred[6,4], T[3,2], T[6,4], T[6,4], T[6,4]) tuple(columns, rows, all, product, wide, taken, part, updated, padded, joined, turned, back, wider, counted, chosen, equal, cut, looped, branch, called)
+}
+"""
+
+
+@pytest.mark.parametrize("name", [*SMALL, *COMPLEX, "s2", "u2", "s4", "u4"])
+def test_arrays_of(name: str) -> None:
+    elements = BY_NAME[name].element_class
+    one, two, wide, values = "1", "2", "f32", [1, 2, 0.5, 4]
+    if elements == ElementClass.COMPLEX:
+        one, two, wide, values = "(1, 0)", "(0, -2)", name, [0, 1, 2j, -1 + 1j, 0.5, 3 - 2j]
+    elif elements != ElementClass.FLOAT:
+        two, wide, values = "0", "s32", [0, 1, 2, 3]
+    text = PROGRAM.replace("T[", f"{name}[").replace("W[", f"{wide}[")
+    text = text.replace("ONE", one).replace("TWO", two)
+    source = np.random.default_rng(0)
+    arguments = (
+        numbers(name, source.choice(values, (6, 4))),
+        numbers(name, source.choice(values, (4, 5))),
+        np.array([[5], [0], [9]], np.int32),
+        np.array(1, np.int32),
+        source.choice([True, False], (6, 4)),
+    )
+    found = lowerings.compile(text)(*arguments)
+    expected = lowerings.compile(text, backend="reference")(*arguments)
+    for mine, theirs in zip(found, expected, strict=True):
+        same(mine, theirs)
