@@ -9,6 +9,7 @@ from xla_dialect.attributes import ENUM_ATTRIBUTES
 from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
+from xla_dialect.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
 from xla_dialect.types import TokenType
 from xla_dialect.window import WindowAttr
 
@@ -17,5 +18,13 @@ xdsl_workarounds.install()
 XLA = Dialect(
     "xla",
     list(OPERATIONS),
-    [LayoutAttr, TokenType, WindowAttr, ConvolutionLabelsAttr, *ENUM_ATTRIBUTES],
+    [
+        LayoutAttr,
+        TokenType,
+        WindowAttr,
+        ConvolutionLabelsAttr,
+        ReplicaGroupsAttr,
+        SourceTargetPairsAttr,
+        *ENUM_ATTRIBUTES,
+    ],
 )

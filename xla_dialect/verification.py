@@ -7,6 +7,7 @@ dominance), calls agree with their functions, and the error points into the sour
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -17,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.types import all_compatible, spell_all
 
 
@@ -35,8 +37,19 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     `sources` are the texts that locations refer to.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    _verify_region(module.body, set(), functions, sources or {})
-    _verify_call_graph(functions, sources or {})
+    program = _Program(functions, sources or {}, process_counts(module))
+    _verify_region(module.body, set(), program)
+    _verify_call_graph(program)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What the verification of single operations needs to know of the module."""
+
+    functions: Mapping[str, FuncOp]
+    sources: Sources
+    process_counts: tuple[int, int]
+    """How many replicas and partitions run it."""
 
 
 def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidProgram:
@@ -59,12 +72,7 @@ def _context(op: Operation) -> str:
     return "" if parent is None else f" (in @{parent.sym_name.data})"
 
 
-def _verify_region(
-    region: Region,
-    defined: set[SSAValue],
-    functions: Mapping[str, FuncOp],
-    sources: Sources,
-) -> None:
+def _verify_region(region: Region, defined: set[SSAValue], program: _Program) -> None:
     """
     Verifies the operations of a region; `defined` are the values visible around it.
 
@@ -83,13 +91,13 @@ def _verify_region(
                     raise invalid_program(
                         op,
                         f"{op.name}: operand {_name(operand)} is used before it is defined",
-                        sources,
+                        program.sources,
                     )
-            _verify_operation(op, functions, sources)
+            _verify_operation(op, program)
             if op.regions:
                 isolated = op.has_trait(IsolatedFromAbove)
                 for nested in op.regions:
-                    _verify_region(nested, set() if isolated else defined, functions, sources)
+                    _verify_region(nested, set() if isolated else defined, program)
             defined.update(op.results)
             added.extend(op.results)
         defined.difference_update(added)
@@ -105,13 +113,15 @@ def _name(value: SSAValue) -> str:
     return f"%{value.name_hint}" if value.name_hint else f"of type {value.type}"
 
 
-def _verify_operation(op: Operation, functions: Mapping[str, FuncOp], sources: Sources) -> None:
+def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         op.verify(verify_nested_ops=False)
         if isinstance(op, CallOp | FuncCallOp):
-            _verify_call(op, functions)
+            _verify_call(op, program.functions)
+        elif isinstance(op, CollectiveOp):
+            op.verify_processes(*program.process_counts)
     except VerifyException as error:
-        raise invalid_program(op, _message(op, error), sources) from None
+        raise invalid_program(op, _message(op, error), program.sources) from None
 
 
 def _message(op: Operation, error: VerifyException) -> str:
@@ -153,8 +163,9 @@ def _verify_call(op: CallOp | FuncCallOp, functions: Mapping[str, FuncOp]) -> No
         )
 
 
-def _verify_call_graph(functions: Mapping[str, FuncOp], sources: Sources) -> None:
+def _verify_call_graph(program: _Program) -> None:
     """No function calls itself, directly or through others (Call: the graph is acyclic)."""
+    functions = program.functions
     calls = {
         name: [op for op in function.walk() if isinstance(op, CallOp | FuncCallOp)]
         for name, function in functions.items()
@@ -177,6 +188,8 @@ def _verify_call_graph(functions: Mapping[str, FuncOp], sources: Sources) -> Non
                 if _callee(call) in path:
                     cycle = " -> ".join(f"@{n}" for n in [*path, _callee(call)])
                     raise invalid_program(
-                        call, f"{call.name}: functions call each other in a cycle: {cycle}", sources
+                        call,
+                        f"{call.name}: functions call each other in a cycle: {cycle}",
+                        program.sources,
                     )
                 stack.append((_callee(call), False))

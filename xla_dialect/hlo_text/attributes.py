@@ -24,7 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
-from xla_dialect.hlo_text.errors import PartError, quoted
+from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
+from xla_dialect.hlo_text.parser import parse_type
 
 Properties: TypeAlias = dict[str, Attribute]
 Spelling: TypeAlias = Callable[[str], Properties]
@@ -108,6 +109,34 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
         if text not in cases:
             raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}")
         return {property_name: cases[text]}
+
+    return read
+
+
+def string(property_name: str) -> Spelling:
+    """`"text"`, escapes as they are written"""
+
+    def read(text: str) -> Properties:
+        if _STRING.fullmatch(text) is None:
+            raise PartError(f"expected a string in quotes, found {quoted(text)}")
+        return {property_name: StringAttr(text[1:-1])}
+
+    return read
+
+
+def verbatim(property_name: str) -> Spelling:
+    """Anything, as it is written"""
+    return lambda text: {property_name: StringAttr(text)}
+
+
+def shape(property_name: str) -> Spelling:
+    """`(f32[2]{0}, s32[])`"""
+
+    def read(text: str) -> Properties:
+        try:
+            return {property_name: parse_type(text)}
+        except HloSyntaxError as error:
+            raise PartError(error.message, max(error.column - 1, 0)) from None
 
     return read
 
@@ -233,6 +262,7 @@ _INTEGER = re.compile(r"-?[0-9]++")
 _NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _FLOAT_OVERFLOW = 2.0**128 - 2.0**103
 """The least number that rounds to the infinity of f32."""
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _RANGE = re.compile(r"\[\s*+([0-9]++)\s*+:\s*+([0-9]++)\s*+(?::\s*+([0-9]++)\s*+)?\]")
 _PADDING = re.compile(r"(-?[0-9]++)_(-?[0-9]++)(?:_(-?[0-9]++))?")
 _NAME = re.compile(r"%?([A-Za-z0-9_.][\w.\-]*+)", re.ASCII)

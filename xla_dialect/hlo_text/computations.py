@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from xla_dialect.hlo_text.attributes import names
 from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError, PartError
-from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
+from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
 from xla_dialect.hlo_text.parser import MAX_NESTING
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 
@@ -38,7 +38,7 @@ def resolve_computations(module: Module) -> None:
     for computation in module.computations.values():
         extent = _Extent(len(computation.instructions), 1)
         for instruction in computation.instructions:
-            opcode = OPCODES.get(instruction.opcode)
+            opcode = opcode_with_computations(instruction.opcode)
             if opcode is None or not opcode.computations:
                 continue
             callees = _callees(module, computation, instruction, opcode, defined)
@@ -68,6 +68,10 @@ def resolve_computations(module: Module) -> None:
             _fail(module, message, computation.start)
 
 
+_LISTS = ("branch_computations", "called_computations")
+"""The attributes that name any number of computations."""
+
+
 def _fail(module: Module, message: str, offset: int) -> NoReturn:
     raise HloImportError.at_offset(message, module.file, module.text, offset)
 
@@ -83,7 +87,7 @@ def _callees(
     given = instruction.attributes
     chosen = next(
         (alternative for alternative in opcode.computations if alternative[0] in given),
-        opcode.computations[0],
+        opcode.computations[0] if opcode.computations_required else (),
     )
     found: list[Computation] = []
     for attribute in chosen:
@@ -100,7 +104,7 @@ def _callees(
             raise HloSyntaxError.at_offset(
                 f"{attribute}: {error}", module.file, module.text, start + error.position
             ) from None
-        if attribute != "branch_computations" and module.text[start] == "{":
+        if attribute not in _LISTS and module.text[start] == "{":
             _fail(module, f"{attribute} takes one computation, not a list", start)
         for name, position in listed:
             if name not in defined:

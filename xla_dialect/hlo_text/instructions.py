@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -14,7 +15,7 @@ from xdsl.dialects.builtin import (
     TupleType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import results_follow
@@ -33,10 +34,19 @@ from xla_dialect.hlo_text.errors import (
     suggestion,
 )
 from xla_dialect.hlo_text.literals import parse_literal
-from xla_dialect.hlo_text.opcodes import OPCODES, Opcode
+from xla_dialect.hlo_text.opcodes import OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
 from xla_dialect.op import XlaOp
-from xla_dialect.types import PRED, all_compatible, compatible, is_scalar, spell, spell_all
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.types import (
+    PRED,
+    all_compatible,
+    compatible,
+    is_scalar,
+    spell,
+    spell_all,
+    tuple_elements,
+)
 
 Values: TypeAlias = dict[str, SSAValue]
 """The instructions of one computation met so far, by name."""
@@ -104,7 +114,7 @@ class InstructionImporter:
         """
         opcode = OPCODES.get(instruction.opcode)
         if opcode is None:
-            self._fail_unknown_opcode(instruction)
+            return self._asynchronous(instruction, values)
         operands = self._operands(opcode, instruction, values)
         properties, attributes = self._attributes(opcode, instruction, values)
         regions: list[Region] = []
@@ -131,9 +141,58 @@ class InstructionImporter:
             regions=regions,
             location=self.location(instruction),
         )
+        return self._finished(op, instruction)
+
+    def _finished(self, op: XlaOp, instruction: Instruction) -> XlaOp:
+        """The operation with its result, checked and named."""
         self._check_result(op, instruction)
         op.attributes |= set_name(op.results[0], instruction.name)
         return op
+
+    def _asynchronous(self, instruction: Instruction, values: Values) -> XlaOp:
+        """The operation for `negate-start` and its like: what runs is one operation in a region."""
+        found = asynchronous_opcode(instruction.opcode)
+        if found is None:
+            self._fail_unknown_opcode(instruction)
+        name, base = found
+        opcode = OPCODES[name]
+        if name != "async-start":
+            return self.operation(replace(instruction, opcode=name), values)
+        elements = None if instruction.type is None else tuple_elements(instruction.type)
+        if elements is None or len(elements) < 2:
+            self.fail(
+                f"{instruction.opcode} needs its shape ((operands), result, ...) written",
+                instruction.type_start,
+            )
+        own = {
+            attribute: text
+            for attribute, text in instruction.attributes.items()
+            if attribute in opcode.spellings or attribute in COMMON_ATTRIBUTES
+        }
+        outer = replace(instruction, opcode=name, attributes=own)
+        operands = self._operands(opcode, outer, values)
+        properties, attributes = self._attributes(opcode, outer, values)
+        block = Block(arg_types=[operand.type for operand in operands])
+        inner = replace(
+            instruction,
+            opcode=base.name,
+            type=elements[1],
+            operands=[
+                replace(operand, name=str(i)) for i, operand in enumerate(instruction.operands)
+            ],
+            attributes={k: v for k, v in instruction.attributes.items() if k not in own},
+        )
+        wrapped = self.operation(inner, {str(i): arg for i, arg in enumerate(block.args)})
+        block.add_ops([wrapped, ReturnOp.create(operands=wrapped.results)])
+        op = opcode.operation.create(
+            operands=operands,
+            result_types=(instruction.type,) if instruction.type is not None else (),
+            properties=properties,
+            attributes=attributes,
+            regions=[Region(block)],
+            location=self.location(instruction),
+        )
+        return self._finished(op, instruction)
 
     def parameter(self, instruction: Instruction) -> tuple[Attribute, Properties]:
         """The type of a `parameter`, and its attributes as they are kept."""

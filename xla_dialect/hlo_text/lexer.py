@@ -42,6 +42,8 @@ _PLAIN = r'[^(){}\[\]"/]*+'
 _TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
 _PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
 _TO_VALUE_END = re.compile(rf"{_PLAIN_VALUE}(?:(?:{STRING}|/(?![*/])){_PLAIN_VALUE})*", re.DOTALL)
+_REST_OF_MESH = re.compile(r"(?:\s*,\s*device_ids=\([^()]*(?:\([^()]*\))?[^()]*\))?\s*\{[^{}]*\}")
+"""What follows `mesh['a'=2]` in replica groups: `, device_ids=([2]T(0)) {'a'}`."""
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 _UNCLOSED = {'"': "string is never closed", "/": "comment is never closed"}
 
@@ -135,7 +137,8 @@ class Lexer:
         """
         Steps over the value of the current `attribute` token and returns its extent.
 
-        A value ends at the first blank, comma or closing bracket outside brackets and strings.
+        A value ends at the first blank, comma or closing bracket outside brackets and strings; but
+        one that begins with a mesh goes on to its axes.
         """
         text = self.text
         blanks = _BLANKS.match(text, self.end)
@@ -151,6 +154,9 @@ class Lexer:
             if character not in _CLOSING:
                 break
             offset = self.skip_group(offset)
+        if text.startswith("mesh[", start):
+            rest = _REST_OF_MESH.match(text, offset)
+            offset = offset if rest is None else rest.end()
         if offset == start:
             self.fail(f"attribute '{self.token[:-1]}' has no value", start)
         self.end = offset

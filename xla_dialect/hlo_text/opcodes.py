@@ -7,12 +7,12 @@ of a property, a called computation that of a region. Only what differs is liste
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, f32, i1, i64
-from xdsl.ir import Attribute
-from xdsl.irdl import OptPropertyDef, VarOperandDef
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f32, i1, i64
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.irdl import BaseAttr, OptPropertyDef, PropertyDef, VarOperandDef
 
 from xla_dialect.hlo_text import attributes
 from xla_dialect.hlo_text.attributes import Properties, Spelling
@@ -38,6 +38,8 @@ class Difference:
     """Attributes that are not interpreted, but kept as written."""
     computations: tuple[tuple[str, ...], ...] = ()
     """Alternative lists of attributes that name the computations, instead of the regions."""
+    computations_required: bool = True
+    """Whether one of the lists has to be there."""
 
 
 SLICE = ("start_indices", "limit_indices", "strides")
@@ -49,8 +51,22 @@ SINGLE_DIMENSION = Difference(
 )
 DOT = Difference(kept=frozenset({"operand_precision", "algorithm"}))
 
+MODE = frozenset({"mode"})
+COLLECTIVE = Difference(kept=MODE)
+ALONG_DIMENSION = replace(SINGLE_DIMENSION, kept=MODE)
+PERMUTE = Difference(
+    spelled={"slice_sizes": attributes.verbatim("slice_sizes")},
+    covered=("slice_sizes",),
+    kept=MODE,
+)
+
 DIFFERENCES: dict[str, Difference] = {
+    **dict.fromkeys(("all-gather", "all-gather-start", "all-to-all"), ALONG_DIMENSION),
+    **dict.fromkeys(("all-reduce", "all-reduce-start"), COLLECTIVE),
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
+    "collective-broadcast": COLLECTIVE,
+    "collective-permute": PERMUTE,
+    "collective-permute-start": PERMUTE,
     "compare": Difference(renamed={"type": "comparison_type"}),
     "concatenate": SINGLE_DIMENSION,
     "conditional": Difference(
@@ -60,6 +76,18 @@ DIFFERENCES: dict[str, Difference] = {
     "convolution": Difference(
         kept=frozenset({"operand_precision", "algorithm", "convolution_kind"})
     ),
+    "custom-call": Difference(
+        kept=frozenset(
+            {
+                *("custom_call_schedule", "dim_labels", "feature_group_count", "literal"),
+                *("batch_group_count", "operand_layout_constraints", "operand_precision"),
+                *("output_to_operand_aliasing", "padding_type", "schedule", "window"),
+            }
+        ),
+        computations=(("called_computations",), ("to_apply",)),
+        computations_required=False,
+    ),
+    "domain": Difference(spelled={"domain": attributes.verbatim("domain")}, covered=("domain",)),
     "dot": DOT,
     **dict.fromkeys(("get-dimension-size", "set-dimension-size"), SINGLE_DIMENSION),
     "fusion": Difference(kept=frozenset({"output_to_operand_aliasing"})),
@@ -68,7 +96,9 @@ DIFFERENCES: dict[str, Difference] = {
         covered=PADDING,
         defaults=dict.fromkeys(PADDING, EMPTY),
     ),
+    "ragged-all-to-all": COLLECTIVE,
     "ragged-dot": DOT,
+    "reduce-scatter": ALONG_DIMENSION,
     "reshape": Difference(kept=frozenset({"inferred_dimension"})),
     "scaled-dot": DOT,
     "scan": SINGLE_DIMENSION,
@@ -101,6 +131,8 @@ class Opcode:
     """The values of properties that may be left out."""
     computations: tuple[tuple[str, ...], ...]
     """Alternative lists of attributes that name called computations; `()` for none."""
+    computations_required: bool
+    """Whether there have to be called computations."""
     fixed_operands: int
     variadic_operands: int
     """How many groups of operands are of any (the same) length."""
@@ -136,7 +168,8 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
     difference = DIFFERENCES.get(name, Difference())
     attribute_of = {prop: attribute for attribute, prop in difference.renamed.items()}
     spellings = dict(difference.spelled)
-    required = {a for a in difference.spelled if not difference.defaults}
+    optional = all(_is_optional(definition.properties[name]) for name in difference.covered)
+    required = set[str]() if optional or difference.defaults else set(difference.spelled)
     defaults = dict(difference.defaults)
     for prop_name, prop in definition.properties.items():
         if prop.default_value is not None:
@@ -152,7 +185,7 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
             spellings[attribute] = attributes.spelled(contract.spelled[prop_name])(prop_name)
         else:
             spellings[attribute] = _SPELLING_OF_CONSTRAINT[prop.constr](prop_name)
-        if not isinstance(prop, OptPropertyDef) and prop_name not in defaults:
+        if not _is_optional(prop) and prop_name not in defaults:
             required.add(attribute)
     regions = tuple(region_name for region_name, _ in definition.regions)
     variadic = sum(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
@@ -164,10 +197,15 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         difference.kept,
         defaults,
         difference.computations or ((regions,) if regions else ()),
+        difference.computations_required,
         len(definition.operands) - variadic,
         variadic,
         contract.takes_declared,
     )
+
+
+def _is_optional(prop: PropertyDef) -> bool:
+    return isinstance(prop, OptPropertyDef) or prop.default_value is not None
 
 
 _SPELLING_OF_CONSTRAINT: dict[Any, Callable[[str], Spelling]] = {
@@ -175,9 +213,33 @@ _SPELLING_OF_CONSTRAINT: dict[Any, Callable[[str], Spelling]] = {
     IntegerAttr.constr(type=i64): attributes.integer,
     IntegerAttr.constr(type=i1): attributes.boolean,
     FloatAttr.constr(f32): attributes.number,
+    BaseAttr(StringAttr): attributes.string,
+    BaseAttr(TypeAttribute): attributes.shape,
 }
 
 OPCODES: dict[str, Opcode] = {
     name: _read_opcode(name, operation) for name, operation in BY_OPCODE.items()
 }
 """Every opcode of the dialect. `parameter` is none: parameters are block arguments."""
+
+ASYNC_SUFFIXES = ("-start", "-update", "-done")
+
+
+def asynchronous_opcode(name: str) -> tuple[str, Opcode] | None:
+    """
+    The opcode `async-start`, `async-update` or `async-done` and the one that runs asynchronously,
+    for their joint name: `negate-start` is an `async-start` of a computation that negates.
+
+    None where the name is an opcode of its own, or of no operation.
+    """
+    for suffix in ASYNC_SUFFIXES:
+        base = OPCODES.get(name.removesuffix(suffix))
+        if name.endswith(suffix) and name not in OPCODES and base is not None:
+            return f"async{suffix}", base
+    return None
+
+
+def opcode_with_computations(name: str) -> Opcode | None:
+    """The opcode whose computations an instruction of this name calls, if it is known."""
+    outer, base = asynchronous_opcode(name) or ("", None)
+    return base if outer == "async-start" else OPCODES.get(name)

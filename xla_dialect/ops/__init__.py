@@ -7,10 +7,13 @@ from types import ModuleType
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import (
+    asynchronous,
+    collectives,
     contraction,
     control_flow,
     conversion,
     creation,
+    custom_calls,
     data_movement,
     dynamic_shapes,
     elementwise_binary,
@@ -22,6 +25,7 @@ from xla_dialect.ops import (
     random,
     reduction,
     sorting,
+    transfers,
     tuples,
 )
 
@@ -42,6 +46,10 @@ FAMILIES: tuple[ModuleType, ...] = (
     normalization,
     control_flow,
     tuples,
+    collectives,
+    asynchronous,
+    transfers,
+    custom_calls,
 )
 
 

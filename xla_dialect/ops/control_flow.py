@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import BoolAttr, FlatSymbolRefAttrConstr, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    FlatSymbolRefAttrConstr,
+    IntegerAttr,
+    StringAttr,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -330,6 +337,21 @@ class ScanOp(XlaOp):
 def _stacked(slice_type: Array, dimension: int, length: int) -> Array:
     sizes = sizes_of(slice_type)
     return array(slice_type.element_type, (*sizes[:dimension], length, *sizes[dimension:]))
+
+
+@irdl_op_definition
+class DomainOp(XlaOp):
+    """The operand; `domain` says between which domains, e.g. shardings, it passes here."""
+
+    name = "xla.domain"
+    operand = operand_def()
+    domain = opt_prop_def(StringAttr)
+    result = result_def()
+
+    @staticmethod
+    def infer(operand: Attribute) -> Types:
+        """The type of the operand."""
+        return (operand,)
 
 
 @irdl_op_definition

@@ -1,0 +1,535 @@
+"""Data that moves between replicas and partitions (operations.md, sections 2 to 4, 16, 44, 46).
+
+The rules about replica groups, (RG1) and (RG5), are those of `xla_dialect.ops.process_groups`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, Region
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from xla_dialect.constraints import flat_results, require_same_elements, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.process_groups import (
+    FALSE,
+    FLAG,
+    INTEGER,
+    CollectiveOp,
+    GlobalGroupedOp,
+    GroupedOp,
+    Ids,
+    require_channel,
+    require_groups,
+)
+from xla_dialect.ops.reduction import require_reducer
+from xla_dialect.replica_groups import (
+    ListedGroups,
+    ReplicaGroups,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
+from xla_dialect.types import (
+    BY_NAME,
+    S32,
+    Array,
+    ElementClass,
+    array,
+    is_array,
+    sizes_of,
+    spell,
+    spell_all,
+    without_layout,
+)
+from xla_dialect.violation import require
+
+U32: Attribute = BY_NAME["u32"].type
+
+
+def arrays_of(operands: Sequence[Attribute]) -> list[Array]:
+    """The operands as arrays, at least one (C1)."""
+    require(bool(operands), "C1", "there are no operands")
+    return [with_elements(t, ElementClass.ANY, f"operand {i}") for i, t in enumerate(operands)]
+
+
+def require_dimension(dimension: int, arrays: Sequence[Array], label: str) -> None:
+    """The dimension is one of every array."""
+    for i, type_ in enumerate(arrays):
+        rank = len(type_.shape.data)
+        require(
+            0 <= dimension < rank, label, "dimension {} of operand {}: rank {}", dimension, i, rank
+        )
+
+
+def shard_count(
+    groups: ReplicaGroups,
+    of_all_partitions: bool,
+    pairs: Sequence[tuple[int, int]],
+) -> int:
+    """
+    How many shards a whole has, by (C3) of all-gather and reduce-scatter.
+
+    `pairs`: sizes of (whole, shard) along the dimension as declared, if they are. The size of the
+    groups decides, unless there are none or each stands for several partitions.
+    """
+    declared: set[int] = set()
+    for whole, shard in pairs:
+        if shard:
+            require(whole % shard == 0, "C3", "size {} is no multiple of {}", whole, shard)
+            declared.add(int(whole) // int(shard))
+    require(len(declared) <= 1, "C3", "operands have {} shards", sorted(declared))
+    count = declared.pop() if declared else None
+    size = groups.size
+    if size is None or of_all_partitions:
+        require(count is not None or bool(pairs), "C3", "shard_count does not follow")
+        factor = size or 1
+        require(
+            count is None or (count >= 1 and count % factor == 0),
+            "C3",
+            "shard_count is {}, groups have size {}",
+            count,
+            factor,
+        )
+        return factor if count is None else count
+    require(count in (None, size), "C3", "shard_count is {}, groups have size {}", count, size)
+    return size
+
+
+def declared_sizes(declared: Types, count: int, dimension: int) -> list[int]:
+    """The declared sizes of the results along a dimension; none where they do not fit."""
+    results = flat_results(declared) if count != 1 else declared
+    found: list[int] = []
+    for type_ in results:
+        sizes = sizes_of(cast(Array, type_)) if is_array(type_) else ()
+        if len(results) != count or dimension >= len(sizes):
+            return []
+        found.append(sizes[dimension])
+    return found
+
+
+def resized(type_: Array, dimension: int, size: int) -> Attribute:
+    """The type with another size of one dimension and the default layout."""
+    sizes = [size if d == dimension else n for d, n in enumerate(sizes_of(type_))]
+    return array(type_.element_type, sizes)
+
+
+def require_common_reducer(computation: Region, arrays: Sequence[Array]) -> None:
+    """(RC1), (RC2), and one element type for all arrays (C3), for one computation serves all."""
+    for i, other in enumerate(arrays):
+        require_same_elements(arrays[0], other, f"operands 0 and {i}", "C3")
+    require_reducer(computation, "to_apply", arrays[:1])
+
+
+@irdl_op_definition
+class AllGatherOp(GlobalGroupedOp):
+    """
+    Every member of a group gets the operands of all of them, concatenated in group order.
+
+    (C1) the operands are arrays; each is treated alike. (C2) `0 <= dimension < rank`. (C3) the
+    number of shards, result size / operand size, is the size of every group; without groups it has
+    to be declared. (C4) all groups have one size.
+    """
+
+    name = "xla.all_gather"
+    inputs = var_operand_def()
+    dimension = prop_def(INTEGER)
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+        use_global_device_ids: bool,
+        dimension: int,
+        declared: Types,
+    ) -> Types:
+        """Per operand its type, `dimension` as many times as large as there are shards."""
+        arrays = arrays_of(inputs)
+        require_dimension(dimension, arrays, "C2")
+        require_groups(replica_groups, channel_id, "C4", use_global_device_ids)
+        shards = [sizes_of(a)[dimension] for a in arrays]
+        wholes = declared_sizes(declared, len(arrays), dimension)
+        count = shard_count(
+            replica_groups,
+            channel_id is not None and not use_global_device_ids,
+            list(zip(wholes, shards, strict=False)),
+        )
+        return tuple(resized(a, dimension, n * count) for a, n in zip(arrays, shards, strict=True))
+
+
+@irdl_op_definition
+class AllReduceOp(GlobalGroupedOp):
+    """
+    `result[i] = to_apply(.. to_apply(operand of member 0[i], of member 1[i]) .., of the last[i])`.
+
+    Every member of a group gets it. The reference folds in group order; implementations may
+    reassociate. Groups may differ in size.
+
+    (C1) the operands are arrays, at least one. (C2) (RG1). (C3) (RC1), (RC2) the computation takes
+    two scalars of the element type, the same for all operands, and returns one.
+    """
+
+    name = "xla.all_reduce"
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    to_apply = region_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+        use_global_device_ids: bool,
+        to_apply: Region,
+    ) -> Types:
+        """The types of the operands."""
+        arrays = arrays_of(inputs)
+        require_groups(replica_groups, channel_id, None, use_global_device_ids)
+        require_common_reducer(to_apply, arrays)
+        return tuple(map(without_layout, arrays))
+
+
+@irdl_op_definition
+class ReduceScatterOp(GlobalGroupedOp):
+    """
+    An all-reduce whose result is cut along `dimension`: member i of a group gets block i.
+
+    (C1) as for all-reduce: arrays of one element type and its computation, (RC1), (RC2).
+    (C2) `0 <= dimension < rank`. (C3) the number of shards, operand size / result size, is the size
+    of every group; without groups it has to be declared. (C4) all groups have one size. (C5) the
+    size is a multiple of the number of shards.
+    """
+
+    name = "xla.reduce_scatter"
+    inputs = var_operand_def()
+    dimension = prop_def(INTEGER)
+    outputs = var_result_def()
+    to_apply = region_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+        use_global_device_ids: bool,
+        dimension: int,
+        to_apply: Region,
+        declared: Types,
+    ) -> Types:
+        """Per operand its type, `dimension` divided by the number of shards."""
+        arrays = arrays_of(inputs)
+        require_dimension(dimension, arrays, "C2")
+        require_groups(replica_groups, channel_id, "C4", use_global_device_ids)
+        require_common_reducer(to_apply, arrays)
+        wholes = [sizes_of(a)[dimension] for a in arrays]
+        shards = declared_sizes(declared, len(arrays), dimension)
+        of_all_partitions = channel_id is not None and not use_global_device_ids
+        size = replica_groups.size
+        if size is not None and not of_all_partitions:
+            for whole in wholes:
+                require(whole % size == 0, "C5", "size {} for {} shards", whole, size)
+        count = shard_count(
+            replica_groups, of_all_partitions, list(zip(wholes, shards, strict=False))
+        )
+        return tuple(resized(a, dimension, n // count) for a, n in zip(arrays, wholes, strict=True))
+
+
+@irdl_op_definition
+class AllToAllOp(GroupedOp):
+    """
+    Member i of a group gets block i of the operands of all members, in group order.
+
+    With `dimension` the operand is cut along it into as many equal blocks as there are members, and
+    the blocks received are concatenated along it. Without, operand i is block i, and the results
+    are the blocks received.
+
+    (C1) the operands are arrays: one with `dimension`, else of one type. (C2) `0 <= dimension <
+    rank`. (C3) the size is a multiple of the number of members. (C4) all groups have one size, and
+    without `dimension` there are as many operands.
+    """
+
+    name = "xla.all_to_all"
+    inputs = var_operand_def()
+    dimension = opt_prop_def(INTEGER)
+    constrain_layout = prop_def(FLAG, default_value=FALSE)
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+        dimension: int | None,
+    ) -> Types:
+        """The types of the operands."""
+        arrays = arrays_of(inputs)
+        require_groups(replica_groups, channel_id, "C4")
+        members = replica_groups.size
+        if dimension is None:
+            for i, other in enumerate(arrays):
+                require(
+                    sizes_of(other) == sizes_of(arrays[0])
+                    and other.element_type == arrays[0].element_type,
+                    "C1",
+                    "operand {} is {}, operand 0 {}",
+                    i,
+                    spell(other),
+                    spell(arrays[0]),
+                )
+            found = len(arrays)
+            require(members in (None, found), "C4", "{} operands for groups of {}", found, members)
+        else:
+            require(len(arrays) == 1, "C1", "{} operands with a dimension", len(arrays))
+            require_dimension(dimension, arrays, "C2")
+            size = sizes_of(arrays[0])[dimension]
+            require(size % (members or 1) == 0, "C3", "size {} for {} blocks", size, members)
+        return tuple(map(without_layout, arrays))
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """(RG1), and (C3) and (C4) for one group of all."""
+        super().verify_processes(replicas, partitions)
+        members = replicas if self.ids == Ids.REPLICAS else partitions
+        if not self.groups.is_empty or members == 1:
+            return
+        if self.dimension is None:
+            found = len(self.inputs)
+            require(found == members, "C4", "{} operands for {} {}", found, members, self.ids.value)
+        else:
+            size = sizes_of(cast(Array, self.inputs[0].type))[self.dimension.value.data]
+            require(size % members == 0, "C3", "size {} for {} blocks", size, members)
+
+
+@irdl_op_definition
+class CollectivePermuteOp(CollectiveOp):
+    """
+    For every pair (s, t) the operands of s go to t; who is no target gets zeros.
+
+    With `slice_sizes` the operands are input, output, input offsets and output offsets, and slices
+    go into the output in place; that is not interpreted.
+
+    (C1) no two pairs have one source, and no two pairs one target. (C2) ids are those of processes,
+    from 0. (C3) the operands are arrays, at least one; with `slice_sizes` there are four.
+    """
+
+    name = "xla.collective_permute"
+    inputs = var_operand_def()
+    source_target_pairs = prop_def(SourceTargetPairsAttr)
+    slice_sizes = opt_prop_def(StringAttr)
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        channel_id: int | None,
+        source_target_pairs: SourceTargetPairs,
+        slice_sizes: str | None,
+    ) -> Types:
+        """The types of the operands; with `slice_sizes` that of operand 1."""
+        require_channel(channel_id)
+        for side, ids in zip(
+            ("source", "target"), zip(*source_target_pairs.pairs, strict=True), strict=False
+        ):
+            require(
+                len(set(ids)) == len(ids), "C1", "pairs {} repeat a {}", source_target_pairs, side
+            )
+        require(bool(inputs), "C3", "there are no operands")
+        arrays = [
+            with_elements(t, ElementClass.ANY, f"operand {i}", "C3") for i, t in enumerate(inputs)
+        ]
+        types = tuple(map(without_layout, arrays))
+        if slice_sizes is None:
+            return types
+        require(len(arrays) == 4, "C3", "{} operands with slice_sizes", len(arrays))
+        return types[1:2]
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """(C2)"""
+        count = replicas if self.ids == Ids.REPLICAS else partitions
+        largest = max((max(pair) for pair in self.source_target_pairs.data.pairs), default=0)
+        require(
+            count == 1 or largest < count,
+            "C2",
+            "pairs {} name {}, there are {} {}",
+            self.source_target_pairs.data,
+            largest,
+            count,
+            self.ids.value,
+        )
+
+
+@irdl_op_definition
+class CollectiveBroadcastOp(GroupedOp):
+    """
+    Every member of a group gets the operands of the first one; who is in no group gets zeros.
+
+    With `has_dynamic_root` the last operand names the root for every other one; that is not
+    interpreted.
+
+    (C1) the operands are arrays, at least one. (C2) no id is in two groups, no group is empty.
+    (C3) with `has_dynamic_root` the last operand is `s32[k]` for k others.
+    """
+
+    name = "xla.collective_broadcast"
+    inputs = var_operand_def()
+    has_dynamic_root = prop_def(FLAG, default_value=FALSE)
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(
+        inputs: tuple[Attribute, ...],
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+        has_dynamic_root: bool,
+    ) -> Types:
+        """The types of the operands that are broadcast."""
+        require_channel(channel_id)
+        arrays = arrays_of(inputs)
+        if isinstance(replica_groups, ListedGroups):
+            ids = [number for group in replica_groups.groups for number in group]
+            require(
+                len(set(ids)) == len(ids) and all(replica_groups.groups),
+                "C2",
+                "replica groups {} repeat an id, or are empty",
+                replica_groups,
+            )
+        else:
+            fault = replica_groups.fault()
+            require(fault is None, "C2", "replica groups {}: {}", replica_groups, fault)
+        if has_dynamic_root:
+            *arrays, roots = arrays
+            require(
+                bool(arrays) and roots == array(S32, (len(arrays),)),
+                "C3",
+                "the last operand is {}, not s32[{}]",
+                spell(roots),
+                len(arrays),
+            )
+        return tuple(map(without_layout, arrays))
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """Ids are those of processes (C2)."""
+        count = replicas if self.ids == Ids.REPLICAS else partitions
+        largest = max((max(group) for group in self.groups.expand()), default=0)
+        require(
+            count == 1 or largest < count,
+            "C2",
+            "replica groups {} name {}, there are {} {}",
+            self.groups,
+            largest,
+            count,
+            self.ids.value,
+        )
+
+
+@irdl_op_definition
+class RaggedAllToAllOp(GroupedOp):
+    """
+    Rows of the inputs go where the offsets say; all other rows are those of `output`.
+
+    `input[input_offsets[i] : + send_sizes[i]]` goes to member i of the group, to rows
+    `output_offsets[i]` and following there; `recv_sizes[i]` rows come from member i.
+
+    (C1) input and output have one element type, a dimension 0, and equal sizes of all others.
+    (C2) offsets and sizes are integers of one type: per member one, or a row of them. (C3) all
+    groups have one size, that of dimension 0 of the offsets.
+    """
+
+    name = "xla.ragged_all_to_all"
+    input = operand_def()
+    output = operand_def()
+    input_offsets = operand_def()
+    send_sizes = operand_def()
+    output_offsets = operand_def()
+    recv_sizes = operand_def()
+    result = result_def()
+
+    @staticmethod
+    def infer(
+        input: Attribute,
+        output: Attribute,
+        input_offsets: Attribute,
+        send_sizes: Attribute,
+        output_offsets: Attribute,
+        recv_sizes: Attribute,
+        *,
+        replica_groups: ReplicaGroups,
+        channel_id: int | None,
+    ) -> Types:
+        """The type of `output`."""
+        source = with_elements(input, ElementClass.ANY, "input")
+        target = with_elements(output, ElementClass.ANY, "output")
+        require_same_elements(source, target, "input and output", "C1")
+        require(
+            bool(sizes_of(source)) and sizes_of(source)[1:] == sizes_of(target)[1:],
+            "C1",
+            "input is {}, output {}",
+            spell(source),
+            spell(target),
+        )
+        plan = (input_offsets, send_sizes, output_offsets, recv_sizes)
+        numbers = [with_elements(t, ElementClass.INTEGER, "a list of sizes", "C2") for t in plan]
+        require(
+            len(sizes_of(numbers[0])) in (1, 2) and all(n == numbers[0] for n in numbers),
+            "C2",
+            "offsets and sizes are {}",
+            spell_all(plan),
+        )
+        require_groups(replica_groups, channel_id, "C3")
+        members = sizes_of(numbers[0])[0]
+        require(
+            replica_groups.size in (None, members),
+            "C3",
+            "{} offsets for groups of {}",
+            members,
+            replica_groups.size,
+        )
+        return (without_layout(target),)
+
+
+@irdl_op_definition
+class ReplicaIdOp(XlaOp):
+    """The number of this replica, from 0, as `u32[]`."""
+
+    name = "xla.replica_id"
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer() -> Types:
+        """`u32[]`."""
+        return (array(U32, ()),)
+
+
+@irdl_op_definition
+class PartitionIdOp(XlaOp):
+    """The number of this partition, from 0, as `u32[]`."""
+
+    name = "xla.partition_id"
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer() -> Types:
+        """`u32[]`."""
+        return (array(U32, ()),)

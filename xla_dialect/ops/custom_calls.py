@@ -1,0 +1,45 @@
+"""Calls of functions that the program does not contain (operations.md, section 23)."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+
+from xla_dialect.attributes import CustomCallApiVersionAttr
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.process_groups import FALSE, FLAG
+from xla_dialect.violation import require
+
+
+@irdl_op_definition
+class CustomCallOp(XlaOp):
+    """
+    What the function `custom_call_target` of the environment makes of the operands.
+
+    No pass looks into it. The reference has a registry of functions; a target that is not in it is
+    an error.
+
+    (C1) the target is not empty.
+    """
+
+    name = "xla.custom_call"
+    inputs = var_operand_def()
+    custom_call_target = prop_def(StringAttr)
+    custom_call_has_side_effect = prop_def(FLAG, default_value=FALSE)
+    api_version = opt_prop_def(CustomCallApiVersionAttr)
+    outputs = var_result_def()
+    called_computations = var_region_def()
+
+    @staticmethod
+    def infer(inputs: tuple[Attribute, ...], *, custom_call_target: str, declared: Types) -> Types:
+        """The declared types."""
+        require(bool(custom_call_target), "C1", "the target is empty")
+        return declared

@@ -1,0 +1,147 @@
+"""Who takes part in a collective: what all of them share.
+
+(RG1) no group is empty; the ids are 0 to n-1, each in exactly one group. n is the number of
+replicas, of partitions, or of both together, whatever the ids count; a module that says 1 is not
+held to it. (RG5) `use_global_device_ids` needs a `channel_id` and groups; a `channel_id` is
+positive.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i1, i64
+from xdsl.irdl import opt_prop_def, prop_def
+
+from xla_dialect.op import XlaOp
+from xla_dialect.replica_groups import ListedGroups, ReplicaGroups, ReplicaGroupsAttr
+from xla_dialect.violation import require
+
+INTEGER = IntegerAttr.constr(type=i64)
+FLAG = IntegerAttr.constr(type=i1)
+FALSE = BoolAttr.from_bool(False)
+ALL = ReplicaGroupsAttr(ListedGroups())
+
+
+class Ids(Enum):
+    """What the ids in groups and pairs stand for (RG5)."""
+
+    REPLICAS = "replicas"
+    """Replicas; every partition has groups of its own."""
+    PARTITIONS = "partitions"
+    """Partitions; every replica has groups of its own."""
+    REPLICAS_OF_ALL_PARTITIONS = "replicas of all partitions"
+    """Replicas; a group takes in all partitions of each."""
+    DEVICES = "devices"
+    """Processes: `replica * number of partitions + partition`."""
+
+
+class CollectiveOp(XlaOp):
+    """An operation that processes carry out together."""
+
+    WITH_CHANNEL: ClassVar[Ids] = Ids.PARTITIONS
+    """What ids stand for where there is a channel."""
+
+    channel_id = opt_prop_def(INTEGER)
+
+    @property
+    def channel(self) -> int | None:
+        """The number of the channel, if there is one."""
+        return None if self.channel_id is None else self.channel_id.value.data
+
+    @property
+    def ids(self) -> Ids:
+        """What the ids stand for."""
+        return Ids.REPLICAS if self.channel_id is None else self.WITH_CHANNEL
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """Checks what depends on how many processes run the module; raises Violation."""
+
+
+class GroupedOp(CollectiveOp):
+    """A collective of groups; an empty list of groups is one group of all."""
+
+    replica_groups = prop_def(ReplicaGroupsAttr, default_value=ALL)
+
+    @property
+    def groups(self) -> ReplicaGroups:
+        """The groups."""
+        return self.replica_groups.data
+
+    def verify_processes(self, replicas: int, partitions: int) -> None:
+        """(RG1): as many ids as processes, or replicas, or partitions."""
+        expected = {
+            Ids.REPLICAS: replicas,
+            Ids.REPLICAS_OF_ALL_PARTITIONS: replicas,
+            Ids.PARTITIONS: partitions,
+            Ids.DEVICES: replicas * partitions,
+        }[self.ids]
+        found = self.groups.id_count
+        require(
+            self.groups.is_empty or expected == 1 or found == expected,
+            "RG1",
+            "{} ids in replica groups {}, there are {} {}",
+            found,
+            self.groups,
+            expected,
+            self.ids.value,
+        )
+
+
+class GlobalGroupedOp(GroupedOp):
+    """A collective of groups that may count processes instead of replicas."""
+
+    WITH_CHANNEL: ClassVar[Ids] = Ids.REPLICAS_OF_ALL_PARTITIONS
+
+    use_global_device_ids = prop_def(FLAG, default_value=FALSE)
+    constrain_layout = prop_def(FLAG, default_value=FALSE)
+
+    @property
+    def ids(self) -> Ids:
+        """What the ids stand for."""
+        return Ids.DEVICES if self.use_global_device_ids.value.data else super().ids
+
+
+def require_channel(channel_id: int | None) -> None:
+    """(RG5): channels are counted from 1."""
+    require(channel_id is None or channel_id > 0, "RG5", "channel_id is {}", channel_id)
+
+
+def require_groups(
+    groups: ReplicaGroups,
+    channel_id: int | None,
+    same_size: str | None,
+    use_global_device_ids: bool = False,
+) -> None:
+    """(RG1) and (RG5); `same_size`: the label of the rule that all groups have one size."""
+    require_channel(channel_id)
+    if use_global_device_ids:
+        require(channel_id is not None, "RG5", "use_global_device_ids without channel_id")
+        require(not groups.is_empty, "RG5", "use_global_device_ids without replica groups")
+    if groups.is_empty:
+        return
+    fault = groups.fault()
+    require(fault is None, "RG1", "replica groups {}: {}", groups, fault)
+    if same_size is not None:
+        require(groups.size is not None, same_size, "replica groups {} differ in size", groups)
+
+
+_COUNTS = (
+    ("xla.replica_count", "mhlo.num_replicas"),
+    ("xla.num_partitions", "mhlo.num_partitions"),
+)
+
+
+def process_counts(module: ModuleOp) -> tuple[int, int]:
+    """How many replicas and partitions a module says that it is for; 1 where it does not say."""
+    found: list[int] = []
+    for names in _COUNTS:
+        values = [module.attributes.get(name) for name in names]
+        numbers = [
+            cast("IntegerAttr[Any]", value).value.data
+            for value in values
+            if isinstance(value, IntegerAttr)
+        ]
+        found.append(numbers[0] if numbers else 1)
+    return found[0], found[1]

@@ -1,0 +1,324 @@
+"""Tokens, and data that leaves or enters a program (operations.md, 1, 36, 41, 55, appendix A)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.constraints import flat_results, with_elements
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.asynchronous import producer
+from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
+from xla_dialect.types import (
+    BY_NAME,
+    ElementClass,
+    TokenType,
+    array,
+    compatible,
+    is_array,
+    spell,
+    spell_all,
+    tuple_elements,
+    without_layout,
+)
+from xla_dialect.violation import Violation, require
+
+TOKEN = TokenType()
+U32: Attribute = BY_NAME["u32"].type
+
+
+def require_token(type_: Attribute, label: str) -> None:
+    """The operand that orders an operation is a token."""
+    require(type_ == TOKEN, label, "the token is {}", spell(type_))
+
+
+def require_flat(type_: Attribute, name: str, label: str) -> None:
+    """The type is an array, or a tuple of arrays."""
+    elements = tuple_elements(type_)
+    require(
+        all(map(is_array, (type_,) if elements is None else elements)),
+        label,
+        "{} is {}, not an array or a tuple of arrays",
+        name,
+        spell(type_),
+    )
+
+
+@irdl_op_definition
+class AfterAllOp(XlaOp):
+    """A token after all the operands; without operands a fresh one. (C1) operands are tokens."""
+
+    name = "xla.after_all"
+    tokens = var_operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(tokens: tuple[Attribute, ...]) -> Types:
+        """`token[]`."""
+        for token in tokens:
+            require_token(token, "C1")
+        return (TOKEN,)
+
+
+@irdl_op_definition
+class AddDependencyOp(XlaOp):
+    """The operand, not before the token. (C1) the operand is an array or a token. (C2) a token."""
+
+    name = "xla.add_dependency"
+    operand = operand_def()
+    token = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def infer(operand: Attribute, token: Attribute) -> Types:
+        """The type of the operand."""
+        if operand != TOKEN:
+            with_elements(operand, ElementClass.ANY, "operand")
+        require_token(token, "C2")
+        return (operand,)
+
+
+@irdl_op_definition
+class InfeedOp(XlaOp):
+    """
+    The next item of the infeed, and a token. An empty tuple reads nothing.
+
+    (C1) the item is an array or a tuple of arrays. (C2) its layout is that of the data. (C3) the
+    operand is a token.
+    """
+
+    name = "xla.infeed"
+    token = operand_def()
+    infeed_config = opt_prop_def(StringAttr)
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(token: Attribute, *, declared: Types) -> Types:
+        """The declared types: the item (or its elements one by one), and a token."""
+        require_token(token, "C3")
+        results = flat_results(declared)
+        if not results or results[-1] != TOKEN:
+            raise Violation("Result", f"declared {spell_all(declared)}, not an item and a token")
+        for type_ in results[:-1]:
+            if len(results) == 2:
+                require_flat(type_, "the item", "C1")
+            elif not is_array(type_):
+                raise Violation("C1", f"an element of the item is {spell(type_)}")
+        return results
+
+
+@irdl_op_definition
+class OutfeedOp(XlaOp):
+    """
+    Writes an item to the outfeed; a tuple may be given by its elements.
+
+    (C1) the item is an array or a tuple of arrays. (C2) the last operand is a token. (C3)
+    `outfeed_shape`, if present, is the type of the item.
+    """
+
+    name = "xla.outfeed"
+    item = var_operand_def()
+    token = operand_def()
+    outfeed_shape = opt_prop_def(BaseAttr(TypeAttribute))
+    outfeed_config = opt_prop_def(StringAttr)
+    result = result_def()
+
+    @staticmethod
+    def infer(
+        item: tuple[Attribute, ...], token: Attribute, *, outfeed_shape: Attribute | None
+    ) -> Types:
+        """`token[]`."""
+        require_token(token, "C2")
+        for type_ in item:
+            if len(item) == 1:
+                require_flat(type_, "the item", "C1")
+            elif not is_array(type_):
+                raise Violation("C1", f"an element of the item is {spell(type_)}")
+        if outfeed_shape is not None:
+            elements = tuple_elements(outfeed_shape)
+            same = len(item) == 1 and compatible(item[0], outfeed_shape)
+            require(
+                same
+                or (
+                    elements is not None
+                    and len(elements) == len(item)
+                    and all(map(compatible, elements, item))
+                ),
+                "C3",
+                "outfeed_shape is {}, the item {}",
+                spell(outfeed_shape),
+                spell_all(item),
+            )
+        return (TOKEN,)
+
+
+class TransferOp(XlaOp):
+    """One half of a transfer over a channel; a host transfer goes to or comes from the host."""
+
+    channel_id = opt_prop_def(INTEGER)
+    is_host_transfer = prop_def(FLAG, default_value=FALSE)
+
+    @property
+    def channel(self) -> int | None:
+        """The number of the channel, if it has one."""
+        return None if self.channel_id is None else self.channel_id.value.data
+
+    @property
+    def with_host(self) -> bool:
+        """Whether the other side is the host."""
+        return bool(self.is_host_transfer.value.data)
+
+
+class TransferStartOp(TransferOp):
+    """Begins a transfer: its context has one user, the done of the same channel (C2)."""
+
+    DONE: ClassVar[type[TransferOp]]
+
+    def verify_(self) -> None:
+        """Checks types, and (C2)."""
+        super().verify_()
+        users = {use.operation for result in self.results for use in result.uses}
+        if len(users) != 1:
+            raise VerifyException(f"{self.name}: (C2) the context has {len(users)} users, not one")
+        (user,) = users
+        if isinstance(user, self.DONE) and (user.channel, user.with_host) != (
+            self.channel,
+            self.with_host,
+        ):
+            raise VerifyException(
+                f"{self.name}: (C2) channel_id or is_host_transfer differ from those of {user.name}"
+            )
+
+
+class TransferDoneOp(TransferOp):
+    """Waits for the end of a transfer."""
+
+    STARTS: ClassVar[tuple[type[XlaOp], ...]]
+
+    context = var_operand_def()
+
+    def verify_(self) -> None:
+        """Checks types, and that the context is one of the right kind (C3)."""
+        super().verify_()
+        start = producer(self.context)
+        if start is not None and not isinstance(start, self.STARTS):
+            raise VerifyException(f"{self.name}: (C3) the operand is the result of {start.name}")
+
+
+def transferred(context: tuple[Attribute, ...], label: str) -> Attribute:
+    """The type of what goes through a transfer with this context, `(T, u32[], token[])`."""
+    parts = flat_results(context)
+    require(
+        len(parts) == 3 and is_array(parts[0]) and parts[1:] == (array(U32, ()), TOKEN),
+        label,
+        "the operand is {}, not (data, u32[], token[])",
+        spell_all(context),
+    )
+    return parts[0]
+
+
+@irdl_op_definition
+class SendDoneOp(TransferDoneOp):
+    """
+    Waits for the end of a `send`.
+
+    (C2) see `send`. (C3) the operand is the context of a `send`; it may come through a loop.
+    """
+
+    name = "xla.send_done"
+    result = result_def()
+
+    @staticmethod
+    def infer(context: tuple[Attribute, ...]) -> Types:
+        """`token[]`."""
+        transferred(context, "C3")
+        return (TOKEN,)
+
+
+@irdl_op_definition
+class RecvDoneOp(TransferDoneOp):
+    """
+    Waits for the end of a `recv`, and returns what came, and a token.
+
+    (C2) see `recv`. (C3) the operand is the context of a `recv`; it may come through a loop.
+    """
+
+    name = "xla.recv_done"
+    outputs = var_result_def()
+
+    @staticmethod
+    def infer(context: tuple[Attribute, ...]) -> Types:
+        """The data and `token[]`."""
+        return (transferred(context, "C3"), TOKEN)
+
+
+@irdl_op_definition
+class SendOp(TransferStartOp):
+    """
+    Begins to send the operand to the `recv` with the same channel; that comes before.
+
+    The context is `(data, request id, token[])`.
+
+    (C1) a channel has one sender and one receiver in a module. (C2) the context has one user; if
+    that is a `send_done`, channel and is_host_transfer agree. (C3) the operands are an array and a
+    token.
+    """
+
+    name = "xla.send"
+    operand = operand_def()
+    token = operand_def()
+    outputs = var_result_def()
+    DONE: ClassVar = SendDoneOp
+
+    @staticmethod
+    def infer(operand: Attribute, token: Attribute) -> Types:
+        """The operand, `u32[]` and `token[]`."""
+        data = with_elements(operand, ElementClass.ANY, "operand", "C3")
+        require_token(token, "C3")
+        return (without_layout(data), array(U32, ()), TOKEN)
+
+
+@irdl_op_definition
+class RecvOp(TransferStartOp):
+    """
+    Gets ready to receive what the `send` with the same channel sends.
+
+    The context is `(data, request id, token[])`.
+
+    (C1) a channel has one sender and one receiver in a module. (C2) the context has one user; if
+    that is a `recv_done`, channel and is_host_transfer agree. (C3) the operand is a token. (C4) the
+    data has the type of what is sent.
+    """
+
+    name = "xla.recv"
+    token = operand_def()
+    outputs = var_result_def()
+    DONE: ClassVar = RecvDoneOp
+
+    @staticmethod
+    def infer(token: Attribute, *, declared: Types) -> Types:
+        """The declared data, `u32[]` and `token[]`."""
+        require_token(token, "C3")
+        transferred(declared, "Result")
+        return flat_results(declared)
+
+
+SendDoneOp.STARTS = (SendOp,)
+RecvDoneOp.STARTS = (RecvOp,)

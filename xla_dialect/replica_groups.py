@@ -1,0 +1,439 @@
+"""Who takes part in a collective together: `#xla.replica_groups<{{0,2},{1,3}}>`.
+
+HLO text has three spellings of groups of ids: listed, `[2,4]<=[4,2]T(1,0)` (the numbers from 0 in
+an array that is transposed and cut into rows), and `mesh['a'=2,'b'=2] {'a'}` (the devices of a mesh
+that differ in the named axes only).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NoReturn, TypeVar
+
+import numpy as np
+from xdsl.irdl import irdl_attr_definition
+
+from xla_dialect.attributes import SpelledAttribute, SpellingError
+
+Ints = tuple[int, ...]
+_Item = TypeVar("_Item")
+MAX_IDS = 1 << 20
+"""No collective has more participants."""
+
+
+class ReplicaGroups(ABC):
+    """Groups of ids; the order inside a group is that of the pieces of data."""
+
+    @property
+    @abstractmethod
+    def id_count(self) -> int:
+        """How many ids there are in all groups together."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """The size of every group; None where sizes differ, or there are no groups."""
+
+    @abstractmethod
+    def expand(self) -> tuple[Ints, ...]:
+        """The ids of every group; `fault` has to be None."""
+
+    def fault(self) -> str | None:
+        """What contradicts (RG1): no group is empty, and each of 0..n-1 is in exactly one."""
+        if self.id_count > MAX_IDS:
+            return f"{self.id_count} ids are more than {MAX_IDS}"
+        groups = self.expand()
+        if not all(groups):
+            return "a group is empty"
+        ids = sorted(number for group in groups for number in group)
+        return (
+            None if ids == list(range(len(ids))) else f"{len(ids)} ids are not 0 to {len(ids) - 1}"
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no groups are given: one group of all."""
+        return not self.id_count
+
+    @staticmethod
+    def parse(text: str) -> ReplicaGroups:
+        """Reads one of the three spellings; raises SpellingError."""
+        tokens = _Tokens(text)
+        if tokens.accept("mesh"):
+            groups = _parse_mesh(tokens)
+        elif tokens.accept("["):
+            groups = _parse_iota(tokens)
+        else:
+            groups = ListedGroups(tokens.lists())
+        tokens.finish()
+        return groups
+
+
+@dataclass(frozen=True)
+class ListedGroups(ReplicaGroups):
+    """`{{0,2},{1,3}}`, and `{}` for no groups."""
+
+    groups: tuple[Ints, ...] = ()
+
+    @property
+    def id_count(self) -> int:
+        """The number of ids listed."""
+        return sum(map(len, self.groups))
+
+    @property
+    def size(self) -> int | None:
+        """The common length of the lists."""
+        sizes = set(map(len, self.groups))
+        return sizes.pop() if len(sizes) == 1 else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no groups are listed."""
+        return not self.groups
+
+    def expand(self) -> tuple[Ints, ...]:
+        """The lists."""
+        return self.groups
+
+    def __str__(self) -> str:
+        return spell_lists(self.groups)
+
+
+@dataclass(frozen=True)
+class IotaGroups(ReplicaGroups):
+    """`[G,S]<=[d0,d1]T(p0,p1)`: G groups of S ids; an identical permutation is left out."""
+
+    count: int
+    group_size: int
+    dimensions: Ints
+    permutation: Ints
+
+    @property
+    def id_count(self) -> int:
+        """Groups times their size."""
+        return self.count * self.group_size
+
+    @property
+    def size(self) -> int | None:
+        """S."""
+        return self.group_size
+
+    def fault(self) -> str | None:
+        """The dimensions have as many ids as the groups, and are permuted by a permutation."""
+        if sorted(self.permutation) != list(range(len(self.dimensions))):
+            return (
+                f"{list(self.permutation)} is no permutation of {len(self.dimensions)} dimensions"
+            )
+        if math.prod(self.dimensions) != self.id_count or not self.id_count:
+            return f"{self.id_count} ids from dimensions {list(self.dimensions)}"
+        return super().fault()
+
+    def expand(self) -> tuple[Ints, ...]:
+        """The rows of the transposed array."""
+        return _rows(_transposed(self.dimensions, self.permutation), self.group_size)
+
+    def __str__(self) -> str:
+        source = f"[{self.count},{self.group_size}]<=[{','.join(map(str, self.dimensions))}]"
+        return source + _spell_permutation(self.permutation)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A whole axis of a mesh, or with `size` the part `(before)size` of it."""
+
+    name: str
+    before: int = 1
+    size: int | None = None
+
+    def __str__(self) -> str:
+        part = "" if self.size is None else f":({self.before}){self.size}"
+        return f"'{self.name}'{part}"
+
+
+@dataclass(frozen=True)
+class MeshGroups(ReplicaGroups):
+    """`mesh['a'=2,'b'=2], device_ids=([4]T(0)) {'a'}`: a group varies in the chosen axes only."""
+
+    axes: tuple[tuple[str, int], ...]
+    chosen: tuple[Axis, ...]
+    device_ids: Ints = ()
+    """The ids of the devices in row-major order of the mesh, where they are listed."""
+    iota: tuple[Ints, Ints] | None = None
+    """Dimensions and permutation of the ids, where that is how they are given."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Never: there is one group at least."""
+        return False
+
+    @property
+    def id_count(self) -> int:
+        """The number of devices of the mesh."""
+        return math.prod(size for _, size in self.axes)
+
+    @property
+    def size(self) -> int | None:
+        """The product of the chosen axes."""
+        extents = dict(self.axes)
+        return math.prod(
+            extents.get(axis.name, 1) if axis.size is None else axis.size for axis in self.chosen
+        )
+
+    def fault(self) -> str | None:
+        """The axes exist and divide as they should, and the ids are those of the devices."""
+        extents = dict(self.axes)
+        if len(extents) != len(self.axes) or not self.id_count:
+            return "an axis is named twice, or has size 0"
+        for axis in self.chosen:
+            whole = extents.get(axis.name)
+            part = axis.before * (axis.size or 1)
+            if whole is None or not part or whole % part:
+                return f"there is no axis {axis} in the mesh"
+        if self._factors() is None:
+            return f"axes {', '.join(map(str, self.chosen))} overlap"
+        if self.iota is not None:
+            return IotaGroups(1, self.id_count, *self.iota).fault()
+        return super().fault()
+
+    def _factors(self) -> tuple[list[int], list[int]] | None:
+        """
+        The sizes that the axes fall apart into, and the positions of the chosen ones, in order.
+
+        None if a part of an axis is chosen twice.
+        """
+        cuts = {name: {1, size} for name, size in self.axes}
+        ends: list[tuple[str, int, int]] = []
+        for axis in self.chosen:
+            end = max(cuts[axis.name]) if axis.size is None else axis.before * axis.size
+            cuts[axis.name] |= {axis.before, end}
+            ends.append((axis.name, axis.before, end))
+        places: dict[tuple[str, int], int] = {}
+        factors: list[int] = []
+        for name, _ in self.axes:
+            for low, high in pairwise(sorted(cuts[name])):
+                if high % low:
+                    return None
+                places[name, low] = len(factors)
+                factors.append(high // low)
+        positions = [
+            places[name, low]
+            for name, start, end in ends
+            for low in sorted(cuts[name])
+            if start <= low < end
+        ]
+        return (factors, positions) if len(set(positions)) == len(positions) else None
+
+    def expand(self) -> tuple[Ints, ...]:
+        """The devices with the chosen axes last."""
+        found = self._factors()
+        if found is None:
+            return ()
+        factors, positions = found
+        ids = np.array(self.device_ids) if self.device_ids else np.arange(self.id_count)
+        if self.iota is not None:
+            ids = _transposed(*self.iota)
+        if ids.size != self.id_count:
+            return (tuple(ids.reshape(-1).tolist()),)
+        rest = [d for d in range(len(factors)) if d not in positions]
+        return _rows(ids.reshape(factors).transpose((*rest, *positions)), self.size or 1)
+
+    def __str__(self) -> str:
+        axes = ",".join(f"'{name}'={size}" for name, size in self.axes)
+        ids = ""
+        if self.iota is not None:
+            dimensions, permutation = self.iota
+            ids = f"[{','.join(map(str, dimensions))}]T({','.join(map(str, permutation))})"
+        elif self.device_ids:
+            ids = ",".join(map(str, self.device_ids))
+        chosen = ",".join(map(str, self.chosen))
+        return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''} {{{chosen}}}"
+
+
+def _transposed(
+    dimensions: Ints, permutation: Ints
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.arange(math.prod(dimensions)).reshape(dimensions).transpose(permutation)
+
+
+def _rows(ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]], size: int) -> tuple[Ints, ...]:
+    return tuple(map(tuple, ids.reshape(-1, size).tolist()))
+
+
+def _spell_permutation(permutation: Ints) -> str:
+    if permutation == tuple(range(len(permutation))):
+        return ""
+    return f"T({','.join(map(str, permutation))})"
+
+
+_TOKEN = re.compile(r"\s*(?:([0-9]+)|('[^'\"]*')|(<=|[A-Za-z_]+|.)|$)", re.DOTALL)
+_MAX_DIGITS = 18
+
+
+class _Tokens:
+    """The numbers, quoted names, words and other characters of a text, from left to right."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.position = 0
+
+    def peek(self) -> tuple[str, int]:
+        """The next token and where the one after it starts."""
+        match = _TOKEN.match(self.text, self.position)
+        assert match is not None
+        return match.group().strip(), match.end()
+
+    def fail(self, expected: str) -> NoReturn:
+        found = self.peek()[0] or "the end"
+        raise SpellingError(f"expected {expected}, found '{found}'", self.position)
+
+    def accept(self, token: str) -> bool:
+        found, end = self.peek()
+        if found == token:
+            self.position = end
+        return found == token
+
+    def expect(self, *tokens: str) -> None:
+        for token in tokens:
+            if not self.accept(token):
+                self.fail(f"'{token}'")
+
+    def finish(self) -> None:
+        if self.peek()[0]:
+            self.fail("nothing more")
+
+    def number(self) -> int:
+        found, end = self.peek()
+        if not found.isdecimal() or len(found) > _MAX_DIGITS:
+            self.fail("a number")
+        self.position = end
+        return int(found)
+
+    def quoted(self) -> str:
+        found, end = self.peek()
+        if found[:1] != "'" or len(found) < 3:
+            self.fail("a name in quotes")
+        self.position = end
+        return found[1:-1]
+
+    def list_until(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
+        """Items between commas, up to the closing token; the opening one is read already."""
+        if self.accept(close):
+            return []
+        items = [item()]
+        while not self.accept(close):
+            self.expect(",")
+            items.append(item())
+        return items
+
+    def numbers(self, opening: str, close: str) -> Ints:
+        self.expect(opening)
+        return tuple(self.list_until(close, self.number))
+
+    def lists(self) -> tuple[Ints, ...]:
+        self.expect("{")
+        return tuple(self.list_until("}", lambda: self.numbers("{", "}")))
+
+
+def _parse_iota(tokens: _Tokens) -> IotaGroups:
+    """`2,4]<=[4,2]T(1,0)`, the first bracket being read already."""
+    count = tokens.number()
+    tokens.expect(",")
+    size = tokens.number()
+    tokens.expect("]", "<=")
+    dimensions = tokens.numbers("[", "]")
+    permutation = tuple(range(len(dimensions)))
+    if tokens.accept("T"):
+        permutation = tokens.numbers("(", ")")
+    return IotaGroups(count, size, dimensions, permutation)
+
+
+def _parse_mesh(tokens: _Tokens) -> MeshGroups:
+    """`['a'=4], device_ids=(3,2,1,0) {'a':(1)2}`, the word `mesh` being read already."""
+
+    def sized() -> tuple[str, int]:
+        name = tokens.quoted()
+        tokens.expect("=")
+        return name, tokens.number()
+
+    def chosen() -> Axis:
+        name = tokens.quoted()
+        if not tokens.accept(":"):
+            return Axis(name)
+        tokens.expect("(")
+        before = tokens.number()
+        tokens.expect(")")
+        return Axis(name, before, tokens.number())
+
+    tokens.expect("[")
+    axes = tokens.list_until("]", sized)
+    ids: Ints = ()
+    iota: tuple[Ints, Ints] | None = None
+    if tokens.accept(","):
+        tokens.expect("device_ids", "=", "(")
+        if tokens.peek()[0] == "[":
+            dimensions = tokens.numbers("[", "]")
+            tokens.expect("T")
+            iota = dimensions, tokens.numbers("(", ")")
+            tokens.expect(")")
+        else:
+            ids = tuple(tokens.list_until(")", tokens.number))
+    tokens.expect("{")
+    return MeshGroups(tuple(axes), tuple(tokens.list_until("}", chosen)), ids, iota)
+
+
+def spell_lists(lists: Sequence[Ints]) -> str:
+    """Lists of numbers as HLO text has them: `{{0,2},{1,3}}`."""
+    return "{" + ",".join("{" + ",".join(map(str, numbers)) + "}" for numbers in lists) + "}"
+
+
+@irdl_attr_definition
+class ReplicaGroupsAttr(SpelledAttribute[ReplicaGroups]):
+    """`ReplicaGroups` as a property."""
+
+    name = "xla.replica_groups"
+
+    @classmethod
+    def read(cls, text: str) -> ReplicaGroups:
+        """The groups that a text stands for."""
+        return ReplicaGroups.parse(text)
+
+
+@dataclass(frozen=True)
+class SourceTargetPairs:
+    """Who sends to whom: `{{0,1},{1,2}}`."""
+
+    pairs: tuple[tuple[int, int], ...] = ()
+
+    @staticmethod
+    def parse(text: str) -> SourceTargetPairs:
+        """Reads lists of two; raises SpellingError."""
+        tokens = _Tokens(text)
+        lists = tokens.lists()
+        tokens.finish()
+        if any(len(numbers) != 2 for numbers in lists):
+            raise SpellingError(f"expected pairs, found '{text}'")
+        return SourceTargetPairs(tuple((source, target) for source, target in lists))
+
+    def __str__(self) -> str:
+        return spell_lists(self.pairs)
+
+    def source_of(self, target: int) -> int | None:
+        """Who sends to `target`, None if nobody does."""
+        return next((source for source, other in self.pairs if other == target), None)
+
+
+@irdl_attr_definition
+class SourceTargetPairsAttr(SpelledAttribute[SourceTargetPairs]):
+    """`SourceTargetPairs` as a property."""
+
+    name = "xla.source_target_pairs"
+
+    @classmethod
+    def read(cls, text: str) -> SourceTargetPairs:
+        """The pairs that a text stands for."""
+        return SourceTargetPairs.parse(text)
