@@ -2,6 +2,7 @@
 
 from xla_dialect.reference.interpreter import (
     ReferenceInterpreter,
+    RunOptions,
     nest_arguments,
     register_reference,
     run,
@@ -18,11 +19,16 @@ from xla_dialect.reference.literal import (
     numpy_dtype,
     to_numpy,
 )
+from xla_dialect.reference.parallel import Program, run_programs, run_replicated
+from xla_dialect.reference.process_grid import Host
 
 __all__ = [
     "MEMORY_LIMIT",
+    "Host",
     "MemoryLimitError",
+    "Program",
     "ReferenceInterpreter",
+    "RunOptions",
     "Value",
     "check_memory",
     "element_type_of",
@@ -33,5 +39,7 @@ __all__ = [
     "numpy_dtype",
     "register_reference",
     "run",
+    "run_programs",
+    "run_replicated",
     "to_numpy",
 ]

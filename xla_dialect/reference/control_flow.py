@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from xla_dialect.constraints import flat_results
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.reference.literal import numpy_dtype
+from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.tuples import as_results, elements
 from xla_dialect.types import PRED, Array, is_scalar, sizes_of
 
@@ -34,6 +35,8 @@ class ControlFlowFunctions(InterpreterFunctions):
 
     iteration_limit: int | None = None
     """How often the body of one loop may run; None for no limit."""
+    process: Process = field(default_factory=Process)
+    """The process that runs here; a loop ends when another process fails."""
 
     @impl_terminator(ops.ReturnOp)
     def run_return(
@@ -65,6 +68,7 @@ class ControlFlowFunctions(InterpreterFunctions):
         while interpreter.run_ssacfg_region(op.condition, args, "condition")[0]:
             if iterations == self.iteration_limit:
                 raise XlaError(f"the loop has not ended after {iterations} iterations, the limit")
+            self.process.grid.check()
             args = interpreter.run_ssacfg_region(op.body, args, "body")
             iterations += 1
         return as_results(op, args)
@@ -109,6 +113,13 @@ class ControlFlowFunctions(InterpreterFunctions):
             return as_results(op, (*map(_empty, outputs), *carries))
         stacked = (np.stack(column, axis) for column in zip(*produced, strict=True))
         return as_results(op, (*stacked, *carries))
+
+    @impl(ops.DomainOp)
+    def run_domain(
+        self, interpreter: Interpreter, op: ops.DomainOp, args: PythonValues
+    ) -> PythonValues:
+        """The operand."""
+        return args
 
     @impl(ops.OptBarrierOp)
     def run_opt_barrier(

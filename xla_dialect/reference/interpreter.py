@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict, Unpack
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -15,10 +16,13 @@ from xdsl.utils.exceptions import InterpretationError
 
 from xla_dialect import types
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.reference.asynchronous import AsynchronousFunctions
+from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
 from xla_dialect.reference.control_flow import ControlFlowFunctions
 from xla_dialect.reference.conversion import ConversionFunctions
 from xla_dialect.reference.creation import CreationFunctions
+from xla_dialect.reference.custom_calls import CustomCallFunction, CustomCallFunctions
 from xla_dialect.reference.data_movement import DataMovementFunctions
 from xla_dialect.reference.dynamic_shapes import (
     DynamicShapeFunctions,
@@ -39,9 +43,11 @@ from xla_dialect.reference.literal import (
     flatten_results,
 )
 from xla_dialect.reference.normalization import NormalizationFunctions
+from xla_dialect.reference.process_grid import Host, Pending, Process
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.sorting import SortingFunctions
+from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
 
 
@@ -96,40 +102,55 @@ def _located(op: Operation, message: str) -> XlaError:
     return OperationError(message) if place is None else LocatedError(message, *place)
 
 
+class RunOptions(TypedDict, total=False):
+    """What a run may be told beyond its arguments; everything has a default."""
+
+    iteration_limit: int | None
+    """How often the body of one loop may run; by default there is no limit."""
+    memory_limit: int
+    """Bytes of the largest array."""
+    scatter_oob: str
+    """What a scatter skips where a window is partly outside: the whole `window`, as XLA does, or
+    the `element`, as the specification of StableHLO says."""
+    seed: int
+    """Of the numbers that `rng` draws."""
+    custom_calls: Mapping[str, CustomCallFunction]
+    """The functions that custom calls may call, by target."""
+
+
 def register_reference(
-    interpreter: Interpreter,
-    *,
-    iteration_limit: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    scatter_oob: str = OutOfBounds.WINDOW,
-    seed: int = 0,
+    interpreter: Interpreter, process: Process | None = None, **options: Unpack[RunOptions]
 ) -> None:
     """
     Registers the functions of all operations of the dialect, and of func, with an interpreter.
 
-    Values are arrays, numpy scalars and Python tuples of them. `iteration_limit`: how often the
-    body of one loop may run; `memory_limit`: bytes of the largest constant. `scatter_oob`: what a
-    scatter skips where a window is partly outside, the whole `window` or the `element`. `seed`: of
-    the numbers that `rng` draws.
+    Values are arrays, numpy scalars and Python tuples of them. `process`: the one that runs, by
+    default the only one there is.
     """
+    process = Process() if process is None else process
+    collectives = CollectiveFunctions(process)
     for functions in (
-        CreationFunctions(memory_limit),
+        CreationFunctions(options.get("memory_limit", MEMORY_LIMIT)),
         ElementwiseUnaryFunctions(),
         ElementwiseBinaryFunctions(),
         CompareFunctions(),
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),
-        RandomFunctions(seed),
+        RandomFunctions(options.get("seed", 0) + process.number),
         DataMovementFunctions(),
         ReductionFunctions(),
         SortingFunctions(),
         ContractionFunctions(),
-        GatherScatterFunctions(OutOfBounds(scatter_oob)),
+        GatherScatterFunctions(OutOfBounds(options.get("scatter_oob", OutOfBounds.WINDOW))),
         LinearAlgebraFunctions(),
         NormalizationFunctions(),
-        ControlFlowFunctions(iteration_limit),
+        ControlFlowFunctions(options.get("iteration_limit"), process),
         TupleFunctions(),
+        collectives,
+        AsynchronousFunctions(collectives),
+        TransferFunctions(process),
+        CustomCallFunctions(options.get("custom_calls", {})),
         FuncFunctions(),
     ):
         interpreter.register_implementations(functions)
@@ -199,44 +220,54 @@ def run(
     arguments: Sequence[object] = (),
     entry: str = "main",
     *,
-    iteration_limit: int | None = None,
-    memory_limit: int = MEMORY_LIMIT,
-    scatter_oob: str = OutOfBounds.WINDOW,
-    seed: int = 0,
+    host: Host | None = None,
+    **options: Unpack[RunOptions],
 ) -> tuple[Value, ...]:
     """
     The results of a function of the module on the arguments, one value per result.
 
     Arguments: anything that is an array to numpy, of exactly the parameter's element type and
     sizes; a tuple for a parameter that is a tuple. Results are new C-contiguous arrays; a tuple is
-    a Python tuple (`flatten_results` takes it apart). `iteration_limit`: how often the body of
-    one loop may run. `memory_limit`: bytes of the largest array. `scatter_oob`: what a scatter
-    skips where a window is partly outside: the whole `window`, as XLA does, or the `element`, as
-    the specification of StableHLO says. `seed`: of the numbers that `rng` draws.
+    a Python tuple (`flatten_results` takes it apart). `host`: what infeeds read and outfeeds write.
+    The program is the only process of its grid, see `run_replicated`.
 
-    Raises XlaError for arguments that do not fit, exceeded limits, unknown functions and operations
-    that the reference does not evaluate.
+    Raises XlaError for arguments that do not fit, exceeded limits, unknown functions, operations
+    that the reference does not evaluate, and programs that wait forever.
+    """
+    process = Process(host=Host() if host is None else host)
+    return process.grid.run_alone(prepared(module, arguments, entry, process, **options))
+
+
+def prepared(
+    module: ModuleOp,
+    arguments: Sequence[object],
+    entry: str,
+    process: Process,
+    **options: Unpack[RunOptions],
+) -> Callable[[], tuple[Value, ...]]:
+    """
+    A run of a function by one process, to be called in the thread of that process.
+
+    The arguments are checked here; see `run`.
     """
     function = entry_function(module, entry)
     if function.is_declaration or function.body.block.is_empty:
         raise XlaError(f"@{entry} is only declared")
     values = checked_arguments(function, arguments)
+    memory_limit = options.get("memory_limit", MEMORY_LIMIT)
     interpreter = ReferenceInterpreter(module, memory_limit=memory_limit)
-    register_reference(
-        interpreter,
-        iteration_limit=iteration_limit,
-        memory_limit=memory_limit,
-        scatter_oob=scatter_oob,
-        seed=seed,
-    )
-    with np.errstate(all="ignore"):
+    register_reference(interpreter, process, **options)
+
+    def call() -> tuple[Value, ...]:
         try:
             results = interpreter.call_op(function, values)
         except RecursionError:
             raise XlaError(
                 f"the calls and computations of @{entry} nest too deeply; is there a cycle?"
             ) from None
-    return _owned(results, {id(array) for array in flatten_results(values)})
+        return _owned(results, {id(array) for array in flatten_results(values)})
+
+    return call
 
 
 def _owned(values: Sequence[Value], foreign: set[int]) -> tuple[Value, ...]:
@@ -249,6 +280,8 @@ def _owned_value(value: Value, foreign: set[int]) -> Value:
         return _owned(value, foreign)
     if value is None:
         return value
+    if isinstance(value, Pending):
+        raise XlaError("the program returns what an asynchronous operation has not finished")
     array: Array = np.asarray(value)
     flags = array.flags
     if id(array) in foreign or not (flags.owndata and flags.writeable and flags.c_contiguous):

@@ -1,0 +1,174 @@
+"""What the operations in two parts compute: a start brings something under way, a done waits.
+
+The context of a start is the Python tuple that its type says, with a `Pending` for the result.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Attribute, Operation
+
+from xla_dialect import types
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import asynchronous as ops
+from xla_dialect.reference.collectives import (
+    CollectiveFunctions,
+    as_declared,
+    described,
+    gather,
+    reduce,
+)
+from xla_dialect.reference.literal import TOKEN, Value, numpy_dtype
+from xla_dialect.reference.process_grid import Pending
+from xla_dialect.reference.tuples import as_results
+
+
+def leaves_of(values: Sequence[object]) -> list[object]:
+    """All values in tuples, at every depth."""
+    found: list[object] = []
+    for value in values:
+        if isinstance(value, tuple):
+            found.extend(leaves_of(cast("tuple[object, ...]", value)))
+        else:
+            found.append(value)
+    return found
+
+
+def pending_in(context: PythonValues) -> Pending[PythonValues]:
+    """What a context waits for; raises XlaError where there is nothing."""
+    for value in leaves_of(context):
+        if isinstance(value, Pending):
+            return cast("Pending[PythonValues]", value)
+    raise XlaError("the operand is not the context of a start")
+
+
+def blank(type_: Attribute) -> Value:
+    """A value for what a context has besides operands and results: zeros."""
+    elements = types.tuple_elements(type_)
+    if elements is not None:
+        return tuple(map(blank, elements))
+    if isinstance(type_, types.TokenType):
+        return TOKEN
+    array = cast("types.Array", type_)
+    return np.zeros(types.extents(array), numpy_dtype(array.element_type))
+
+
+def context_of(op: Operation, args: PythonValues, pending: Pending[PythonValues]) -> PythonValues:
+    """
+    The results of a start: operands, results that are pending, and whatever follows.
+
+    They are one tuple or its leaves, as the operation declares.
+    """
+    declared = op.result_types
+    elements = types.tuple_elements(declared[0]) if len(declared) == 1 else None
+    if elements is None:
+        operands = leaves_of(args)
+        rest = [pending] * (len(declared) - len(operands))
+        return (*operands, *rest)
+    operands = args if isinstance(elements[0], types.TupleType) else args[0]
+    return ((operands, pending, *map(blank, elements[2:])),)
+
+
+@register_impls
+@dataclass
+class AsynchronousFunctions(InterpreterFunctions):
+    """Starts and dones."""
+
+    collectives: CollectiveFunctions
+
+    @impl(ops.AsyncStartOp)
+    def run_async_start(
+        self, interpreter: Interpreter, op: ops.AsyncStartOp, args: PythonValues
+    ) -> PythonValues:
+        """The computation runs in a thread, with the values that it sees now."""
+        beside = copy.copy(interpreter)
+        pending = self.collectives.process.start(
+            lambda: beside.run_ssacfg_region(op.calls, args, "calls"), described(op)
+        )
+        return context_of(op, args, pending)
+
+    @impl(ops.AsyncUpdateOp)
+    def run_async_update(
+        self, interpreter: Interpreter, op: ops.AsyncUpdateOp, args: PythonValues
+    ) -> PythonValues:
+        """The context."""
+        return args
+
+    @impl(ops.AsyncDoneOp)
+    def run_async_done(
+        self, interpreter: Interpreter, op: ops.AsyncDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """The result of the computation."""
+        return finished(op, args)
+
+    @impl(ops.CopyStartOp)
+    def run_copy_start(
+        self, interpreter: Interpreter, op: ops.CopyStartOp, args: PythonValues
+    ) -> PythonValues:
+        """The operand twice."""
+        return as_results(op, (args[0], args[0], np.uint32(0)))
+
+    @impl(ops.CopyDoneOp)
+    def run_copy_done(
+        self, interpreter: Interpreter, op: ops.CopyDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """The destination."""
+        return (leaves_of(args)[0],)
+
+    @impl(ops.AllGatherStartOp)
+    def run_all_gather_start(
+        self, interpreter: Interpreter, op: ops.AllGatherStartOp, args: PythonValues
+    ) -> PythonValues:
+        """As `all_gather`."""
+        found = self.collectives.grouped(op, args, gather(op.dimension.value.data))
+        leaves = types.flatten(op.result_types)[len(args) : 2 * len(args)]
+        return context_of(op, args, Pending(lambda: as_declared(found.result(), leaves)))
+
+    @impl(ops.AllGatherDoneOp)
+    def run_all_gather_done(
+        self, interpreter: Interpreter, op: ops.AllGatherDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """The concatenations."""
+        return finished(op, args)
+
+    @impl(ops.AllReduceStartOp)
+    def run_all_reduce_start(
+        self, interpreter: Interpreter, op: ops.AllReduceStartOp, args: PythonValues
+    ) -> PythonValues:
+        """As `all_reduce`; the context has the form of the results."""
+        found = self.collectives.grouped(op, args, reduce(interpreter, op.to_apply))
+        return as_results(op, (found,) * len(args))
+
+    @impl(ops.AllReduceDoneOp)
+    def run_all_reduce_done(
+        self, interpreter: Interpreter, op: ops.AllReduceDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """The folds."""
+        return finished(op, args)
+
+    @impl(ops.CollectivePermuteStartOp)
+    def run_collective_permute_start(
+        self, interpreter: Interpreter, op: ops.CollectivePermuteStartOp, args: PythonValues
+    ) -> PythonValues:
+        """As `collective_permute`."""
+        return context_of(op, args, self.collectives.permuted(op, args))
+
+    @impl(ops.CollectivePermuteDoneOp)
+    def run_collective_permute_done(
+        self, interpreter: Interpreter, op: ops.CollectivePermuteDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """What the source brings."""
+        return finished(op, args)
+
+
+def finished(op: Operation, args: PythonValues) -> PythonValues:
+    """Waits for the results that a context is for, as the results of a done."""
+    values = pending_in(args).result()
+    leaves = leaves_of(values)
+    return tuple(leaves) if len(leaves) == len(op.results) > 1 else as_results(op, values)

@@ -1,0 +1,57 @@
+"""What custom calls compute: functions that the caller of the reference registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import custom_calls as ops
+from xla_dialect.reference.literal import as_argument
+
+CustomCallFunction: TypeAlias = Callable[..., object]
+"""
+From the operation and the values of its operands to its result.
+
+Arrays are read-only ndarrays by convention, tuples Python tuples. One array for one result, a tuple
+for a tuple or for several results. The operation has everything else that a function may want to
+know: the types of the results, `backend_config` among its attributes.
+"""
+
+
+@register_impls
+@dataclass
+class CustomCallFunctions(InterpreterFunctions):
+    """Calls of registered functions."""
+
+    registry: Mapping[str, CustomCallFunction] = field(
+        default_factory=dict[str, CustomCallFunction]
+    )
+    """The functions by their target."""
+
+    @impl(ops.CustomCallOp)
+    def run_custom_call(
+        self, interpreter: Interpreter, op: ops.CustomCallOp, args: PythonValues
+    ) -> PythonValues:
+        """What the function of this target makes of the operands."""
+        target = op.custom_call_target.data
+        function = self.registry.get(target)
+        if function is None:
+            known = ", ".join(sorted(self.registry)) or "none"
+            raise XlaError(
+                f"no function is registered for the target '{target}' (there are: {known})"
+            )
+        found = function(op, *args)
+        count = len(op.results)
+        values: Sequence[object] = (found,)
+        if count != 1 and isinstance(found, tuple | list):
+            values = cast("Sequence[object]", found)
+        if len(values) != count:
+            raise XlaError(f"'{target}' has given {len(values)} results instead of {count}")
+        return tuple(
+            as_argument(value, type_, f"result {i} of '{target}'")
+            for i, (value, type_) in enumerate(zip(values, op.result_types, strict=True))
+        )

@@ -1,0 +1,380 @@
+"""Replicas and partitions of a program as threads, which meet in collectives and over channels.
+
+A process is one partition of one replica. It runs in a thread of its own, and so does every
+asynchronous computation that it starts. A thread that has to wait says for what. When all of them
+wait and nothing that they wait for has come, none ever goes on: then each ends with an error that
+names who waits for what.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from xla_dialect.diagnostics import LocatedError, XlaError
+
+MAX_PROCESSES = 256
+"""Processes are threads: a grid has no more."""
+
+Place: TypeAlias = tuple[int, int]
+"""The replica and the partition of a process."""
+
+_Result = TypeVar("_Result")
+Condition: TypeAlias = Callable[[], bool]
+
+
+class Pending(Generic[_Result]):
+    """A result that comes later; it stands where the context of a start has the result."""
+
+    def __init__(self, result: Callable[[], _Result]):
+        self.result = result
+        """Waits for the result; raises XlaError if it never comes."""
+
+
+@dataclass
+class Host:
+    """
+    The host's side of one process.
+
+    The program reads `infeed` and `sent` and writes `outfeed` and `received`.
+    """
+
+    infeed: deque[object] = field(default_factory=deque[object])
+    """Items that an infeed reads, the next one first: arrays, or tuples of them."""
+    sent: dict[int | None, deque[object]] = field(default_factory=dict[int | None, deque[object]])
+    """By channel: what a `recv` from the host gets."""
+    outfeed: list[Any] = field(default_factory=list[Any])
+    """Items that outfeeds have written, in order."""
+    received: dict[int | None, list[Any]] = field(default_factory=dict[int | None, list[Any]])
+    """By channel: what a `send` to the host has sent."""
+
+    @staticmethod
+    def of(
+        infeed: Sequence[object] = (), sent: Mapping[int | None, Sequence[object]] | None = None
+    ) -> Host:
+        """The host that has these items ready."""
+        return Host(deque(infeed), {c: deque(items) for c, items in (sent or {}).items()})
+
+
+@dataclass
+class Meeting:
+    """One execution of a collective: what its members bring, until all of them are there."""
+
+    members: tuple[Place, ...]
+    brought: dict[Place, Any] = field(default_factory=dict[Place, Any])
+    left: int = 0
+    """How many members have taken what they came for."""
+
+    @property
+    def missing(self) -> list[Place]:
+        """The members that have not come."""
+        return [member for member in self.members if member not in self.brought]
+
+
+@dataclass
+class Channel:
+    """What goes from one process to another: a `send` hands over to a `recv` that is ready."""
+
+    sender: Place | None = None
+    receiver: Place | None = None
+    ready: int = 0
+    """How many `recv` have been executed."""
+    values: list[Any] = field(default_factory=list[Any])
+    """What has been sent, in order; the n-th is for the n-th `recv`."""
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A thread that waits."""
+
+    is_over: Condition
+    describe: Callable[[], str]
+
+
+class ProcessGrid:
+    """`replicas` times `partitions` processes."""
+
+    def __init__(self, replicas: int = 1, partitions: int = 1):
+        """Raises XlaError for a grid without processes, or with more than `MAX_PROCESSES`."""
+        if not 1 <= replicas * partitions <= MAX_PROCESSES or replicas < 1:
+            raise XlaError(
+                f"a grid of {replicas} replicas and {partitions} partitions has not 1 to "
+                f"{MAX_PROCESSES} processes"
+            )
+        self.replicas = replicas
+        self.partitions = partitions
+        self.meetings: dict[Hashable, Meeting] = {}
+        self.channels: dict[int | None, Channel] = {}
+        self.ended: set[Place] = set()
+        self.lock = threading.Condition()
+        self._running = 0
+        """Threads that have not ended."""
+        self._waiting: list[_Waiting] = []
+        self._failure: BaseException | None = None
+
+    @property
+    def places(self) -> list[Place]:
+        """All processes, replica by replica."""
+        return [(r, p) for r in range(self.replicas) for p in range(self.partitions)]
+
+    def name(self, place: Place) -> str:
+        """A process as messages name it."""
+        replica, partition = place
+        if self.partitions == 1:
+            return f"replica {replica}"
+        if self.replicas == 1:
+            return f"partition {partition}"
+        return f"replica {replica}, partition {partition}"
+
+    def names(self, places: Sequence[Place]) -> str:
+        """Several processes, and which of them have ended."""
+        return " and ".join(
+            f"{self.name(place)}{' (which has ended)' if place in self.ended else ''}"
+            for place in places
+        )
+
+    def check(self) -> None:
+        """Raises the error that has ended another thread, if there is one."""
+        if self._failure is not None:
+            raise self._failure
+
+    def wait(self, is_over: Condition, describe: Callable[[], str]) -> None:
+        """
+        Waits, holding the lock, until a condition holds.
+
+        `describe` says who waits for what. Raises XlaError if the condition can never hold, and the
+        error of any other thread that fails.
+        """
+        waiting = _Waiting(is_over, describe)
+        self._waiting.append(waiting)
+        try:
+            while not is_over():
+                self.check()
+                self._fail_if_stuck()
+                self.check()
+                self.lock.wait()
+        finally:
+            self._waiting.remove(waiting)
+
+    def _fail_if_stuck(self) -> None:
+        """All threads wait, and none has got what it waits for: none ever will."""
+        if (
+            self._running
+            and len(self._waiting) == self._running
+            and not any(waiting.is_over() for waiting in self._waiting)
+        ):
+            reasons = "; ".join(sorted(waiting.describe() for waiting in self._waiting))
+            self._fail(XlaError(f"the program waits forever: {reasons}"))
+
+    def _fail(self, error: BaseException) -> None:
+        if self._failure is None:
+            self._failure = error
+        self.lock.notify_all()
+
+    def run(self, programs: Mapping[Place, Callable[[], _Result]]) -> list[_Result]:
+        """
+        The results of the programs of all processes, replica by replica.
+
+        Raises what the first of them to fail raises; an XlaError names the process.
+        """
+        results: dict[Place, _Result] = {}
+
+        def run_process(place: Place) -> None:
+            try:
+                results[place] = programs[place]()
+            except XlaError as error:
+                raise self._of_process(error, place) from error
+            finally:
+                with self.lock:
+                    self.ended.add(place)
+
+        # All of them count as running before the first one can wait for another.
+        self._running += len(programs)
+        for place in programs:
+            self._start_thread(lambda place=place: run_process(place))
+        self._join()
+        return [results[place] for place in self.places]
+
+    def run_alone(self, program: Callable[[], _Result]) -> _Result:
+        """The result of the program of the only process, run in the thread of the caller."""
+        results: list[_Result] = []
+        self._running += 1
+        self._run_thread(lambda: results.append(program()))
+        self._join()
+        return results[0]
+
+    def start(self, function: Callable[[], None]) -> None:
+        """Runs a function in a thread of its own."""
+        with self.lock:
+            self._running += 1
+        self._start_thread(function)
+
+    def _start_thread(self, function: Callable[[], None]) -> None:
+        thread = threading.Thread(target=self._run_thread, args=(function,), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            with self.lock:
+                self._running -= 1
+                self._fail(XlaError(f"a process cannot be started: {error}"))
+
+    def _join(self) -> None:
+        """Waits until all threads have ended; raises the first failure."""
+        with self.lock:
+            while self._running:
+                self.lock.wait()
+        self.check()
+
+    def _run_thread(self, function: Callable[[], None]) -> None:
+        failure: BaseException | None = None
+        try:
+            with np.errstate(all="ignore"):
+                function()
+        except BaseException as error:  # it is raised again by `run`, in the thread of the caller
+            failure = error
+        with self.lock:
+            self._running -= 1
+            if failure is not None:
+                self._fail(failure)
+            self._fail_if_stuck()
+            self.lock.notify_all()
+
+    def _of_process(self, error: XlaError, place: Place) -> XlaError:
+        """The error with the name of the process, unless it is one that all share."""
+        if error is self._failure or len(self.places) == 1:
+            return error
+        prefix = f"{self.name(place)}: "
+        if isinstance(error, LocatedError):
+            return LocatedError(
+                prefix + error.message, error.file, error.line, error.column, error.source_line
+            )
+        return XlaError(f"{prefix}{error}")
+
+
+@dataclass(eq=False)
+class Process:
+    """One process of a grid, as the operations that it executes see it."""
+
+    grid: ProcessGrid = field(default_factory=ProcessGrid)
+    place: Place = (0, 0)
+    host: Host = field(default_factory=Host)
+    _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    @property
+    def number(self) -> int:
+        """The position among all processes, replica by replica."""
+        replica, partition = self.place
+        return replica * self.grid.partitions + partition
+
+    def bring(
+        self, key: Hashable, members: tuple[Place, ...], value: Any, what: str
+    ) -> Pending[list[Any]]:
+        """
+        Takes part in a collective with a value; gives the values of all members, in their order.
+
+        The n-th time that a process comes with this key it meets the others on their n-th. `what`:
+        the operation, in messages. Never waits; the result does.
+        """
+        grid = self.grid
+        with grid.lock:
+            number = self._executions[key, members] = self._executions.get((key, members), 0) + 1
+            meeting = grid.meetings.setdefault((key, members, number), Meeting(members))
+            meeting.brought[self.place] = value
+            grid.lock.notify_all()
+
+        def describe() -> str:
+            return (
+                f"{grid.name(self.place)} waits for {grid.names(meeting.missing)} "
+                f"in execution {number} of {what}"
+            )
+
+        def result() -> list[Any]:
+            with grid.lock:
+                grid.wait(lambda: not meeting.missing, describe)
+                meeting.left += 1
+                if meeting.left == len(members):
+                    grid.meetings.pop((key, members, number), None)
+                return [meeting.brought[member] for member in members]
+
+        return Pending(result)
+
+    def send(self, number: int | None, value: Any, what: str) -> None:
+        """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
+        grid = self.grid
+        with grid.lock:
+            channel = grid.channels.setdefault(number, Channel())
+            if channel.sender not in (None, self.place):
+                raise XlaError(
+                    f"(C1) {_spell_channel(number)} has two senders, {grid.name(channel.sender)} "
+                    f"and {grid.name(self.place)}"
+                )
+            channel.sender = self.place
+            sent = len(channel.values)
+            grid.wait(
+                lambda: channel.ready > sent,
+                lambda: (
+                    f"{grid.name(self.place)} waits for a recv on {_spell_channel(number)} "
+                    f"in {what}"
+                ),
+            )
+            channel.values.append(value)
+            grid.lock.notify_all()
+
+    def receive(self, number: int | None, what: str) -> Pending[Any]:
+        """Gets ready to receive over a channel. Raises XlaError for a second receiver."""
+        grid = self.grid
+        with grid.lock:
+            channel = grid.channels.setdefault(number, Channel())
+            if channel.receiver not in (None, self.place):
+                raise XlaError(
+                    f"(C1) {_spell_channel(number)} has two receivers, "
+                    f"{grid.name(channel.receiver)} and {grid.name(self.place)}"
+                )
+            channel.receiver = self.place
+            place = channel.ready
+            channel.ready += 1
+            grid.lock.notify_all()
+
+        def result() -> Any:
+            with grid.lock:
+                grid.wait(
+                    lambda: len(channel.values) > place,
+                    lambda: (
+                        f"{grid.name(self.place)} waits for a send on {_spell_channel(number)} "
+                        f"in {what}"
+                    ),
+                )
+                return channel.values[place]
+
+        return Pending(result)
+
+    def start(self, function: Callable[[], _Result], what: str) -> Pending[_Result]:
+        """Runs a function beside this thread."""
+        grid = self.grid
+        results: list[_Result] = []
+
+        def run() -> None:
+            results.append(function())
+            with grid.lock:
+                grid.lock.notify_all()
+
+        grid.start(run)
+
+        def result() -> _Result:
+            with grid.lock:
+                grid.wait(
+                    lambda: bool(results),
+                    lambda: f"{grid.name(self.place)} waits for the computation of {what}",
+                )
+            return results[0]
+
+        return Pending(result)
+
+
+def _spell_channel(number: int | None) -> str:
+    return "the channel without number" if number is None else f"channel {number}"

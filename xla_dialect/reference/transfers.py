@@ -1,0 +1,116 @@
+"""What the operations that move data out of a program and into it compute."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
+from xdsl.ir import Attribute
+
+from xla_dialect import types
+from xla_dialect.constraints import flat_results
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import transfers as ops
+from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.reference.asynchronous import pending_in
+from xla_dialect.reference.collectives import described
+from xla_dialect.reference.literal import TOKEN, Value, as_argument
+from xla_dialect.reference.process_grid import Pending, Process
+from xla_dialect.reference.tuples import as_results
+
+_REQUEST = np.uint32(0)
+"""The id of a request; nothing depends on it."""
+
+
+def next_item(items: deque[object], type_: Attribute, name: str) -> Value:
+    """Takes the next item; raises XlaError if there is none, or if it is not of this type."""
+    if not items:
+        raise XlaError(f"waits forever: {name} has no item left")
+    return as_argument(items.popleft(), type_, f"the next item of {name}")
+
+
+@register_impls
+@dataclass
+class TransferFunctions(InterpreterFunctions):
+    """Tokens, infeed and outfeed, channels; `process` is the one that runs here."""
+
+    process: Process = field(default_factory=Process)
+
+    @impl(ops.AfterAllOp)
+    def run_after_all(
+        self, interpreter: Interpreter, op: ops.AfterAllOp, args: PythonValues
+    ) -> PythonValues:
+        """A token."""
+        return (TOKEN,)
+
+    @impl(ops.AddDependencyOp)
+    def run_add_dependency(
+        self, interpreter: Interpreter, op: ops.AddDependencyOp, args: PythonValues
+    ) -> PythonValues:
+        """The operand."""
+        return args[:1]
+
+    @impl(ops.InfeedOp)
+    def run_infeed(
+        self, interpreter: Interpreter, op: ops.InfeedOp, args: PythonValues
+    ) -> PythonValues:
+        """The next item; nothing is read for an empty one."""
+        *parts, _ = flat_results(op.result_types)
+        item_type = as_one(parts)
+        if not types.flatten([item_type]):
+            return as_results(op, (*(() for _ in parts), TOKEN))
+        item = next_item(self.process.host.infeed, item_type, "the infeed")
+        items = (item,) if len(parts) == 1 else item
+        assert items is not None
+        return as_results(op, (*items, TOKEN))
+
+    @impl(ops.OutfeedOp)
+    def run_outfeed(
+        self, interpreter: Interpreter, op: ops.OutfeedOp, args: PythonValues
+    ) -> PythonValues:
+        """Keeps the item for the host."""
+        *item, _ = args
+        self.process.host.outfeed.append(item[0] if len(item) == 1 else tuple(item))
+        return (TOKEN,)
+
+    @impl(ops.SendOp)
+    def run_send(
+        self, interpreter: Interpreter, op: ops.SendOp, args: PythonValues
+    ) -> PythonValues:
+        """Hands the operand over."""
+        if op.with_host:
+            self.process.host.received.setdefault(op.channel, []).append(args[0])
+        else:
+            self.process.send(op.channel, args[0], described(op))
+        return as_results(op, (args[0], _REQUEST, TOKEN))
+
+    @impl(ops.SendDoneOp)
+    def run_send_done(
+        self, interpreter: Interpreter, op: ops.SendDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """A token: what is sent has been handed over already."""
+        return (TOKEN,)
+
+    @impl(ops.RecvOp)
+    def run_recv(
+        self, interpreter: Interpreter, op: ops.RecvOp, args: PythonValues
+    ) -> PythonValues:
+        """Gets ready."""
+        data, *_ = flat_results(op.result_types)
+        name = f"the host's channel {op.channel}"
+        if op.with_host:
+            items = self.process.host.sent.setdefault(op.channel, deque())
+            pending: Pending[Value] = Pending(lambda: next_item(items, data, name))
+        else:
+            found = self.process.receive(op.channel, described(op))
+            pending = Pending(lambda: as_argument(found.result(), data, "(C4) what is sent"))
+        return as_results(op, (pending, _REQUEST, TOKEN))
+
+    @impl(ops.RecvDoneOp)
+    def run_recv_done(
+        self, interpreter: Interpreter, op: ops.RecvDoneOp, args: PythonValues
+    ) -> PythonValues:
+        """What has come."""
+        return as_results(op, (pending_in(args).result(), TOKEN))
