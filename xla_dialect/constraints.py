@@ -170,7 +170,10 @@ def results_agree(declared: Sequence[Attribute], inferred: Sequence[Attribute]) 
 
 def results_follow(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:
     """Whether an operation may declare these results: as `results_agree`, or all their leaves."""
-    return results_agree(declared, inferred) or results_agree(declared, flatten(inferred))
+    if results_agree(declared, inferred):
+        return True
+    are_leaves = not any(isinstance(type_, TupleType) for type_ in declared)
+    return are_leaves and results_agree(declared, flatten(inferred))
 
 
 def flat_results(results: Sequence[Attribute]) -> tuple[Attribute, ...]:

@@ -198,6 +198,8 @@ class MeshGroups(ReplicaGroups):
             return f"axes {', '.join(map(str, self.chosen))} overlap"
         if self.iota is not None:
             return IotaGroups(1, self.id_count, *self.iota).fault()
+        if self.device_ids and len(self.device_ids) != self.id_count:
+            return f"{len(self.device_ids)} ids for {self.id_count} devices"
         return super().fault()
 
     def _factors(self) -> tuple[list[int], list[int]] | None:
@@ -237,8 +239,6 @@ class MeshGroups(ReplicaGroups):
         ids = np.array(self.device_ids) if self.device_ids else np.arange(self.id_count)
         if self.iota is not None:
             ids = _transposed(*self.iota)
-        if ids.size != self.id_count:
-            return (tuple(ids.reshape(-1).tolist()),)
         rest = [d for d in range(len(factors)) if d not in positions]
         return _rows(ids.reshape(factors).transpose((*rest, *positions)), self.size or 1)
 

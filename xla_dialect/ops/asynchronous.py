@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr, TupleType
-from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -84,10 +84,10 @@ def finished(context: Sequence[Attribute], declared: Types) -> Types:
     return wanted
 
 
-def producer(context: Sequence[SSAValue]) -> Operation | None:
+def producer(context: Sequence[SSAValue]) -> XlaOp | None:
     """The operation whose result is the context; None where it comes from somewhere else."""
     owner = context[0].owner if context else None
-    return owner if isinstance(owner, Operation) and not isinstance(owner, _HANDS_ON) else None
+    return owner if isinstance(owner, XlaOp) and not isinstance(owner, _HANDS_ON) else None
 
 
 class DoneOp(XlaOp):

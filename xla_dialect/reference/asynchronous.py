@@ -63,16 +63,19 @@ def context_of(op: Operation, args: PythonValues, pending: Pending[PythonValues]
     """
     The results of a start: operands, results that are pending, and whatever follows.
 
-    They are one tuple or its leaves, as the operation declares.
+    They are one tuple, its elements or its leaves, as the operation declares.
     """
     declared = op.result_types
-    elements = types.tuple_elements(declared[0]) if len(declared) == 1 else None
-    if elements is None:
+    whole = types.tuple_elements(declared[0]) if len(declared) == 1 else None
+    elements = declared if whole is None else whole
+    if isinstance(elements[0], types.TupleType):
+        context = (args, pending, *map(blank, elements[2:]))
+    elif len(args) == 1:
+        context = (args[0], pending, *map(blank, elements[2:]))
+    else:
         operands = leaves_of(args)
-        rest = [pending] * (len(declared) - len(operands))
-        return (*operands, *rest)
-    operands = args if isinstance(elements[0], types.TupleType) else args[0]
-    return ((operands, pending, *map(blank, elements[2:])),)
+        context = (*operands, *[pending] * (len(elements) - len(operands)))
+    return context if whole is None else (context,)
 
 
 @register_impls

@@ -1,0 +1,217 @@
+"""Infeed, outfeed, transfers with the host, tokens and custom calls, on the reference."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hlo_programs import hlo, module_of, on_grid
+from small_programs import numbers, same
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference import Host, flatten_results, run
+
+TOKEN = "  t = token[] after-all()\n"
+
+
+def evaluated(text: str, *arguments: Any, **options: Any) -> tuple[np.ndarray, ...]:
+    return flatten_results(run(module_of(text), arguments, **options))
+
+
+def test_tokens():
+    """AfterAll: no data, no effect beyond the order."""
+    text = hlo(
+        "  x = f32[2] parameter(0)\n  a = token[] after-all()\n  b = token[] after-all(a, a)\n"
+        "  ROOT y = f32[2] add-dependency(x, b)"
+    )
+    same(evaluated(text, numbers("f32", [1, 2])), (numbers("f32", [1, 2]),))
+
+
+INFEED = hlo(
+    TOKEN + '  i = (f32[2], token[]) infeed(t), infeed_config="c"\n'
+    "  t2 = token[] get-tuple-element(i), index=1\n"
+    "  j = ((f32[], s32[1]), token[]) infeed(t2)\n"
+    "  t3 = token[] get-tuple-element(j), index=1\n  k = ((), token[]) infeed(t3)\n"
+    "  a = f32[2] get-tuple-element(i), index=0\n  b = (f32[], s32[1]) get-tuple-element(j), index=0\n"
+    "  ROOT r = (f32[2], (f32[], s32[1])) tuple(a, b)"
+)
+ITEMS = [numbers("f32", [1, 2]), (numbers("f32", 3), numbers("s32", [4]))]
+
+
+def test_infeed():
+    """Infeed: items in order; an empty tuple reads nothing."""
+    host = Host.of(ITEMS)
+    same(evaluated(INFEED, host=host), (ITEMS[0], *ITEMS[1]))
+    assert not host.infeed
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([], r"xla.infeed: waits forever: the infeed has no item left"),
+        (ITEMS[:1], r"program.hlo:16:3: error: xla.infeed: waits forever"),
+        ([numbers("f32", [1])], r"the next item of the infeed: expected f32\[2\], found f32\[1\]"),
+        ([ITEMS[0], ITEMS[0]], r"expected \(f32\[\], s32\[1\]\), found f32\[2\]"),
+    ],
+)
+def test_infeed_without_the_right_items(items: Any, message: str):
+    with pytest.raises(XlaError, match=message):
+        evaluated(INFEED, host=Host.of(items))
+
+
+def test_infeeds_in_loops():
+    """Infeed.G1: two loops, ordered because the second depends on the first."""
+    loop = (
+        "more {{\n  i = (s32[], f32[], token[]) parameter(0)\n"
+        "  n = s32[] get-tuple-element(i), index=0\n  z = s32[] constant(0)\n"
+        "  ROOT p = pred[] compare(n, z), direction=GT\n}}\n"
+        "step {{\n  i = (s32[], f32[], token[]) parameter(0)\n"
+        "  n = s32[] get-tuple-element(i), index=0\n  o = s32[] constant(1)\n"
+        "  m = s32[] subtract(n, o)\n  x = f32[] get-tuple-element(i), index=1\n"
+        "  t = token[] get-tuple-element(i), index=2\n  f = (f32[], token[]) infeed(t)\n"
+        "  y = f32[] get-tuple-element(f), index=0\n  u = token[] get-tuple-element(f), index=1\n"
+        "  h = f32[] add(x, x)\n  s = f32[] add(h, y)\n"
+        "  ROOT j = (s32[], f32[], token[]) tuple(m, s, u)\n}}\n"
+    ).format()
+    text = hlo(
+        TOKEN + "  n = s32[] constant(2)\n  x = f32[] constant(0)\n"
+        "  init = (s32[], f32[], token[]) tuple(n, x, t)\n"
+        "  first = (s32[], f32[], token[]) while(init), condition=more, body=step\n"
+        "  y = f32[] get-tuple-element(first), index=1\n"
+        "  u = token[] get-tuple-element(first), index=2\n"
+        "  again = (s32[], f32[], token[]) tuple(n, y, u)\n"
+        "  second = (s32[], f32[], token[]) while(again), condition=more, body=step\n"
+        "  ROOT r = f32[] get-tuple-element(second), index=1",
+        loop,
+    )
+    host = Host.of([numbers("f32", n) for n in (1, 2, 3, 4)])
+    same(evaluated(text, host=host), (numbers("f32", 8 * 1 + 4 * 2 + 2 * 3 + 4),))
+
+
+def test_outfeed():
+    text = hlo(
+        TOKEN + "  x = f32[2] parameter(0)\n"
+        '  a = token[] outfeed(x, t), outfeed_shape=f32[2]{0}, outfeed_config="c"\n'
+        "  p = (f32[2], f32[2]) tuple(x, x)\n"
+        "  ROOT b = token[] outfeed(p, a), outfeed_shape=(f32[2], f32[2])"
+    )
+    host = Host()
+    x = numbers("f32", [1, 2])
+    assert run(module_of(text), [x], host=host) == (None,)
+    same(tuple(host.outfeed), (x, (x, x)))
+
+
+def test_every_process_has_its_host():
+    text = hlo(
+        TOKEN + "  i = (f32[], token[]) infeed(t)\n  x = f32[] get-tuple-element(i), index=0\n"
+        "  s = f32[] all-reduce(x), to_apply=add\n  ROOT o = token[] outfeed(s, t)"
+    )
+    hosts = [Host.of([numbers("f32", n)]) for n in (1, 2)]
+    on_grid(text, [[], []], 2, hosts=hosts)
+    same(tuple(host.outfeed[0] for host in hosts), (numbers("f32", 3),) * 2)
+
+
+HOST = "is_host_transfer=true"
+
+
+def test_transfers_with_the_host():
+    text = hlo(
+        TOKEN + f"  r = (f32[2], u32[], token[]) recv(t), channel_id=1, {HOST}\n"
+        f"  d = (f32[2], token[]) recv-done(r), channel_id=1, {HOST}\n"
+        "  x = f32[2] get-tuple-element(d), index=0\n"
+        f"  s = (f32[2], u32[], token[]) send(x, t), channel_id=2, {HOST}\n"
+        f"  e = token[] send-done(s), channel_id=2, {HOST}\n"
+        "  ROOT y = f32[2] add-dependency(x, e)"
+    )
+    x = numbers("f32", [1, 2])
+    host = Host.of(sent={1: [x]})
+    same(evaluated(text, host=host), (x,))
+    assert list(host.received) == [2]
+    same(host.received[2][0], x)
+    with pytest.raises(XlaError, match="waits forever: the host's channel 1 has no item left"):
+        run(module_of(text), host=Host())
+
+
+def test_the_context_of_a_send():
+    """Send: the operand, the id of the request and a token."""
+    text = hlo(
+        "  x = f32[2] parameter(0)\n"
+        + TOKEN
+        + f"  s = (f32[2], u32[], token[]) send(x, t), {HOST}\n"
+        f"  b = (f32[2], u32[], token[]) opt-barrier(s)\n"
+        "  c = f32[2] get-tuple-element(b), index=0\n"
+        f"  d = token[] send-done(b), {HOST}\n  ROOT y = f32[2] add-dependency(c, d)"
+    )
+    same(evaluated(text, numbers("f32", [1, 2])), (numbers("f32", [1, 2]),))
+
+
+def custom(line: str) -> str:
+    return hlo("  x = f32[2] parameter(0)\n  y = f32[2,3] parameter(1)\n" + line)
+
+
+X, Y = numbers("f32", [1, 2]), numbers("f32", [[10, 20, 30], [40, 50, 60]])
+MYFUNC = custom('  ROOT z = f32[3,3] custom-call(x, y), custom_call_target="myfunc"')
+
+
+def myfunc(op: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    result = np.zeros((3, 3), np.float32)
+    result[0, 0] = x[1] + y[1, 0]
+    return result
+
+
+def test_custom_call():
+    """CustomCall.G1"""
+    (result,) = evaluated(MYFUNC, X, Y, custom_calls={"myfunc": myfunc})
+    assert result[0, 0] == 42
+
+
+def test_custom_call_of_unknown_target():
+    with pytest.raises(XlaError) as caught:
+        evaluated(MYFUNC, X, Y, custom_calls={"other": myfunc, "another": myfunc})
+    assert "no function is registered for the target 'myfunc' (there are: another, other)" in str(
+        caught.value
+    )
+    with pytest.raises(XlaError, match=r"target 'myfunc' \(there are: none\)"):
+        evaluated(MYFUNC, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (np.zeros((3, 3)), r"result 0 of 'myfunc': expected f32\[3,3\], found f64\[3,3\]"),
+        (np.zeros(3, np.float32), r"expected f32\[3,3\], found f32\[3\]"),
+        (None, r"expected f32\[3,3\], found a Python NoneType"),
+        ((X,), r"expected f32\[3,3\], found a Python tuple of 1"),
+    ],
+)
+def test_custom_call_with_a_wrong_result(result: Any, message: str):
+    with pytest.raises(XlaError, match=message):
+        evaluated(MYFUNC, X, Y, custom_calls={"myfunc": lambda *_: result})
+
+
+def test_custom_call_sees_its_operation():
+    """Attributes, and computations that it may not run but look at."""
+    text = custom(
+        '  ROOT z = (f32[2], f32[2,3]) custom-call(x, y), custom_call_target="f", '
+        'called_computations={add}, backend_config="seven", api_version=API_VERSION_TYPED_FFI'
+    )
+
+    def function(op: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert op.attributes["xla.backend_config"].data == '"seven"'
+        assert len(op.called_computations) == 1
+        assert op.api_version.data == "API_VERSION_TYPED_FFI"
+        return x + 1, y * 2
+
+    same(evaluated(text, X, Y, custom_calls={"f": function}), (X + 1, Y * 2))
+
+
+def test_custom_call_without_results():
+    text = custom('  z = () custom-call(x), custom_call_target="f"\n  ROOT r = f32[2] copy(x)')
+    same(evaluated(text, X, Y, custom_calls={"f": lambda op, x: ()}), (X,))
+
+
+def test_domain():
+    text = custom(
+        '  ROOT z = f32[2] domain(x), domain={kind="sharding", entry={maximal device=0}, '
+        "exit={maximal device=1}}"
+    )
+    same(evaluated(text, X, Y), (X,))
