@@ -123,7 +123,7 @@ def print_regions(op: Operation, definition: OpDef, printer: Printer) -> None:
 
 def _region_names(definition: OpDef, count: int) -> list[str]:
     names = [name for name, _ in definition.regions]
-    return names + names[-1:] * (count - len(names))
+    return (names + names[-1:] * (count - len(names)))[:count]
 
 
 def parse_operation(

@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
+from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.types import all_compatible, spell_all
 
 
@@ -120,6 +121,8 @@ def _verify_operation(op: Operation, program: _Program) -> None:
             _verify_call(op, program.functions)
         elif isinstance(op, CollectiveOp):
             op.verify_processes(*program.process_counts)
+        elif isinstance(op, TransferStartOp):
+            op.verify_users()
     except VerifyException as error:
         raise invalid_program(op, _message(op, error), program.sources) from None
 

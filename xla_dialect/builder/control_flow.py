@@ -284,6 +284,14 @@ class ControlFlowMethods(Computations):
         """The operand; no computation is moved across. Example: `b.optimization_barrier(x)`."""
         return self._append_one(ops.OptBarrierOp, self._ssa(operand))
 
+    def domain(self, operand: XlaValue, domain: str | None = None) -> XlaValue:
+        """
+        The operand, where it passes from one domain to another; the text says what they are.
+
+        Example: `b.domain(x, '{kind="sharding", entry={maximal device=0}, exit={replicated}}')`.
+        """
+        return self._append_one(ops.DomainOp, self._ssa(operand), domain=domain)
+
     @overload
     def fusion(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Region
 
+from xla_dialect.builder.asynchronous import AsynchronousMethods
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.computations import XlaComputation, function_of
 from xla_dialect.builder.contraction import ContractionMethods
@@ -24,6 +25,7 @@ from xla_dialect.builder.normalization import NormalizationMethods
 from xla_dialect.builder.random import RandomMethods
 from xla_dialect.builder.reduction import ReductionMethods
 from xla_dialect.builder.sorting import SortingMethods
+from xla_dialect.builder.transfers import TransferMethods
 from xla_dialect.builder.tuples import TupleMethods
 from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
@@ -48,6 +50,8 @@ class XlaBuilder(
     DynamicShapeMethods,
     ControlFlowMethods,
     TupleMethods,
+    AsynchronousMethods,
+    TransferMethods,
 ):
     """
     Builds one program, operation by operation; every method appends one and returns its value.

@@ -191,19 +191,17 @@ class TransferStartOp(TransferOp):
 
     DONE: ClassVar[type[TransferOp]]
 
-    def verify_(self) -> None:
-        """Checks types, and (C2)."""
-        super().verify_()
+    def verify_users(self) -> None:
+        """(C2), which holds once the program is complete; raises Violation."""
         users = {use.operation for result in self.results for use in result.uses}
-        if len(users) != 1:
-            raise VerifyException(f"{self.name}: (C2) the context has {len(users)} users, not one")
-        (user,) = users
-        if isinstance(user, self.DONE) and (user.channel, user.with_host) != (
-            self.channel,
-            self.with_host,
-        ):
-            raise VerifyException(
-                f"{self.name}: (C2) channel_id or is_host_transfer differ from those of {user.name}"
+        require(len(users) == 1, "C2", "the context has {} users, not one", len(users))
+        for user in users:
+            require(
+                not isinstance(user, self.DONE)
+                or (user.channel, user.with_host) == (self.channel, self.with_host),
+                "C2",
+                "channel_id or is_host_transfer differ from those of {}",
+                user.name,
             )
 
 

@@ -1,0 +1,397 @@
+"""Data that moves between replicas and partitions (operations.md, 2 to 4, 16, 22, 44, 46)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, overload
+
+from xdsl.ir import Attribute
+
+from xla_dialect.attributes import SpellingError
+from xla_dialect.builder.caller import build_error
+from xla_dialect.builder.computations import Computation, Computations
+from xla_dialect.builder.recorder import normalized
+from xla_dialect.builder.value import XlaValue
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectivePermuteOp,
+    PartitionIdOp,
+    RaggedAllToAllOp,
+    ReduceScatterOp,
+    ReplicaIdOp,
+)
+from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
+from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.replica_groups import (
+    ListedGroups,
+    ReplicaGroups,
+    ReplicaGroupsAttr,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
+from xla_dialect.types import PRED, array
+
+Groups: TypeAlias = "Sequence[Sequence[int]] | str | None"
+"""
+Who takes part together: lists of ids, or as HLO spells groups, `"[2,4]<=[8]"`. None: all.
+"""
+
+
+def as_groups(given: Groups) -> ReplicaGroupsAttr:
+    """The attribute for groups; raises BuildError for a text that does not spell any."""
+    if not isinstance(given, str):
+        groups = tuple(tuple(int(n) for n in group) for group in given or ())
+        return ReplicaGroupsAttr(ListedGroups(groups))
+    try:
+        return ReplicaGroupsAttr(ReplicaGroups.parse(given))
+    except SpellingError as error:
+        raise build_error(f"replica groups '{given}': {error}") from None
+
+
+def as_pairs(given: Sequence[tuple[int, int]]) -> SourceTargetPairsAttr:
+    """The attribute for pairs of source and target."""
+    return SourceTargetPairsAttr(SourceTargetPairs(tuple((int(s), int(t)) for s, t in given)))
+
+
+def multiplied(value: XlaValue, dimension: int, factor: int, divisor: int = 1) -> Attribute:
+    """The type of a value with another size of one dimension; its own if there is no such."""
+    sizes = list(value.shape)
+    if 0 <= dimension < len(sizes):
+        sizes[dimension] = sizes[dimension] * factor // max(divisor, 1)
+    return array(value.element_type, sizes)
+
+
+class CollectiveMethods(Computations):
+    """Methods that move data between processes."""
+
+    def _collective(
+        self,
+        op_class: type[XlaOp],
+        operands: XlaValue | Sequence[XlaValue],
+        **keywords: Any,
+    ) -> Any:
+        """One value for one operand, a tuple of values for a sequence of them."""
+        values = [operands] if isinstance(operands, XlaValue) else list(operands)
+        results = self._append(op_class, self._all_ssa(values), **keywords)
+        return results[0] if isinstance(operands, XlaValue) else results
+
+    @overload
+    def all_gather(
+        self,
+        operand: XlaValue,
+        all_gather_dim: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue: ...
+
+    @overload
+    def all_gather(
+        self,
+        operand: Sequence[XlaValue],
+        all_gather_dim: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> tuple[XlaValue, ...]: ...
+
+    def all_gather(
+        self,
+        operand: XlaValue | Sequence[XlaValue],
+        all_gather_dim: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        The operands of all members of a group, concatenated along a dimension in group order.
+
+        Example: `b.all_gather(x, 0, 2, [[0, 2], [1, 3]])`.
+        """
+        values = [operand] if isinstance(operand, XlaValue) else operand
+        dimension = normalized(all_gather_dim, values[0].rank) if values else all_gather_dim
+        return self._collective(
+            AllGatherOp,
+            operand,
+            dimension=dimension,
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+            use_global_device_ids=use_global_device_ids,
+            result_types=[multiplied(value, dimension, shard_count) for value in values],
+        )
+
+    @overload
+    def all_reduce(
+        self,
+        operand: XlaValue,
+        computation: Computation,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue: ...
+
+    @overload
+    def all_reduce(
+        self,
+        operand: Sequence[XlaValue],
+        computation: Computation,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> tuple[XlaValue, ...]: ...
+
+    def all_reduce(
+        self,
+        operand: XlaValue | Sequence[XlaValue],
+        computation: Computation,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        The operands of all members of a group, folded element by element.
+
+        Example: `b.all_reduce(x, b.max, [[0, 1]])`.
+        """
+        return self._collective(
+            AllReduceOp,
+            operand,
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+            use_global_device_ids=use_global_device_ids,
+            regions=[self._reducer(operand, computation)],
+        )
+
+    def _reducer(self, operand: XlaValue | Sequence[XlaValue], computation: Computation) -> Any:
+        """The computation on scalars of the element type of the (first) operand."""
+        values = [operand] if isinstance(operand, XlaValue) else operand
+        scalar = array(values[0].element_type if values else PRED, ())
+        return self._region(computation, [scalar, scalar])
+
+    def cross_replica_sum(self, operand: XlaValue, replica_groups: Groups = None) -> XlaValue:
+        """The sum over all members of a group. Example: `b.cross_replica_sum(x)`."""
+        if operand.element_type == PRED:
+            raise build_error("cross_replica_sum: (C1) pred values have no sum")
+        return self.all_reduce(operand, self._sum, replica_groups)
+
+    def _sum(self, a: XlaValue, b: XlaValue) -> XlaValue:
+        return self._append_one(AddOp, a.ssa, b.ssa)
+
+    def all_to_all(
+        self,
+        operand: XlaValue,
+        split_dimension: int,
+        concat_dimension: int,
+        split_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+    ) -> XlaValue:
+        """
+        Block i of `split_count` goes to member i; what comes is concatenated in group order.
+
+        Example: `b.all_to_all(x, 1, 0, 4)`.
+        """
+        groups = as_groups(replica_groups)
+        split = normalized(split_dimension, operand.rank)
+        concat = normalized(concat_dimension, operand.rank)
+        for number in (split, concat):
+            if not 0 <= number < operand.rank:
+                raise build_error(f"all_to_all: (C2) dimension {number} of rank {operand.rank}")
+        if split_count < 1 or operand.shape[split] % split_count:
+            raise build_error(
+                f"all_to_all: (C3) size {operand.shape[split]} for {split_count} blocks"
+            )
+        if groups.data.size not in (None, split_count):
+            raise build_error(
+                f"all_to_all: (C4) split_count is {split_count}, groups have {groups.data.size}"
+            )
+        received = self._append_one(
+            AllToAllOp,
+            [self._checked_array(operand)],
+            dimension=split,
+            replica_groups=groups,
+            channel_id=channel_id,
+        )
+        return received if split == concat else self._rejoined(received, split, concat, split_count)
+
+    def _rejoined(self, received: XlaValue, split: int, concat: int, count: int) -> XlaValue:
+        """Blocks that lie one after the other along `split`, put along `concat` instead."""
+        sizes, element_type = received.shape, received.element_type
+        apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
+        blocks = self._append_one(
+            ReshapeOp, received.ssa, result_types=[array(element_type, apart)]
+        )
+        order = [d for d in range(len(apart)) if d != split]
+        order.insert(order.index(concat + (concat > split)), split)
+        moved = self._append_one(TransposeOp, blocks.ssa, dimensions=order)
+        joined = list(sizes)
+        joined[split] //= count
+        joined[concat] *= count
+        return self._append_one(ReshapeOp, moved.ssa, result_types=[array(element_type, joined)])
+
+    def all_to_all_tuple(
+        self,
+        operands: Sequence[XlaValue],
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+    ) -> tuple[XlaValue, ...]:
+        """
+        Operand i goes to member i; gives what comes from every member, in group order.
+
+        Example: `b.all_to_all_tuple([x, y], [[0, 1]])`.
+        """
+        return self._append(
+            AllToAllOp,
+            self._all_ssa(operands),
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+        )
+
+    @overload
+    def collective_permute(
+        self,
+        operand: XlaValue,
+        source_target_pairs: Sequence[tuple[int, int]],
+        channel_id: int | None = None,
+    ) -> XlaValue: ...
+
+    @overload
+    def collective_permute(
+        self,
+        operand: Sequence[XlaValue],
+        source_target_pairs: Sequence[tuple[int, int]],
+        channel_id: int | None = None,
+    ) -> tuple[XlaValue, ...]: ...
+
+    def collective_permute(
+        self,
+        operand: XlaValue | Sequence[XlaValue],
+        source_target_pairs: Sequence[tuple[int, int]],
+        channel_id: int | None = None,
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        What the source paired with this process has; zeros if there is none.
+
+        Example: `b.collective_permute(x, [(0, 1), (1, 2)])`.
+        """
+        return self._collective(
+            CollectivePermuteOp,
+            operand,
+            source_target_pairs=as_pairs(source_target_pairs),
+            channel_id=channel_id,
+        )
+
+    def collective_broadcast(
+        self, operand: XlaValue, replica_groups: Groups = None, channel_id: int | None = None
+    ) -> XlaValue:
+        """
+        What the first member of the group has; zeros outside of all groups.
+
+        Example: `b.collective_broadcast(x, [[1, 0]])`.
+        """
+        return self._collective(
+            CollectiveBroadcastOp,
+            operand,
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+        )
+
+    @overload
+    def reduce_scatter(
+        self,
+        operand: XlaValue,
+        computation: Computation,
+        scatter_dimension: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue: ...
+
+    @overload
+    def reduce_scatter(
+        self,
+        operand: Sequence[XlaValue],
+        computation: Computation,
+        scatter_dimension: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> tuple[XlaValue, ...]: ...
+
+    def reduce_scatter(
+        self,
+        operand: XlaValue | Sequence[XlaValue],
+        computation: Computation,
+        scatter_dimension: int,
+        shard_count: int,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+        *,
+        use_global_device_ids: bool = False,
+    ) -> XlaValue | tuple[XlaValue, ...]:
+        """
+        Block i of what `all_reduce` gives, for member i of a group of `shard_count`.
+
+        Example: `b.reduce_scatter(x, b.add, 0, 2, [[0, 1]])`.
+        """
+        values = [operand] if isinstance(operand, XlaValue) else operand
+        dimension = normalized(scatter_dimension, values[0].rank) if values else scatter_dimension
+        return self._collective(
+            ReduceScatterOp,
+            operand,
+            dimension=dimension,
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+            use_global_device_ids=use_global_device_ids,
+            regions=[self._reducer(operand, computation)],
+            result_types=[multiplied(value, dimension, 1, shard_count) for value in values],
+        )
+
+    def ragged_all_to_all(
+        self,
+        input: XlaValue,
+        output: XlaValue,
+        input_offsets: XlaValue,
+        send_sizes: XlaValue,
+        output_offsets: XlaValue,
+        recv_sizes: XlaValue,
+        replica_groups: Groups = None,
+        channel_id: int | None = None,
+    ) -> XlaValue:
+        """
+        `output` with rows from all members: those that each one's offsets and sizes name.
+
+        Example: `b.ragged_all_to_all(x, y, k, k, k, k, [[0, 1, 2]])`.
+        """
+        operands = (input, output, input_offsets, send_sizes, output_offsets, recv_sizes)
+        return self._append_one(
+            RaggedAllToAllOp,
+            *self._all_ssa(operands),
+            replica_groups=as_groups(replica_groups),
+            channel_id=channel_id,
+        )
+
+    def replica_id(self) -> XlaValue:
+        """The number of this replica, `u32[]`. Example: `b.replica_id()`."""
+        return self._append_one(ReplicaIdOp)
+
+    def partition_id(self) -> XlaValue:
+        """The number of this partition, `u32[]`. Example: `b.partition_id()`."""
+        return self._append_one(PartitionIdOp)
