@@ -92,3 +92,12 @@ func.func @return() -> tensor<2xi32> {
   // 2xi32=[1, 2]
   func.return %result : tensor<2xi32>
 }
+
+// -----
+
+func.func @domain() -> tensor<2xf32> {
+  %x = xla.constant dense<[1.0, 2.5]> : tensor<2xf32>
+  %result = xla.domain %x {domain = "{kind=\22sharding\22, entry={maximal device=0}, exit={replicated}}"} : tensor<2xf32>
+  // 2xf32=[1.0, 2.5]
+  func.return %result : tensor<2xf32>
+}

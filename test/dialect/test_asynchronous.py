@@ -1,6 +1,6 @@
 """The rules of operations in two parts, of transfers and of custom calls, each broken alone."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from small_programs import computation, shape, tuple_of, value
@@ -35,6 +35,7 @@ from xla_dialect.ops.transfers import (
     RecvOp,
     SendDoneOp,
     SendOp,
+    TransferStartOp,
 )
 from xla_dialect.ops.tuples import TupleOp
 from xla_dialect.types import spell
@@ -309,4 +310,4 @@ def test_results_of_transfers(build: Any, expected: list[str]):
 def test_a_context_has_one_user(build: Any):
     """Send.C2, Recv.C2: of a whole program, for a start is made before its done."""
     with pytest.raises(VerifyException, match=r"^\(C2\)"):
-        accepts(build).verify_users()
+        cast(TransferStartOp, accepts(build)).verify_users()
