@@ -21,6 +21,7 @@ from lowerings.xla_to_linalg import (
     reduction,
 )
 from lowerings.xla_to_linalg.element_functions import NotLowered
+from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
 from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE, ScalarOperation
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.signless import make_signless
@@ -106,8 +107,9 @@ class ConvertXlaToLinalgPass(ConversionPass):
     Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
 
     Elementwise operations, reductions, contractions and gathers become `linalg.generic`, data
-    movement slices and reshapes. Integers become signless and layouts are dropped, in the whole
-    module. Loops, branches, tuples and fusions have to be gone before.
+    movement slices and reshapes. Integers become signless; layouts, and what importers keep in
+    attributes, are dropped in the whole module. Loops, branches, tuples and fusions have to be
+    gone before.
 
     ```
     %1 = xla.maximum %0, %x : tensor<4xf32>
@@ -137,6 +139,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
     }
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Converts, checks that nothing of the dialect is left, then makes all types signless."""
+        """Converts, checks that nothing of the dialect is left, then makes types signless."""
         super().apply(ctx, op)
         make_signless(op)
+        drop_kept_attributes(op)
