@@ -41,11 +41,13 @@ from xla_dialect.builder.caller import BuildError
 from xla_dialect.builder.computations import Computation, XlaComputation
 from xla_dialect.builder.contraction import DotDimensionNumbers
 from xla_dialect.builder.data_movement import PaddingDimension
+from xla_dialect.builder.transfers import ChannelHandle
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.builder.xla_builder import XlaBuilder
 
 __all__ = [
     "BuildError",
+    "ChannelHandle",
     "Computation",
     "DotDimensionNumbers",
     "PaddingDimension",

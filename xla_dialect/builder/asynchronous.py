@@ -10,7 +10,7 @@ from xla_dialect.builder.collectives import (
     Groups,
     as_groups,
     as_pairs,
-    multiplied,
+    with_shards,
 )
 from xla_dialect.builder.computations import Computation
 from xla_dialect.builder.recorder import normalized
@@ -96,7 +96,10 @@ class AsynchronousMethods(CollectiveMethods):
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            result_types=[operand.type, multiplied(operand, dimension, shard_count)],
+            result_types=[
+                operand.type,
+                *with_shards("all_gather_start", [operand], dimension, shard_count),
+            ],
         )
 
     def all_gather_done(self, context: Context) -> XlaValue:
@@ -123,7 +126,7 @@ class AsynchronousMethods(CollectiveMethods):
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            regions=[self._reducer(operand, computation)],
+            regions=[self._reducer([operand], computation)],
         )
 
     def all_reduce_done(self, context: XlaValue) -> XlaValue:

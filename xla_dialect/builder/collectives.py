@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias, overload
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any, TypeAlias, cast, overload
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
@@ -25,7 +26,7 @@ from xla_dialect.ops.collectives import (
     ReplicaIdOp,
 )
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
-from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.replica_groups import (
     ListedGroups,
     ReplicaGroups,
@@ -33,7 +34,7 @@ from xla_dialect.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
-from xla_dialect.types import PRED, array
+from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_elements
 
 Groups: TypeAlias = "Sequence[Sequence[int]] | str | None"
 """
@@ -41,10 +42,13 @@ Who takes part together: lists of ids, or as HLO spells groups, `"[2,4]<=[8]"`. 
 """
 
 
+Shards: TypeAlias = list[Attribute]
+
+
 def as_groups(given: Groups) -> ReplicaGroupsAttr:
     """The attribute for groups; raises BuildError for a text that does not spell any."""
     if not isinstance(given, str):
-        groups = tuple(tuple(int(n) for n in group) for group in given or ())
+        groups = tuple(tuple(index(n) for n in group) for group in given or ())
         return ReplicaGroupsAttr(ListedGroups(groups))
     try:
         return ReplicaGroupsAttr(ReplicaGroups.parse(given))
@@ -54,30 +58,74 @@ def as_groups(given: Groups) -> ReplicaGroupsAttr:
 
 def as_pairs(given: Sequence[tuple[int, int]]) -> SourceTargetPairsAttr:
     """The attribute for pairs of source and target."""
-    return SourceTargetPairsAttr(SourceTargetPairs(tuple((int(s), int(t)) for s, t in given)))
+    return SourceTargetPairsAttr(SourceTargetPairs(tuple((index(s), index(t)) for s, t in given)))
 
 
-def multiplied(value: XlaValue, dimension: int, factor: int, divisor: int = 1) -> Attribute:
-    """The type of a value with another size of one dimension; its own if there is no such."""
-    sizes = list(value.shape)
-    if 0 <= dimension < len(sizes):
-        sizes[dimension] = sizes[dimension] * factor // max(divisor, 1)
+def with_shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> Shards:
+    """
+    The types of the values with `count` shards together along a dimension.
+
+    A dimension that there is not is left to the constraints of the operation.
+    """
+    if count < 1:
+        raise build_error(f"{method}: (C3) shard_count is {count}")
+    return [_resized(value, dimension, lambda size: size * count) for value in values]
+
+
+def shards(method: str, values: Sequence[XlaValue], dimension: int, count: int) -> Shards:
+    """The types of one of `count` shards of each value; see `with_shards`."""
+    if count < 1:
+        raise build_error(f"{method}: (C3) shard_count is {count}")
+    for value in values:
+        size = value.shape[dimension] if 0 <= dimension < value.rank else 0
+        if size % count:
+            raise build_error(f"{method}: (C5) size {size} for {count} shards")
+    return [_resized(value, dimension, lambda size: size // count) for value in values]
+
+
+def _resized(value: XlaValue, dimension: int, resize: Callable[[int], int]) -> Attribute:
+    sizes = [resize(size) if d == dimension else size for d, size in enumerate(value.shape)]
     return array(value.element_type, sizes)
 
 
 class CollectiveMethods(Computations):
-    """Methods that move data between processes."""
+    """
+    Methods that move data between processes.
+
+    Where several arrays may be given, they are a sequence, and so are the results; or a tuple, and
+    so is the result.
+    """
+
+    def _arrays(self, operand: XlaValue | Sequence[XlaValue]) -> list[XlaValue]:
+        """The arrays that are given: one, the elements of a tuple, or a sequence."""
+        if not isinstance(operand, XlaValue):
+            return [XlaValue(self._self, value) for value in self._all_ssa(operand)]
+        elements = tuple_elements(self._ssa(operand).type)
+        if elements is None:
+            return [operand]
+        return [
+            self._append_one(GetTupleElementOp, operand.ssa, index=i) for i in range(len(elements))
+        ]
 
     def _collective(
         self,
         op_class: type[XlaOp],
-        operands: XlaValue | Sequence[XlaValue],
+        operand: XlaValue | Sequence[XlaValue],
+        arrays: Sequence[XlaValue],
         **keywords: Any,
     ) -> Any:
-        """One value for one operand, a tuple of values for a sequence of them."""
-        values = [operands] if isinstance(operands, XlaValue) else list(operands)
-        results = self._append(op_class, self._all_ssa(values), **keywords)
-        return results[0] if isinstance(operands, XlaValue) else results
+        """The results in the form in which the operand was given."""
+        results = self._append(op_class, [value.ssa for value in arrays], **keywords)
+        if not isinstance(operand, XlaValue):
+            return results
+        if tuple_elements(operand.type) is None:
+            return results[0]
+        return self._append_one(TupleOp, [value.ssa for value in results])
+
+    def _reducer(self, arrays: Sequence[XlaValue], computation: Computation) -> Region:
+        """The computation on scalars of the element type of the first array."""
+        scalar = array(arrays[0].element_type if arrays else PRED, ())
+        return self._region(computation, [scalar, scalar])
 
     @overload
     def all_gather(
@@ -118,16 +166,17 @@ class CollectiveMethods(Computations):
 
         Example: `b.all_gather(x, 0, 2, [[0, 2], [1, 3]])`.
         """
-        values = [operand] if isinstance(operand, XlaValue) else operand
-        dimension = normalized(all_gather_dim, values[0].rank) if values else all_gather_dim
+        arrays = self._arrays(operand)
+        dimension = normalized(all_gather_dim, arrays[0].rank if arrays else 0)
         return self._collective(
             AllGatherOp,
             operand,
+            arrays,
             dimension=dimension,
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            result_types=[multiplied(value, dimension, shard_count) for value in values],
+            result_types=with_shards("all_gather", arrays, dimension, shard_count),
         )
 
     @overload
@@ -166,29 +215,24 @@ class CollectiveMethods(Computations):
 
         Example: `b.all_reduce(x, b.max, [[0, 1]])`.
         """
+        arrays = self._arrays(operand)
         return self._collective(
             AllReduceOp,
             operand,
+            arrays,
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            regions=[self._reducer(operand, computation)],
+            regions=[self._reducer(arrays, computation)],
         )
-
-    def _reducer(self, operand: XlaValue | Sequence[XlaValue], computation: Computation) -> Any:
-        """The computation on scalars of the element type of the (first) operand."""
-        values = [operand] if isinstance(operand, XlaValue) else operand
-        scalar = array(values[0].element_type if values else PRED, ())
-        return self._region(computation, [scalar, scalar])
 
     def cross_replica_sum(self, operand: XlaValue, replica_groups: Groups = None) -> XlaValue:
         """The sum over all members of a group. Example: `b.cross_replica_sum(x)`."""
-        if operand.element_type == PRED:
+        if any(
+            is_array(t) and cast(Array, t).element_type == PRED for t in flatten((operand.type,))
+        ):
             raise build_error("cross_replica_sum: (C1) pred values have no sum")
-        return self.all_reduce(operand, self._sum, replica_groups)
-
-    def _sum(self, a: XlaValue, b: XlaValue) -> XlaValue:
-        return self._append_one(AddOp, a.ssa, b.ssa)
+        return self.all_reduce(operand, self._self.add, replica_groups)
 
     def all_to_all(
         self,
@@ -290,6 +334,7 @@ class CollectiveMethods(Computations):
         return self._collective(
             CollectivePermuteOp,
             operand,
+            self._arrays(operand),
             source_target_pairs=as_pairs(source_target_pairs),
             channel_id=channel_id,
         )
@@ -305,6 +350,7 @@ class CollectiveMethods(Computations):
         return self._collective(
             CollectiveBroadcastOp,
             operand,
+            self._arrays(operand),
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
         )
@@ -351,17 +397,18 @@ class CollectiveMethods(Computations):
 
         Example: `b.reduce_scatter(x, b.add, 0, 2, [[0, 1]])`.
         """
-        values = [operand] if isinstance(operand, XlaValue) else operand
-        dimension = normalized(scatter_dimension, values[0].rank) if values else scatter_dimension
+        arrays = self._arrays(operand)
+        dimension = normalized(scatter_dimension, arrays[0].rank if arrays else 0)
         return self._collective(
             ReduceScatterOp,
             operand,
+            arrays,
             dimension=dimension,
             replica_groups=as_groups(replica_groups),
             channel_id=channel_id,
             use_global_device_ids=use_global_device_ids,
-            regions=[self._reducer(operand, computation)],
-            result_types=[multiplied(value, dimension, 1, shard_count) for value in values],
+            regions=[self._reducer(arrays, computation)],
+            result_types=shards("reduce_scatter", arrays, dimension, shard_count),
         )
 
     def ragged_all_to_all(

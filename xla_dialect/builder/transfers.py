@@ -1,16 +1,18 @@
-"""Tokens, and data that leaves or enters a program (operations.md, 1, 23, 36, 41, 55)."""
+"""Tokens, and data that leaves or enters a program (operations.md, 1, 36, 41, 55, appendix A)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block
 
-from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.builder.recorder import Recorder
 from xla_dialect.builder.type_spelling import TypeLike, as_array_type, as_type
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.op import XlaOp
 from xla_dialect.ops.transfers import (
     TOKEN,
     U32,
@@ -25,21 +27,61 @@ from xla_dialect.ops.transfers import (
 )
 from xla_dialect.types import array
 
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True)
+class ChannelHandle:
+    """What a `send` and a `recv`, in the same program or in two, have in common."""
+
+    number: int
+
+    @classmethod
+    def new(cls) -> ChannelHandle:
+        """A handle that this process has not had before."""
+        return cls(next(_NUMBERS))
+
+
+Channel: TypeAlias = ChannelHandle | int
+"""A handle, or the number of the channel, for those who keep count themselves."""
+
 
 class TransferMethods(Recorder):
-    """Methods that order effects, and that move data to the host and to other programs."""
+    """
+    Methods that order effects, and that move data to the host and to other programs.
+
+    Those that take no token follow each other, within one computation, in the order of the calls:
+    each takes the token of the one before. Those named `.._with_token` are ordered by the token
+    that they take, and by nothing else.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tokens: dict[Block, XlaValue] = {}
+        """After what has been called so far, for each computation."""
+
+    def _token(self) -> XlaValue:
+        """The token after what has been called so far in this computation."""
+        token = self._tokens.get(self._open_blocks[-1])
+        return self.after_all() if token is None else token
+
+    def _proceed(self, token: XlaValue) -> XlaValue:
+        """What is called from now on comes after this token."""
+        self._tokens[self._open_blocks[-1]] = token
+        return token
 
     def after_all(self, operands: Sequence[XlaValue] = ()) -> XlaValue:
-        """A token after all these tokens. Example: `b.after_all([b.after_all()])`."""
+        """A token after all these tokens. Example: `b.after_all([b.outfeed(x), b.send(y, 1)])`."""
         return self._append_one(AfterAllOp, self._all_ssa(operands))
 
     def add_dependency(self, operand: XlaValue, token: XlaValue) -> XlaValue:
-        """The operand, not before the token. Example: `b.add_dependency(x, b.after_all())`."""
+        """The operand, not before the token. Example: `b.add_dependency(x, b.outfeed(y))`."""
         return self._append_one(AddDependencyOp, self._ssa(operand), self._ssa(token, "token"))
 
     def infeed(self, shape: TypeLike, infeed_config: str | None = None) -> XlaValue:
         """The next item of the infeed. Example: `b.infeed("(f32[2], s32[])")`."""
-        item, _ = self.infeed_with_token(self.after_all(), shape, infeed_config)
+        item, token = self.infeed_with_token(self._token(), shape, infeed_config)
+        self._proceed(token)
         return item
 
     def infeed_with_token(
@@ -63,105 +105,115 @@ class TransferMethods(Recorder):
         operand: XlaValue,
         shape: TypeLike | None = None,
         outfeed_config: str | None = None,
-        token: XlaValue | None = None,
     ) -> XlaValue:
         """
         A token after the operand, of this type, has been written to the outfeed.
 
         Example: `b.outfeed(x)`.
         """
-        after = self.after_all() if token is None else token
+        token = self._token()
+        return self._proceed(self.outfeed_with_token(operand, token, shape, outfeed_config))
+
+    def outfeed_with_token(
+        self,
+        operand: XlaValue,
+        token: XlaValue,
+        shape: TypeLike | None = None,
+        outfeed_config: str | None = None,
+    ) -> XlaValue:
+        """
+        As `outfeed`, after the token.
+
+        Example: `b.outfeed_with_token(b.tuple([x, i]), b.after_all(), "(f32[4,8], s32[])")`.
+        """
         return self._append_one(
             OutfeedOp,
             [self._ssa(operand)],
-            self._ssa(after, "token"),
+            self._ssa(token, "token"),
             outfeed_shape=None if shape is None else as_type(shape),
             outfeed_config=outfeed_config,
         )
 
     def send(
+        self, operand: XlaValue, channel_handle: Channel, *, is_host_transfer: bool = False
+    ) -> XlaValue:
+        """
+        A token after the operand has been sent to the `recv` with this handle, or to the host.
+
+        Example: `b.send(x, ChannelHandle.new())`.
+        """
+        return self._proceed(
+            self.send_with_token(
+                operand, self._token(), channel_handle, is_host_transfer=is_host_transfer
+            )
+        )
+
+    def send_with_token(
         self,
         operand: XlaValue,
-        channel_handle: int,
-        token: XlaValue | None = None,
+        token: XlaValue,
+        channel_handle: Channel,
         *,
         is_host_transfer: bool = False,
     ) -> XlaValue:
-        """
-        A token after the operand has been sent to the `recv` with this channel, or to the host.
-
-        Example: `b.send(x, 1)`.
-        """
-        after = self.after_all() if token is None else token
-        context = self._append(
-            SendOp,
-            self._checked_array(operand),
-            self._ssa(after, "token"),
-            channel_id=channel_handle,
-            is_host_transfer=is_host_transfer,
+        """As `send`, after the token. Example: `b.send_with_token(x, b.after_all(), 1)`."""
+        ssa = self._checked_array(operand)
+        (after,) = self._transfer(
+            SendOp, SendDoneOp, (ssa, self._ssa(token, "token")), channel_handle, is_host_transfer
         )
-        return self._append_one(
-            SendDoneOp,
-            self._all_ssa(context),
-            channel_id=channel_handle,
-            is_host_transfer=is_host_transfer,
-        )
+        return after
 
     def recv(
-        self,
-        shape: TypeLike,
-        channel_handle: int,
-        token: XlaValue | None = None,
-        *,
-        is_host_transfer: bool = False,
+        self, shape: TypeLike, channel_handle: Channel, *, is_host_transfer: bool = False
     ) -> XlaValue:
         """
-        What the `send` with this channel sends, or the host.
+        What the `send` with this handle sends, or the host.
 
-        Example: `b.recv("f32[2]", 1)`.
+        Example: `b.recv("f32[2]", ChannelHandle.new())`.
         """
-        after = self.after_all() if token is None else token
-        context = self._append(
-            RecvOp,
-            self._ssa(after, "token"),
-            channel_id=channel_handle,
-            is_host_transfer=is_host_transfer,
-            result_types=[as_array_type(shape), array(U32, ()), TOKEN],
+        data, after = self.recv_with_token(
+            self._token(), shape, channel_handle, is_host_transfer=is_host_transfer
         )
-        data, _ = self._append(
-            RecvDoneOp,
-            self._all_ssa(context),
-            channel_id=channel_handle,
-            is_host_transfer=is_host_transfer,
-        )
+        self._proceed(after)
         return data
 
-    def custom_call(
+    def recv_with_token(
         self,
-        target_name: str,
-        args: Sequence[XlaValue],
+        token: XlaValue,
         shape: TypeLike,
+        channel_handle: Channel,
         *,
-        has_side_effect: bool = False,
-        backend_config: str | None = None,
-        api_version: CustomCallApiVersion | str | None = None,
-    ) -> XlaValue:
+        is_host_transfer: bool = False,
+    ) -> tuple[XlaValue, XlaValue]:
         """
-        What the function of this name makes of the arguments; it is of the type `shape`.
+        What is received after the token, and a token after that.
 
-        Example: `b.custom_call("myfunc", [x, v], "f32[3,3]")`.
+        Example: `b.recv_with_token(b.after_all(), "f32[2]", 1)`.
         """
-        version = None
-        if api_version is not None:
-            version = self._word("custom_call", CustomCallApiVersionAttr, api_version)
-        config = None if backend_config is None else StringAttr(backend_config)
-        return self._append_one(
-            CustomCallOp,
-            self._all_ssa(args),
-            custom_call_target=target_name,
-            custom_call_has_side_effect=has_side_effect,
-            api_version=version,
-            regions=[[]],
-            attributes={} if config is None else {"xla.backend_config": config},
-            result_types=[as_type(shape)],
+        data, after = self._transfer(
+            RecvOp,
+            RecvDoneOp,
+            (self._ssa(token, "token"),),
+            channel_handle,
+            is_host_transfer,
+            result_types=[as_array_type(shape), array(U32, ()), TOKEN],
         )
+        return data, after
+
+    def _transfer(
+        self,
+        start: type[XlaOp],
+        done: type[XlaOp],
+        operands: Sequence[Any],
+        channel_handle: Channel,
+        is_host_transfer: bool,
+        **keywords: Any,
+    ) -> tuple[XlaValue, ...]:
+        """Begins a transfer and waits for its end, as the client's operation does."""
+        is_handle = isinstance(channel_handle, ChannelHandle)
+        both: dict[str, Any] = {
+            "channel_id": channel_handle.number if is_handle else channel_handle,
+            "is_host_transfer": is_host_transfer,
+        }
+        context = self._append(start, *operands, **both, **keywords)
+        return self._append(done, self._all_ssa(context), **both)

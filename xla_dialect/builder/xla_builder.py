@@ -14,6 +14,7 @@ from xla_dialect.builder.contraction import ContractionMethods
 from xla_dialect.builder.control_flow import ControlFlowMethods
 from xla_dialect.builder.conversion import ConversionMethods
 from xla_dialect.builder.creation import CreationMethods
+from xla_dialect.builder.custom_calls import CustomCallMethods
 from xla_dialect.builder.data_movement import DataMovementMethods
 from xla_dialect.builder.dynamic_shapes import DynamicShapeMethods
 from xla_dialect.builder.elementwise_binary import ElementwiseBinaryMethods
@@ -52,6 +53,7 @@ class XlaBuilder(
     TupleMethods,
     AsynchronousMethods,
     TransferMethods,
+    CustomCallMethods,
 ):
     """
     Builds one program, operation by operation; every method appends one and returns its value.
