@@ -45,9 +45,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.arith_extension",
         "lowerings.collector",
         "lowerings.conversion",
+        "lowerings.float_formats",
         "lowerings.linalg_extension",
         "lowerings.reshapes",
-        "lowerings.small_floats",
         "lowerings.vector_extension",
     ),
     (

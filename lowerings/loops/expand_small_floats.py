@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.arith_extension import with_element_type
+from lowerings.float_formats import small_float
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import Number
@@ -21,7 +22,6 @@ from lowerings.loops.small_float_conversion import (
     rounded_from_single,
     rounded_to_odd,
 )
-from lowerings.small_floats import small_float
 
 CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
 

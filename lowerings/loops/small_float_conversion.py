@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float64Type, IntegerType, f32
 from xdsl.ir import Attribute
 
+from lowerings.float_formats import FloatFormat, Specials
 from lowerings.loops.math_functions.numbers import FORMATS, Number
-from lowerings.small_floats import SmallFloat, Specials
 
 SINGLE = FORMATS[type(f32)]
 _INFINITY = 0x7F80_0000
@@ -14,7 +14,7 @@ _QUIET_NAN = 0x7FC0_0000
 _MAGNITUDE = 0x7FFF_FFFF
 
 
-def extended_to_single(number: Number, format_: SmallFloat) -> Number:
+def extended_to_single(number: Number, format_: FloatFormat) -> Number:
     """A small float as f32: exact; a NaN is quiet and has its sign."""
     code = number.bitcast(IntegerType(format_.bits)).zero_extended(SINGLE.bits)
     if not format_.has_zero:
@@ -39,7 +39,7 @@ def extended_to_single(number: Number, format_: SmallFloat) -> Number:
     return (bits | sign).as_float()
 
 
-def _power_of_two(code: Number, format_: SmallFloat) -> Number:
+def _power_of_two(code: Number, format_: FloatFormat) -> Number:
     """The f32 bits of a format that is an exponent alone, the same as that of f32."""
     bits = code << SINGLE.mantissa_bits
     # 2**-127 is half of the smallest number with a leading one.
@@ -47,7 +47,7 @@ def _power_of_two(code: Number, format_: SmallFloat) -> Number:
     return code.is_equal(format_.largest + 1).choose(_QUIET_NAN, bits)
 
 
-def rounded_from_single(number: Number, format_: SmallFloat, element_type: Attribute) -> Number:
+def rounded_from_single(number: Number, format_: FloatFormat, element_type: Attribute) -> Number:
     """
     An f32 as a small float: to nearest, ties to even. Larger magnitudes become infinity, NaN, or
     the largest number, which of them the format has first.
@@ -84,7 +84,7 @@ def rounded_from_single(number: Number, format_: SmallFloat, element_type: Attri
     return code.cut(format_.bits).bitcast(element_type)
 
 
-def _rounded_magnitude(magnitude: Number, format_: SmallFloat) -> Number:
+def _rounded_magnitude(magnitude: Number, format_: FloatFormat) -> Number:
     """The magnitude in the small format, as if its exponents had no end."""
     shift = SINGLE.mantissa_bits - format_.mantissa_bits
     rebase = (SINGLE.bias - format_.bias) << SINGLE.mantissa_bits

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    f32,
-    f64,
-)
+from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.element_functions import NotLowered, elements_of, narrow, widen
+from lowerings.float_formats import FLOAT_FORMATS, FloatFormat, Specials
+from lowerings.xla_to_linalg.element_functions import elements_of, narrow, widen
 from lowerings.xla_to_linalg.scalars import (
     ScalarBuilder,
     arithmetic_type,
@@ -34,7 +26,7 @@ from lowerings.xla_to_linalg.structured import (
     projection,
 )
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
-from xla_dialect.types import BY_TYPE, ElementClass, component_type, element_name
+from xla_dialect.types import BY_TYPE, ElementClass, component_type
 
 PRED, SIGNED, UNSIGNED = ElementClass.PRED, ElementClass.SIGNED, ElementClass.UNSIGNED
 FLOAT, COMPLEX = ElementClass.FLOAT, ElementClass.COMPLEX
@@ -144,59 +136,50 @@ def _to_integer(s: ScalarBuilder, x: SSAValue, width: int, signed: bool) -> SSAV
     return value
 
 
-@dataclass(frozen=True)
-class FloatFormat:
-    """Where the fields of an IEEE-like float type are."""
-
-    width: int
-    mantissa: int
-
-    @property
-    def exponent(self) -> int:
-        """Bits of the exponent."""
-        return self.width - 1 - self.mantissa
-
-    @property
-    def infinity(self) -> int:
-        """The bits of infinity."""
-        return ((1 << self.exponent) - 1) << self.mantissa
-
-
-_FORMATS: dict[type[Attribute], FloatFormat] = {
-    BFloat16Type: FloatFormat(16, 7),
-    Float16Type: FloatFormat(16, 10),
-    Float32Type: FloatFormat(32, 23),
-    Float64Type: FloatFormat(64, 52),
-}
-
-
 def reduce_precision(s: ScalarBuilder, op: ReducePrecisionOp, x: SSAValue) -> SSAValue:
-    """The result of a `reduce_precision` of a scalar, computed on its bits."""
-    format_ = _FORMATS.get(type(x.type))
-    if format_ is None:
-        raise NotLowered(f"not lowered yet for {element_name(elements_of(op.operand))}")
+    """
+    The result of a `reduce_precision` of a scalar, computed on its bits.
+
+    What is too large becomes what overflow gives in the type: infinity, NaN, the largest number.
+    """
+    format_ = FLOAT_FORMATS[type(x.type)]
     exponent_bits, mantissa_bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
-    bits = s.bitcast(x, IntegerType(format_.width))
-    magnitude = s.integers(arith.AndIOp, bits, (1 << (format_.width - 1)) - 1)
+    bits = s.bitcast(x, IntegerType(format_.bits))
+    magnitude = s.integers(arith.AndIOp, bits, format_.sign - 1)
     sign = s.integers(arith.XOrIOp, bits, magnitude)
     rounded = magnitude
-    if mantissa_bits < format_.mantissa:
-        dropped = format_.mantissa - mantissa_bits
+    if mantissa_bits < format_.mantissa_bits:
+        dropped = format_.mantissa_bits - mantissa_bits
         last = s.integers(arith.AndIOp, s.integers(arith.ShRUIOp, magnitude, dropped), 1)
         half = s.integers(arith.AddiOp, last, (1 << (dropped - 1)) - 1)
         rounded = s.integers(arith.AddiOp, magnitude, half)
         rounded = s.integers(arith.AndIOp, rounded, -(1 << dropped))
-    infinity = s.constant(format_.infinity, bits.type)
-    if exponent_bits < format_.exponent:
-        bias, own_bias = (1 << (exponent_bits - 1)) - 1, (1 << (format_.exponent - 1)) - 1
-        too_large = (own_bias + bias + 1) << format_.mantissa
-        least = (own_bias + 1 - bias) << format_.mantissa
-        vanishes = s.compare("ult", rounded, least)
-        overflows = s.compare("uge", rounded, too_large)
-        rounded = s.select(vanishes, s.constant(0, bits.type), rounded)
-        rounded = s.select(overflows, infinity, rounded)
-    is_nan = s.compare("ugt", magnitude, format_.infinity)
-    return s.select(is_nan, x, s.bitcast(s.either(sign, rounded), x.type))
+    largest, result = format_.largest, s.either(sign, rounded)
+    if exponent_bits < format_.exponent_bits:
+        bias = (1 << (exponent_bits - 1)) - 1
+        largest = min(largest, ((format_.bias + bias + 1) << format_.mantissa_bits) - 1)
+        least = max(0, (format_.bias + 1 - bias) << format_.mantissa_bits)
+        only_zero = s.constant(format_.positive_zero, bits.type)
+        zero = sign if format_.has_negative_zero else only_zero
+        result = s.select(s.compare("ult", rounded, least), zero, result)
+    overflow = s.either(sign, s.constant(format_.overflow, bits.type))
+    result = s.select(s.compare("ugt", rounded, largest), overflow, result)
+    return s.select(_is_nan(s, bits, magnitude, format_), x, s.bitcast(result, x.type))
+
+
+def _is_nan(
+    s: ScalarBuilder, bits: SSAValue, magnitude: SSAValue, format_: FloatFormat
+) -> SSAValue:
+    """Whether a code is no number, in a format that may have none."""
+    match format_.specials:
+        case Specials.IEEE:
+            return s.compare("ugt", magnitude, format_.largest + 1)
+        case Specials.LAST_IS_NAN:
+            return s.compare("ugt", magnitude, format_.largest)
+        case Specials.NEGATIVE_ZERO_IS_NAN:
+            return s.compare("eq", bits, format_.sign)
+        case Specials.NONE:
+            return s.constant(0, i1)
 
 
 def bits_of(s: ScalarBuilder, x: SSAValue, element_type: Attribute) -> SSAValue:

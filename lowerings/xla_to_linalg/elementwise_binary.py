@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.arith_extension import RemFOp
-from lowerings.small_floats import Specials, small_float
+from lowerings.float_formats import Specials, small_float
 from lowerings.xla_to_linalg import complex_exponential, complex_numbers
 from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
 from lowerings.xla_to_linalg.formulas import of_complex, of_complex_in_double

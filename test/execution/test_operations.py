@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from element_values import pairs
+from element_values import float_values, pairs
 from small_programs import Built, numbers, same
 from tensors_level import module_of, within
 
@@ -17,7 +17,7 @@ from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
+from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
@@ -148,6 +148,18 @@ def test_bits(name: str) -> None:
 
     values = all_codes(name)[-64 // width :].reshape(2, -1)
     for mine, theirs in zip(*natively(build, values), strict=True):
+        same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", [*SMALL, "bf16", "f16", "f32", "f64"])
+def test_reduced_precision(name: str) -> None:
+    values = all_codes(name) if name in SMALL else float_values(name)
+    formats = [(e, m) for e in (1, 2, 4, 5, 8, 11) for m in (0, 1, 3, 10, 23)]
+    found, expected = natively(
+        lambda x: [ReducePrecisionOp(x, exponent_bits=e, mantissa_bits=m) for e, m in formats],
+        values,
+    )
+    for mine, theirs in zip(found, expected, strict=True):
         same(mine, theirs)
 
 

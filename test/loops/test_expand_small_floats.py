@@ -11,8 +11,8 @@ from loops_level import mlir_type, spell
 from machine_code import AnyArray, MachineCode, lower
 from small_programs import same
 
+from lowerings.float_formats import SMALL_FLOATS
 from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
-from lowerings.small_floats import SMALL_FLOATS
 from xla_dialect.reference import numpy_dtype
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass

@@ -39,47 +39,17 @@ from lowerings.arith_extension import (
     TruncIOp,
     with_element_type,
 )
+from lowerings.float_formats import FLOAT_FORMATS, FloatFormat
 from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
 from lowerings.loops.constants import INDEX, vector_of
 
 Operand: TypeAlias = "Number | float | int"
 
 
-@dataclass(frozen=True)
-class FloatFormat:
-    """A binary floating-point format that functions are computed in."""
-
-    bits: int
-    mantissa_bits: int
-    """Without the leading one."""
-
-    @property
-    def bias(self) -> int:
-        """The exponent that stands for 2**0."""
-        return (1 << (self.bits - self.mantissa_bits - 2)) - 1
-
-    @property
-    def smallest_normal(self) -> float:
-        return 2.0 ** (1 - self.bias)
-
-    @property
-    def one_bits(self) -> int:
-        """The bit pattern of 1."""
-        return self.bias << self.mantissa_bits
-
-    @property
-    def rounding_shift(self) -> float:
-        """
-        Added to a number of moderate size, rounds it to an integer, whose two's complement the
-        low bits then hold.
-        """
-        return 1.5 * 2.0**self.mantissa_bits
-
-
 FORMATS: dict[type[Attribute], FloatFormat] = {
-    Float32Type: FloatFormat(32, 23),
-    Float64Type: FloatFormat(64, 52),
+    type_: FLOAT_FORMATS[type_] for type_ in (Float32Type, Float64Type)
 }
+"""The types that functions are computed in."""
 
 NARROW_TYPES = (Float16Type, BFloat16Type)
 """Types whose functions are computed in f32."""
