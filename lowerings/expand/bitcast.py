@@ -54,7 +54,8 @@ def _element_types(source: Attribute, target: Attribute) -> str | None:
     old, new = BY_TYPE[source], BY_TYPE[target]
     if source == target:
         return None
-    if min(old.bits, new.bits) < 8 or (
+    is_packed = old.bits != new.bits and min(old.bits, new.bits) < 8
+    if is_packed or (
         (old.element_class == ElementClass.COMPLEX) != (new.element_class == ElementClass.COMPLEX)
     ):
         return f"{element_name(source)} is not lowered as {element_name(target)} yet"

@@ -41,3 +41,12 @@ func.func @narrower(%x: tensor<2xf32>) -> tensor<8xi8> {
   %0 = xla.bitcast %x : (tensor<2xf32>) -> tensor<8xi8>
   func.return %0 : tensor<8xi8>
 }
+
+// Elements of less than a byte stay single.
+// CHECK-LABEL: @below_a_byte
+// CHECK-NEXT:  %0 = xla.bitcast_convert %x : (tensor<4xf4E2M1FN>) -> tensor<4xui4>
+// CHECK-NEXT:  %1 = xla.reshape %0 : (tensor<4xui4>) -> tensor<2x2xui4>
+func.func @below_a_byte(%x: tensor<4xf4E2M1FN>) -> tensor<2x2xui4> {
+  %0 = xla.bitcast %x : (tensor<4xf4E2M1FN>) -> tensor<2x2xui4>
+  func.return %0 : tensor<2x2xui4>
+}
