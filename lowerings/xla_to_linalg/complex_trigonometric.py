@@ -2,7 +2,8 @@
 Trigonometric and hyperbolic functions of complex numbers of f64, and their inverses.
 
 A function of `iz` is one of z turned: sines and tangents of `b + ia` have the parts of hyperbolic
-ones of `a + ib`, exchanged.
+ones of `a + ib`, exchanged. In c128 each part is within 10 ULP, also where it is small beside the
+other; in c64 it is rounded once from that. Infinities and NaN are those of C99, Annex G.
 """
 
 from __future__ import annotations
