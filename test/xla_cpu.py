@@ -45,11 +45,15 @@ def xla_cpu(
     return [[np.asarray(array[device]) for array in results] for device in range(len(devices))]
 
 
+def hlo_module(text: str) -> Any:
+    """XLA's own module for a text."""
+    return hlo.hlo_module_from_text(text)
+
+
 @cache
 def _compiled(text: str, replicas: int, partitions: int) -> Any:
     """The executable of XLA for the first devices."""
-    module = hlo.hlo_module_from_text(text)
-    computation = hlo.XlaComputation(module.as_serialized_hlo_module_proto())
+    computation = hlo.XlaComputation(hlo_module(text).as_serialized_hlo_module_proto())
     program = mlir.xla_computation_to_mlir_module(computation)
     client = jax.devices()[0].client
     devices = jax.devices()[: replicas * partitions]

@@ -70,6 +70,24 @@ def contracted(
     return batch + lhs_free + rhs_free
 
 
+def rejoined(
+    sizes: Sequence[int], split: int, concat: int, count: int
+) -> tuple[Sizes, tuple[int, ...], Sizes]:
+    """
+    How `count` blocks that follow each other along `split` come to do so along `concat`.
+
+    Sizes with a dimension for the blocks in front of `split`; the order of these dimensions that
+    puts it in front of `concat`; the sizes of the result, where it is merged.
+    """
+    apart = (*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :])
+    order = [d for d in range(len(apart)) if d != split]
+    order.insert(order.index(concat + (concat > split)), split)
+    joined = list(sizes)
+    joined[split] = sizes[split] // count
+    joined[concat] = sizes[concat] * count
+    return apart, tuple(order), tuple(joined)
+
+
 def with_index_vector(sizes: Sequence[int], index_vector_dim: int) -> Sizes:
     """Sizes of start indices, with the implied trailing 1 if `index_vector_dim` is the rank."""
     return (*sizes, 1) if index_vector_dim == len(sizes) else tuple(sizes)

@@ -155,6 +155,7 @@ def dot(lhs: str, rhs: str) -> XlaOp:
         (lambda: pad("f32[<=4]"), "f32[<=10]"),
         (lambda: concatenate("f32[2,3]", "f32[<=4,3]"), "f32[<=6,3]"),
         (lambda: concatenate("f32[2,3]", "f32[4,<=3]"), "f32[6,<=3]"),
+        (lambda: sum_of("f32[2,<=3,<=4]", [2]), "f32[2,<=3]"),
         (lambda: sum_of("f32[2,<=3]", [1]), "f32[2]"),
         (lambda: dot("f32[<=2,3]", "f32[3,<=4]"), "f32[<=2,<=4]"),
         (lambda: dot("f32[2,<=3]", "f32[<=3,4]"), "f32[2,4]"),

@@ -101,6 +101,9 @@ def test_comments_are_blanks():
         ('{"a":{"b":["}"]}}', ","),
         ("{a /* } */ b}", ")"),
         ("0_1x-1_0", "//"),
+        ("mesh['a'=2,'b'=2] {'a'}", ", a"),
+        ("mesh['a'=2], device_ids=([2]T(0)) {'a'}", "\n"),
+        ("mesh['a'=2]", ", a={b}"),
     ],
 )
 def test_value_is_taken_whole(value: str, rest: str):

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast, overload
 
 from xdsl.ir import Attribute, Region
 
+from xla_dialect import shapes
 from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
@@ -273,17 +274,12 @@ class CollectiveMethods(Computations):
 
     def _rejoined(self, received: XlaValue, split: int, concat: int, count: int) -> XlaValue:
         """Blocks that lie one after the other along `split`, put along `concat` instead."""
-        sizes, element_type = received.shape, received.element_type
-        apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
+        element_type = received.element_type
+        apart, order, joined = shapes.rejoined(received.shape, split, concat, count)
         blocks = self._append_one(
             ReshapeOp, received.ssa, result_types=[array(element_type, apart)]
         )
-        order = [d for d in range(len(apart)) if d != split]
-        order.insert(order.index(concat + (concat > split)), split)
         moved = self._append_one(TransposeOp, blocks.ssa, dimensions=order)
-        joined = list(sizes)
-        joined[split] //= count
-        joined[concat] *= count
         return self._append_one(ReshapeOp, moved.ssa, result_types=[array(element_type, joined)])
 
     def all_to_all_tuple(

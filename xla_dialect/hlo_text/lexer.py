@@ -42,7 +42,7 @@ _PLAIN = r'[^(){}\[\]"/]*+'
 _TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
 _PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
 _TO_VALUE_END = re.compile(rf"{_PLAIN_VALUE}(?:(?:{STRING}|/(?![*/])){_PLAIN_VALUE})*", re.DOTALL)
-_REST_OF_MESH = re.compile(r"(?:\s*,\s*device_ids=\([^()]*(?:\([^()]*\))?[^()]*\))?\s*\{[^{}]*\}")
+_REST_OF_MESH = re.compile(r"(?:\s*,\s*device_ids=\([^()]*(?:\([^()]*\)[^()]*)?\))?\s*\{[^{}]*\}")
 """What follows `mesh['a'=2]` in replica groups: `, device_ids=([2]T(0)) {'a'}`."""
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
 _UNCLOSED = {'"': "string is never closed", "/": "comment is never closed"}

@@ -79,8 +79,12 @@ def finished(context: Sequence[Attribute], declared: Types) -> Types:
         return elements[1:2]
     leaves, wanted = flatten(context), flatten(declared)
     places = range(len(leaves) - len(wanted) + 1)
-    if not wanted or not any(all_compatible(leaves[i : i + len(wanted)], wanted) for i in places):
-        raise Violation("C1", f"the operands {spell_all(context)} are no context")
+    if (
+        len(context) < 2
+        or not wanted
+        or not any(all_compatible(leaves[i : i + len(wanted)], wanted) for i in places)
+    ):
+        raise Violation("C1", f"the operand is {spell_all(context)}, no context")
     return wanted
 
 

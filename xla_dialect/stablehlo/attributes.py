@@ -33,11 +33,21 @@ WORD_NAMES = (
     "fft_type",
     "precision",
     "result_accuracy_mode",
+    "rng_algorithm",
+    "rng_distribution",
     "transpose",
 )
 """The attributes that are one word of an enumeration."""
 
-FIELD_NAMES = ("dot", "dot_algorithm", "gather", "result_accuracy", "scatter")
+FIELD_NAMES = (
+    "channel_handle",
+    "dot",
+    "dot_algorithm",
+    "gather",
+    "output_operand_alias",
+    "result_accuracy",
+    "scatter",
+)
 """The attributes that are fields with values."""
 
 
@@ -46,6 +56,29 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     """An ordering between operations with side effects."""
 
     name = "stablehlo.token"
+
+
+@irdl_attr_definition
+class Bounds(Data[tuple[int | None, ...]]):
+    """The encoding of an array with bounded dynamic dimensions: `#stablehlo.bounds<?, 4>`."""
+
+    name = "stablehlo.bounds"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[int | None, ...]:
+        """Parses `<?, 4>`; None where a dimension has no bound."""
+
+        def parse_bound() -> int | None:
+            if parser.parse_optional_punctuation("?") is not None:
+                return None
+            return parse_i64(parser)
+
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_bound))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Prints what `parse_parameter` parses."""
+        bounds = ", ".join("?" if bound is None else str(bound) for bound in self.data)
+        printer.print_string(f"<{bounds}>")
 
 
 class Word(Data[str]):
@@ -188,6 +221,7 @@ FIELDS: Mapping[str, type[Fields]] = {name: _subclass(Fields, name) for name in 
 
 ATTRIBUTES: tuple[type[Attribute], ...] = (
     TokenType,
+    Bounds,
     ConvolutionNumbers,
     *WORDS.values(),
     *FIELDS.values(),

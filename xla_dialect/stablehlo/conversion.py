@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn, cast
 
 from xdsl.dialects import func
@@ -27,12 +28,19 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.source import SourceError, SourceOp
-from xla_dialect.types import MAX_ELEMENTS, Array, TokenType, element_class, element_count
+from xla_dialect.types import (
+    MAX_ELEMENTS,
+    Array,
+    TokenType,
+    element_class,
+    element_count,
+    extents,
+)
 
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
@@ -47,8 +55,8 @@ def dimension_list(values: Iterable[int]) -> Attribute:
 
 
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
-    """The dimension sizes of an array type, none of any other."""
-    return cast(Array, type_).get_shape() if isinstance(type_, TensorType) else ()
+    """The dimension sizes of an array type, bounds where dynamic; none of any other."""
+    return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
 
 
 class Conversion:
@@ -286,8 +294,17 @@ class Conversion:
         sizes = array.get_shape()
         if not element_class(array.element_type):
             fail(f"{array.element_type} is not an element type of XLA")
+        if isinstance(array.encoding, attributes.Bounds):
+            layout = replace(Layout.default(len(sizes)), bounds=array.encoding.data)
+            array = TensorType(array.element_type, sizes, LayoutAttr(layout))
         if not isinstance(array.encoding, NoneAttr | LayoutAttr):
             fail(f"encoding {array.encoding} is unknown")
+        if isinstance(array.encoding, LayoutAttr):
+            try:
+                array.encoding.data.validate(sizes)
+            except LayoutError as error:
+                fail(str(error))
+        sizes = extents(array)
         if any(size < 0 for size in sizes):
             fail("its dimensions are dynamic")
         if element_count([size for size in sizes if size]) > MAX_ELEMENTS:

@@ -14,17 +14,22 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.dialect import XLA
 from xla_dialect.stablehlo import (
+    collectives,
     contraction,
     control_flow,
     creation,
+    custom_calls,
     data_movement,
+    dynamic_shapes,
     elementwise,
     gather_scatter,
     linear_algebra,
     normalization,
+    random,
     reduction,
     sharding,
     sorting,
+    transfers,
     tuples,
     windows,
 )
@@ -47,6 +52,11 @@ ROWS: Mapping[str, Row] = {
     **normalization.ROWS,
     **control_flow.ROWS,
     **tuples.ROWS,
+    **random.ROWS,
+    **dynamic_shapes.ROWS,
+    **collectives.ROWS,
+    **transfers.ROWS,
+    **custom_calls.ROWS,
     **sharding.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read."""

@@ -174,21 +174,27 @@ def form(
         remaining = iter(words)
 
         def parse_item() -> None:
+            if parse_optional_item() is None:
+                parser.raise_error("expected an operand or a keyword")
+
+        def parse_optional_item() -> bool | None:
             if (operand := parser.parse_optional_unresolved_operand()) is not None:
                 operands.append(operand)
-                return
+                return True
             position = parser.pos
-            keyword = parser.parse_identifier(": expected an operand or a keyword")
+            if (keyword := parser.parse_optional_identifier()) is None:
+                return None
             if keyword in clauses:
                 parser.parse_punctuation("=")
                 properties.update(clauses[keyword](parser))
-                return
+                return True
             word = next(remaining, None)
             if word is None:
                 parser.raise_error(f"{op_class.name} has no {keyword!r} here", position)
             properties[word[0]] = WORDS[word[1]](keyword)
+            return True
 
-        parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_item)
+        parser.parse_optional_undelimited_comma_separated_list(parse_optional_item, parse_item)
         attributes, values, results = parse_attributes_and_types(parser, operands, types)
         return op_class.create(
             operands=values, result_types=results, properties=properties, attributes=attributes

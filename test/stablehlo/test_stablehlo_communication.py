@@ -1,0 +1,209 @@
+"""Collectives, transfers, random numbers and custom calls of StableHLO: errors, and what they do."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from peers import has_jax
+from small_programs import numbers, same
+
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.reference import Host, flatten_results, run, run_replicated
+from xla_dialect.stablehlo import read_stablehlo
+
+if has_jax():
+    import jax
+    from jax import lax
+
+ARGUMENTS = "%x: tensor<4xf32>, %s: tensor<2xui64>, %f: tensor<f32>, %t: !stablehlo.token"
+ONE_TO_ONE = "(tensor<4xf32>) -> tensor<4xf32>"
+GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        (
+            f'"stablehlo.collective_broadcast"(%x) : {ONE_TO_ONE}',
+            "replica_groups is missing, not a matrix of integers",
+        ),
+        (
+            f'"stablehlo.collective_broadcast"(%x) <{{replica_groups = dense<0> : tensor<1xi64>}}> : {ONE_TO_ONE}',
+            "replica_groups is dense<0> : tensor<1xi64>, not a matrix of integers",
+        ),
+        (
+            f'"stablehlo.collective_broadcast"(%x) <{{replica_groups = dense<[[0, 0]]> : tensor<1x2xi64>}}> : {ONE_TO_ONE}',
+            "xla.collective_broadcast: (C2) replica groups {{0,0}} repeat an id",
+        ),
+        (
+            f'"stablehlo.collective_broadcast"(%x) <{{{GROUPS}, channel_handle = 1 : i64}}> : {ONE_TO_ONE}',
+            "channel_handle is 1 : i64, not #stablehlo.channel_handle<...>",
+        ),
+        (
+            f'"stablehlo.collective_broadcast"(%x) <{{{GROUPS}, channel_handle = #stablehlo.channel_handle<type = 1>}}> : {ONE_TO_ONE}',
+            "channel_handle has no handle",
+        ),
+        (
+            f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 1 : i64, {GROUPS}}}> : (tensor<4xf32>) -> tensor<8xf32>',
+            "xla.all_gather: (C2) dimension 1 of operand 0: rank 1",
+        ),
+        (
+            f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 0 : i64, {GROUPS}, use_global_device_ids}}> : (tensor<4xf32>) -> tensor<8xf32>',
+            "xla.all_gather: (RG5) use_global_device_ids without channel_id",
+        ),
+        (
+            f'"stablehlo.all_to_all"(%x) <{{concat_dimension = 0 : i64, split_dimension = 0 : i64, split_count = 3 : i64, {GROUPS}}}> : {ONE_TO_ONE}',
+            "(C3) size 4 for 3 blocks",
+        ),
+        (
+            f'"stablehlo.all_to_all"(%x) <{{concat_dimension = 1 : i64, split_dimension = 0 : i64, split_count = 2 : i64, {GROUPS}}}> : {ONE_TO_ONE}',
+            "(C2) dimensions 0 and 1 of rank 1",
+        ),
+        (
+            f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}}> : {ONE_TO_ONE}',
+            "source_target_pairs are [[0, 1, 2]], not pairs",
+        ),
+        (
+            "stablehlo.rng %f, %f, %x, distribution = GAMMA : (tensor<f32>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>",
+            "rng_distribution is GAMMA",
+        ),
+        (
+            '"stablehlo.rng_bit_generator"(%s) : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)',
+            "rng_algorithm is missing",
+        ),
+        (
+            "stablehlo.get_dimension_size %x, dim = 1 : (tensor<4xf32>) -> tensor<i32>",
+            "xla.get_dimension_size: (C2) dimension 1 of rank 1",
+        ),
+        (
+            "stablehlo.dynamic_reshape %x, %f : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>",
+            "the sizes are tensor<f32>, not an array of rank 1",
+        ),
+        (
+            "stablehlo.negate %x : (tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<4, 4>>",
+            "2 bounds for 1 dimensions",
+        ),
+        (
+            "stablehlo.negate %x : (tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<?>>",
+            "its dimensions are dynamic",
+        ),
+        (
+            f"stablehlo.custom_call @f(%x) {{api_version = 9 : i32}} : {ONE_TO_ONE}",
+            "api_version is 9, not 0 to 4",
+        ),
+        (
+            f'stablehlo.custom_call @""(%x) : {ONE_TO_ONE}',
+            "xla.custom_call: (C1) the target is empty",
+        ),
+        (
+            f"stablehlo.custom_call @f(%x) {{output_operand_aliases = [1 : i64]}} : {ONE_TO_ONE}",
+            "output_operand_aliases has 1 : i64",
+        ),
+        (
+            '"stablehlo.infeed"(%t) <{infeed_config = 1 : i64}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)',
+            "infeed_config is 1 : i64, not a string",
+        ),
+        (
+            '"stablehlo.outfeed"() : () -> !stablehlo.token',
+            "has 0 operands, expected a token at least",
+        ),
+        (
+            '"stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token',
+            "source_target_pairs of a transfer are not supported",
+        ),
+    ],
+)
+def test_error(operation: str, message: str):
+    results = operation.rpartition("->")[2].count("(")
+    name = "%0:2 = " if results else "%0 = "
+    text = f"func.func @main({ARGUMENTS}) {{\n  {name}{operation}\n  return\n}}\n"
+    with pytest.raises(LocatedError) as caught:
+        read_stablehlo(text, "f.mlir")
+    assert message in caught.value.message
+    assert caught.value.line == 2
+
+
+REPLICATED = """
+func.func @main(%x: tensor<2x4xf32>) -> (tensor<4x2xf32>, tensor<2x4xf32>, tensor<ui32>) {
+  %0 = "stablehlo.all_to_all"(%x) <{concat_dimension = 0 : i64, split_dimension = 1 : i64,
+    split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}>
+    : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %1 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %3 = stablehlo.replica_id : tensor<ui32>
+  return %0, %1, %3 : tensor<4x2xf32>, tensor<2x4xf32>, tensor<ui32>
+}
+"""
+
+
+def test_replicas():
+    x = [numbers("f32", 10 * i + np.arange(8).reshape(2, 4)) for i in range(2)]
+    results = run_replicated(read_stablehlo(REPLICATED), [[value] for value in x], replicas=2)
+    for replica, result in enumerate(results):
+        columns = slice(2 * replica, 2 * replica + 2)
+        exchanged = np.concatenate([value[:, columns] for value in x], 0)
+        same(result, (exchanged, x[0] + x[1], numbers("u32", replica)))
+
+
+HOST = """
+func.func @main() -> tensor<2xf32> {
+  %t = stablehlo.create_token : !stablehlo.token
+  %x, %y, %u = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xf32>, tensor<2xf32>, !stablehlo.token)
+  %v = "stablehlo.outfeed"(%x, %u) : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  %r, %w = "stablehlo.recv"(%v) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 3>,
+    is_host_transfer = true}> : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  %s = "stablehlo.send"(%y, %w) <{channel_handle = #stablehlo.channel_handle<handle = 4, type = 2>,
+    is_host_transfer = true}> : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  return %r : tensor<2xf32>
+}
+"""
+
+
+def test_host():
+    x, y, z = (numbers("f32", [n, n]) for n in range(3))
+    host = Host.of([(x, y)], {3: [z]})
+    same(run(read_stablehlo(HOST), host=host), (z,))
+    same(host.outfeed[0], x)
+    same(host.received[4][0], y)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("algorithm", ["RNG_THREE_FRY", "RNG_PHILOX", "RNG_DEFAULT"])
+def test_bits_of_jax(algorithm: str):
+    """The bits that JAX gets, from the program that it makes."""
+    key = np.array([1, 2, 3, 4], np.uint32)
+
+    def function(k: Any) -> Any:
+        return lax.rng_bit_generator(k, (3, 5), algorithm=lax.RandomAlgorithm[algorithm])
+
+    lowered = jax.jit(function).lower(key)
+    found = flatten_results(run(read_stablehlo(lowered.as_text()), [key]))
+    same(found, tuple(np.asarray(value) for value in function(key)))
+
+
+@pytest.mark.jax
+def test_random_numbers_of_jax():
+    """Keys, splits and distributions of `jax.random`, which are built of integer operations."""
+    key = jax.random.key(7)
+
+    def function() -> Any:
+        first, second = jax.random.split(key)
+        return jax.random.uniform(first, (5,)), jax.random.randint(second, (5,), 0, 10)
+
+    found = flatten_results(run(read_stablehlo(jax.jit(function).lower().as_text())))
+    same(found, tuple(np.asarray(value) for value in function()))
+
+
+@pytest.mark.jax
+def test_rng_uniform_of_jax():
+    def function(a: Any, b: Any) -> Any:
+        return lax.rng_uniform(a, b, (100,))
+
+    arguments = np.float32(2), np.float32(3)
+    module = read_stablehlo(jax.jit(function).lower(*arguments).as_text())
+    (found,) = flatten_results(run(module, arguments))
+    assert found.shape == (100,)
+    assert np.all((found >= 2) & (found < 3))

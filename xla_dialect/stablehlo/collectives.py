@@ -1,0 +1,166 @@
+"""Collectives of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, i64
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect import shapes
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import collectives as xla
+from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
+from xla_dialect.replica_groups import (
+    ListedGroups,
+    ReplicaGroupsAttr,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
+from xla_dialect.stablehlo.attributes import Fields
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.syntax import form
+from xla_dialect.types import Array, array
+
+_FILLER = -1
+"""What fills up the rows of groups that are shorter than others."""
+
+
+def take_rows(op: SourceOp, name: str) -> tuple[tuple[int, ...], ...]:
+    """Takes a matrix of integers, `dense<[[0, 1], [2, -1]]>`, without its filler."""
+    value = op.properties.get(name, op.attributes.get(name))
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        op.fail(f"{name} is {'missing' if value is None else value}, not a matrix of integers")
+    sizes = cast("DenseIntOrFPElementsAttr[Any]", value).get_shape()
+    numbers = op.integers(name)
+    if len(sizes) != 2:
+        op.fail(f"{name} is {value}, not a matrix of integers")
+    count, width = sizes
+    rows = (numbers[i * width : (i + 1) * width] for i in range(count))
+    return tuple(tuple(n for n in row if n != _FILLER) for row in rows)
+
+
+def take_groups(op: SourceOp) -> dict[str, Attribute]:
+    """Takes groups, channel and what their ids count, as properties of the `xla` dialect."""
+    groups = ReplicaGroupsAttr(ListedGroups(take_rows(op, "replica_groups")))
+    return {"replica_groups": groups} | take_channel(op)
+
+
+def take_channel(op: SourceOp) -> dict[str, Attribute]:
+    """Takes a channel handle; number 0 stands for none."""
+    handle = op.take("channel_handle")
+    if handle is None:
+        return {}
+    if not isinstance(handle, Fields):
+        op.fail(f"channel_handle is {handle}, not #stablehlo.channel_handle<...>")
+    number = dict(handle.data).get("handle")
+    if not isinstance(number, IntegerAttr):
+        op.fail("channel_handle has no handle")
+    found = cast("IntegerAttr[Any]", number)
+    return {"channel_id": found} if found.value.data else {}
+
+
+def take_global(op: SourceOp) -> dict[str, Attribute]:
+    """Takes `use_global_device_ids`, which is there or not."""
+    flag = op.take("use_global_device_ids") is not None
+    return {"use_global_device_ids": BoolAttr.from_bool(flag)}
+
+
+def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Convert:
+    """The conversion of a collective that may count processes; `dimension`: its name, if any."""
+
+    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+        properties = take_groups(op) | take_global(op)
+        if dimension is not None:
+            properties["dimension"] = IntegerAttr(op.integer(dimension), i64)
+        return conversion.emit(
+            op_class,
+            conversion.operands(op),
+            conversion.result_types(op),
+            properties,
+            conversion.regions(op),
+        )
+
+    return convert
+
+
+def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.all_to_all`, every operand by itself; see `xla_dialect.shapes.rejoined`."""
+    properties = take_groups(op)
+    split, concat = op.integer("split_dimension"), op.integer("concat_dimension")
+    count = op.integer("split_count")
+    results: list[SSAValue] = []
+    for operand, declared in zip(conversion.operands(op), conversion.result_types(op), strict=True):
+        sizes = sizes_of(operand.type)
+        if not 0 <= split < len(sizes) or not 0 <= concat < len(sizes):
+            op.fail(f"(C2) dimensions {split} and {concat} of rank {len(sizes)}")
+        if count < 1 or sizes[split] % count:
+            op.fail(f"(C3) size {sizes[split]} for {count} blocks")
+        (received,) = conversion.emit(
+            xla.AllToAllOp,
+            [operand],
+            [operand.type],
+            {"dimension": IntegerAttr(split, i64)} | properties,
+        )
+        if split != concat:
+            received = _rejoin(conversion, received, (split, concat, count), declared)
+        results.append(received)
+    return results
+
+
+def _rejoin(
+    conversion: Conversion, received: SSAValue, cut: tuple[int, int, int], declared: Attribute
+) -> SSAValue:
+    type_ = cast(Array, received.type)
+    apart, order, _ = shapes.rejoined(sizes_of(type_), *cut)
+    types = [array(type_.element_type, apart)]
+    (blocks,) = conversion.emit(ReshapeOp, [received], types)
+    types = [array(type_.element_type, shapes.permuted(apart, order))]
+    (moved,) = conversion.emit(TransposeOp, [blocks], types, {"dimensions": dimension_list(order)})
+    return conversion.emit(ReshapeOp, [moved], [declared])[0]
+
+
+def convert_collective_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.collective_broadcast`."""
+    return conversion.emit(
+        xla.CollectiveBroadcastOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        take_groups(op),
+    )
+
+
+def convert_collective_permute(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.collective_permute`."""
+    rows = take_rows(op, "source_target_pairs")
+    if any(len(row) != 2 for row in rows):
+        op.fail(f"source_target_pairs are {[list(row) for row in rows]}, not pairs")
+    pairs = SourceTargetPairs(tuple((source, target) for source, target in rows))
+    return conversion.emit(
+        xla.CollectivePermuteOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"source_target_pairs": SourceTargetPairsAttr(pairs)} | take_channel(op),
+    )
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.all_gather": Row(
+        None, global_collective(xla.AllGatherOp, "all_gather_dim"), results=None
+    ),
+    "stablehlo.all_reduce": Row(None, global_collective(xla.AllReduceOp), results=None, regions=1),
+    "stablehlo.reduce_scatter": Row(
+        None,
+        global_collective(xla.ReduceScatterOp, "scatter_dimension"),
+        operands=1,
+        regions=1,
+    ),
+    "stablehlo.all_to_all": Row(None, convert_all_to_all, results=None),
+    "stablehlo.collective_broadcast": Row(None, convert_collective_broadcast, operands=1),
+    "stablehlo.collective_permute": Row(None, convert_collective_permute, operands=1),
+    "stablehlo.partition_id": Row(form(), one_to_one(xla.PartitionIdOp), operands=0),
+    "stablehlo.replica_id": Row(form(), one_to_one(xla.ReplicaIdOp), operands=0),
+}

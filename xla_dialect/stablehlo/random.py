@@ -1,0 +1,69 @@
+"""Random numbers of StableHLO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import SSAValue
+
+from xla_dialect.attributes import (
+    RandomAlgorithm,
+    RandomAlgorithmAttr,
+    RandomDistribution,
+    RandomDistributionAttr,
+)
+from xla_dialect.ops import random as xla
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import form, word_clause
+
+_DISTRIBUTIONS = {
+    "UNIFORM": RandomDistribution.UNIFORM,
+    "NORMAL": RandomDistribution.NORMAL,
+}
+_ALGORITHMS = {
+    "DEFAULT": RandomAlgorithm.DEFAULT,
+    "THREE_FRY": RandomAlgorithm.THREE_FRY,
+    "PHILOX": RandomAlgorithm.PHILOX,
+}
+
+
+def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.rng`; the operand with the sizes says what the result type does."""
+    word = op.word("rng_distribution") or ""
+    if word not in _DISTRIBUTIONS:
+        op.fail(f"rng_distribution is {word or 'missing'}")
+    return conversion.emit(
+        xla.RngOp,
+        conversion.operands(op)[:2],
+        conversion.result_types(op),
+        {"distribution": RandomDistributionAttr(_DISTRIBUTIONS[word])},
+    )
+
+
+def convert_rng_bit_generator(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.rng_bit_generator`."""
+    word = op.word("rng_algorithm") or ""
+    if word not in _ALGORITHMS:
+        op.fail(f"rng_algorithm is {word or 'missing'}")
+    return conversion.emit(
+        xla.RngBitGeneratorOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"algorithm": RandomAlgorithmAttr(_ALGORITHMS[word])},
+    )
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.rng": Row(
+        form(distribution=word_clause("rng_distribution", "rng_distribution")),
+        convert_rng,
+        operands=3,
+    ),
+    "stablehlo.rng_bit_generator": Row(
+        form(algorithm=word_clause("rng_algorithm", "rng_algorithm")),
+        convert_rng_bit_generator,
+        operands=1,
+        results=2,
+    ),
+}

@@ -1,0 +1,85 @@
+"""Tokens of StableHLO, and what moves data out of a program and into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import BoolAttr, StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect.ops import transfers as xla
+from xla_dialect.stablehlo.collectives import take_channel
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import form
+from xla_dialect.types import array
+
+
+def take_config(op: SourceOp, name: str) -> dict[str, Attribute]:
+    """Takes the configuration of an infeed or outfeed, if there is any."""
+    config = op.take(name)
+    if config is not None and not isinstance(config, StringAttr):
+        op.fail(f"{name} is {config}, not a string")
+    return {} if config is None or not config.data else {name: config}
+
+
+def convert_infeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.infeed`: the leaves of the item and a token; the layout is kept."""
+    layout = op.take("layout")
+    if layout is not None:
+        op.attributes["xla.layout"] = layout
+    return conversion.emit(
+        xla.InfeedOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        take_config(op, "infeed_config"),
+    )
+
+
+def convert_outfeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.outfeed`: the leaves of the item and a token."""
+    if not op.operands:
+        op.fail("has 0 operands, expected a token at least")
+    return conversion.emit(
+        xla.OutfeedOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        take_config(op, "outfeed_config"),
+    )
+
+
+def take_transfer(op: SourceOp) -> dict[str, Attribute]:
+    """Takes the channel of a send or recv, and whether the host is at its other end."""
+    if op.take("source_target_pairs") is not None:
+        op.fail("source_target_pairs of a transfer are not supported")
+    is_host = BoolAttr.from_bool(op.flag("is_host_transfer"))
+    return take_channel(op) | {"is_host_transfer": is_host}
+
+
+def convert_send(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.send` waits until it is done."""
+    properties = take_transfer(op)
+    data, token = conversion.operands(op)
+    types = [data.type, array(xla.U32, ()), xla.TOKEN]
+    context = conversion.emit(xla.SendOp, [data, token], types, properties)
+    return conversion.emit(xla.SendDoneOp, context, conversion.result_types(op), properties)
+
+
+def convert_recv(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.recv` waits until it is done."""
+    properties = take_transfer(op)
+    results = conversion.result_types(op)
+    types = [results[0], array(xla.U32, ()), xla.TOKEN]
+    context = conversion.emit(xla.RecvOp, conversion.operands(op), types, properties)
+    return conversion.emit(xla.RecvDoneOp, context, results, properties)
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.after_all": Row(form(), one_to_one(xla.AfterAllOp)),
+    "stablehlo.create_token": Row(form(), one_to_one(xla.AfterAllOp), operands=0),
+    "stablehlo.infeed": Row(None, convert_infeed, operands=1, results=None),
+    "stablehlo.outfeed": Row(None, convert_outfeed),
+    "stablehlo.send": Row(None, convert_send, operands=2),
+    "stablehlo.recv": Row(None, convert_recv, operands=1, results=2),
+}
