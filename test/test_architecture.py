@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.convolution_labels",
         "xla_dialect.replica_groups",
     ),
-    ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.traits"),
+    ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),
     ("xla_dialect.op",),
     ("xla_dialect.ops",),
     ("xla_dialect.dialect", "xla_dialect.verification"),

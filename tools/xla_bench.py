@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 import lowerings
+from lowerings.collector import collector_paused
 from lowerings.context import make_context
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
@@ -40,11 +41,18 @@ from tools.stored_programs import (
     StoredProgram,
     stored_programs,
 )
+from xla_dialect.builder import XlaBuilder
+from xla_dialect.verification import verify
 
 # One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
 TURN_SECONDS = 0.005
 # Its passes are reported if no programs are named.
 LARGEST_PROGRAM = "transformer_block"
+# A large model, or an HLO dump of one.
+VERIFIED_OPERATIONS = 10_000
+VERIFICATIONS = 7
+# Of `chain_of_layers`, its computation included.
+OPERATIONS_OF_A_LAYER = 12
 # The width of tables in a file or a log.
 OUTPUT_COLUMNS = 120
 
@@ -207,6 +215,37 @@ def pass_throughput(program: StoredProgram, console: Console) -> None:
     console.print(table)
 
 
+def verification_speed(console: Console) -> None:
+    """Prints how fast a module of at least `VERIFIED_OPERATIONS` operations is verified."""
+    module = chain_of_layers(VERIFIED_OPERATIONS)
+    operations = sum(1 for _ in module.walk())
+    times: list[float] = []
+    with collector_paused():
+        for _ in range(VERIFICATIONS):
+            # It only computes: what other processes take does not count.
+            start = time.process_time()
+            verify(module)
+            times.append(time.process_time() - start)
+    seconds = statistics.median(times)
+    console.print(
+        f"verification: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
+        f"{operations / seconds:,.0f} operations/s"
+    )
+
+
+def chain_of_layers(operations: int) -> ModuleOp:
+    """A program of at least so many operations: layers of a network, one after the other."""
+    b = XlaBuilder("chain")
+    x = b.parameter(0, "f32[8,16]", "x")
+    weights = b.parameter(1, "f32[16,16]", "weights")
+    bias = b.parameter(2, "f32[16]", "bias")
+    for _ in range(operations // OPERATIONS_OF_A_LAYER + 1):
+        y = b.tanh(b.add(b.dot(x, weights), bias, broadcast_dimensions=[1]))
+        sums = b.reduce(y, 0.0, b.add, dimensions=[1])
+        x = b.reshape(b.transpose(b.sub(y, sums, broadcast_dimensions=[0]), [1, 0]), [8, 16])
+    return b.build(x)
+
+
 def start_up(console: Console) -> None:
     """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
     command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
@@ -244,6 +283,7 @@ def measure(argv: Sequence[str] | None) -> int:
     console.print(f"This process had the processor for {share:.0%} of the time.")
     for name in arguments.programs or [LARGEST_PROGRAM]:
         pass_throughput(programs[name], console)
+    verification_speed(console)
     start_up(console)
     return 0
 

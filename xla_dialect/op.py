@@ -38,13 +38,23 @@ from xdsl.ir import (
 from xdsl.irdl import BaseAttr, IRDLOperation, OpDef
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.constraints import results_follow
 from xla_dialect.layout import LayoutAttr, LayoutError
-from xla_dialect.types import MAX_ELEMENTS, Array, element_count, extents, spell_all
+from xla_dialect.structure import Structure
+from xla_dialect.types import (
+    MAX_ELEMENTS,
+    Array,
+    TokenType,
+    element_class,
+    element_count,
+    extents,
+    spell_all,
+)
 from xla_dialect.violation import Violation
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
@@ -126,6 +136,7 @@ class Contract:
     """How to call the `infer` of one class; found once by introspection."""
 
     infer: Callable[..., Types]
+    structure: Structure
     operands: tuple[str, ...]
     """Operand definitions that `infer` takes, in order."""
     properties: tuple[str, ...]
@@ -150,6 +161,7 @@ class Contract:
 
         return Contract(
             infer,
+            Structure.of(definition),
             named(definition.operands),
             tuple(name for name in wanted if name in definition.properties),
             named(definition.regions),
@@ -253,22 +265,63 @@ class XlaOp(IRDLOperation):
         Raises VerifyException `xla.pad: (C3) ...` where a constraint does not hold.
         """
         contract = self.contract()
-        arguments = [_types_of(getattr(self, name)) for name in contract.operands]
-        keywords: dict[str, Any] = {
-            name: decode(self.properties.get(name)) for name in contract.properties
-        }
-        for name in contract.regions:
-            keywords[name] = getattr(self, name)
-        if contract.takes_declared:
-            keywords["declared"] = tuple(self.result_types)
         try:
-            return contract.infer(*arguments, **keywords)
+            return contract.infer(*self._operand_types(contract), **self._keywords(contract))
         except Violation as violation:
             raise VerifyException(f"{self.name}: {violation}") from None
 
-    def verify_(self) -> None:
-        """Checks every constraint and the declared result types against the inferred ones."""
+    def _operand_types(self, contract: Contract) -> list[Any]:
+        """A type for each operand, a tuple of types for a variadic one; raises Violation."""
+        found = [operand.type for operand in self.operands]
+        places = contract.structure.operands.places(len(found))
+        arguments: list[Any] = []
+        for name in contract.operands:
+            place = places[name]
+            if isinstance(place, int):
+                arguments.append(found[place])
+            else:
+                arguments.append(None if place is None else tuple(found[place]))
+        return arguments
+
+    def _keywords(self, contract: Contract) -> dict[str, Any]:
+        """What `infer` takes by keyword; raises Violation."""
+        properties = self.properties
+        contract.structure.check_properties(properties)
+        keywords: dict[str, Any] = {
+            name: decode(properties.get(name)) for name in contract.properties
+        }
+        regions = self.regions
+        places = contract.structure.regions.places(len(regions))
+        for name in contract.regions:
+            place = places[name]
+            keywords[name] = None if place is None else regions[place]
+        if contract.takes_declared:
+            keywords["declared"] = tuple(self.result_types)
+        return keywords
+
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        """
+        Checks structure, constraints and declared result types; xDSL's `verify_` is not called.
+
+        Raises VerifyException.
+        """
+        if verify_nested_ops:
+            for region in self.regions:
+                region.verify()
+        try:
+            if self.next_op is None:
+                _verify_end_of_block(self)
+            self._verify_contract()
+            self.verify_context()
+        except VerifyException as error:
+            self.emit_error(f"Operation does not verify: {error}", error)
+
+    def verify_context(self) -> None:
+        """Checks rules that need more than types and properties; raises VerifyException."""
+
+    def _verify_contract(self) -> None:
         inferred = self.infer_types()
+        structure = self.contract().structure
         declared = tuple(self.result_types)
         if declared != inferred and not results_follow(declared, inferred):
             raise VerifyException(
@@ -277,6 +330,8 @@ class XlaOp(IRDLOperation):
             )
         for type_ in declared:
             _verify_type(self.name, type_)
+        for trait in structure.traits:
+            trait.verify(self)
 
     def print(self, printer: Printer) -> None:
         """Prints the one syntax of the dialect, see `xla_dialect.syntax`."""
@@ -295,13 +350,16 @@ class XlaOp(IRDLOperation):
         )
 
 
-def _types_of(value: Any) -> Any:
-    """The type of an operand, the tuple of types of a variadic one, None for an absent one."""
-    if isinstance(value, SSAValue):
-        return cast("SSAValue[Attribute]", value).type
-    if value is None:
-        return None
-    return tuple(v.type for v in value)
+def _verify_end_of_block(op: Operation) -> None:
+    """What stands last in a block ends it, but where the parent needs no end."""
+    block = op.parent
+    region = None if block is None else block.parent
+    if region is None or op.has_trait(IsTerminator):
+        return
+    parent = region.parent
+    one_block = region.first_block is region.last_block
+    if not one_block or (parent is not None and not parent.has_trait(NoTerminator)):
+        raise VerifyException(f"{op.name}: (Block) ends a block, but is no terminator")
 
 
 def _verify_type(name: str, type_: Attribute) -> None:
@@ -309,8 +367,10 @@ def _verify_type(name: str, type_: Attribute) -> None:
         for element in type_.types.data:
             _verify_type(name, element)
         return
-    if not isinstance(type_, TensorType):
+    if isinstance(type_, TokenType):
         return
+    if not isinstance(type_, TensorType) or not element_class(cast(Array, type_).element_type):
+        raise VerifyException(f"{name}: (Type) a result is {type_}, which is no type of XLA")
     type_ = cast(Array, type_)
     dimensions = extents(type_)
     if element_count([d for d in dimensions if d > 0]) > MAX_ELEMENTS:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -133,6 +134,8 @@ BY_NAME: dict[str, ElementType] = {e.name: e for e in ELEMENT_TYPES}
 """From the HLO name to the row."""
 BY_TYPE: dict[Attribute, ElementType] = {e.type: e for e in ELEMENT_TYPES}
 """From the MLIR type to the row."""
+_BY_CLASS = {type(e.type): e for e in ELEMENT_TYPES if e.element_class == ElementClass.FLOAT}
+# Types without parameters, by the class: hashing a type costs more than all else about it.
 
 PRED: Attribute = BY_NAME["pred"].type
 S32: Attribute = BY_NAME["s32"].type
@@ -150,12 +153,18 @@ def array(
 ) -> Array:
     """The array type of these sizes, which may be dynamic; the default layout if none is given."""
     if encoding is None:
-        encoding = NoneAttr()
-        if is_dynamic(sizes):
-            bounds = tuple(int(n) if isinstance(n, DynamicSize) else None for n in sizes)
-            encoding = LayoutAttr(replace(Layout.default(len(sizes)), bounds=bounds))
-            sizes = [DYNAMIC_INDEX if isinstance(n, DynamicSize) else n for n in sizes]
+        if not is_dynamic(sizes):
+            return _plain_array(element_type, tuple(sizes))
+        bounds = tuple(int(n) if isinstance(n, DynamicSize) else None for n in sizes)
+        encoding = LayoutAttr(replace(Layout.default(len(sizes)), bounds=bounds))
+        sizes = [DYNAMIC_INDEX if isinstance(n, DynamicSize) else n for n in sizes]
     return TensorType(element_type, sizes, encoding)
+
+
+@lru_cache(4096)
+def _plain_array(element_type: Attribute, sizes: tuple[int, ...]) -> Array:
+    """The array type in the default layout; a program has few types, and many values of each."""
+    return TensorType(element_type, sizes)
 
 
 def sizes_of(type_: Array) -> tuple[int, ...]:
@@ -198,8 +207,11 @@ def united_type(first: Array, *others: Array) -> Array:
 
 def element_class(element_type: Attribute) -> ElementClass:
     """The class of an element type; no class (falsy) for what is no element type of XLA."""
-    row = BY_TYPE.get(element_type)
-    return ElementClass(0) if row is None else row.element_class
+    row = _BY_CLASS.get(type(element_type)) or BY_TYPE.get(element_type)
+    return _NO_CLASS if row is None else row.element_class
+
+
+_NO_CLASS = ElementClass(0)
 
 
 def element_name(element_type: Attribute) -> str:

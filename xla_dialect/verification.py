@@ -6,8 +6,10 @@ dominance), calls agree with their functions, and the error points into the sour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -29,6 +31,10 @@ class InvalidProgram(LocatedError):
 
 Sources = Mapping[str, str]
 """From file name to text: messages quote the line that a location names."""
+
+
+# Looked up by class: `isinstance` of classes of operations costs as much as a small verifier.
+_CALLS = frozenset((CallOp, FuncCallOp))
 
 
 def verify(module: ModuleOp, sources: Sources | None = None) -> None:
@@ -114,15 +120,27 @@ def _name(value: SSAValue) -> str:
     return f"%{value.name_hint}" if value.name_hint else f"of type {value.type}"
 
 
+_Check: TypeAlias = Callable[[Any, "_Program"], None]
+
+
+@cache
+def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
+    """What a class of operations is checked for beside the program; found once per class."""
+    if issubclass(operation, CallOp | FuncCallOp):
+        return lambda op, program: _verify_call(op, program.functions)
+    if issubclass(operation, CollectiveOp):
+        return lambda op, program: op.verify_processes(*program.process_counts)
+    if issubclass(operation, TransferStartOp):
+        return lambda op, program: op.verify_users()
+    return None
+
+
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         op.verify(verify_nested_ops=False)
-        if isinstance(op, CallOp | FuncCallOp):
-            _verify_call(op, program.functions)
-        elif isinstance(op, CollectiveOp):
-            op.verify_processes(*program.process_counts)
-        elif isinstance(op, TransferStartOp):
-            op.verify_users()
+        check = _check_beside_the_program(type(op))
+        if check is not None:
+            check(op, program)
     except VerifyException as error:
         raise invalid_program(op, _message(op, error), program.sources) from None
 
@@ -170,7 +188,7 @@ def _verify_call_graph(program: _Program) -> None:
     """No function calls itself, directly or through others (Call: the graph is acyclic)."""
     functions = program.functions
     calls = {
-        name: [op for op in function.walk() if isinstance(op, CallOp | FuncCallOp)]
+        name: [cast("CallOp | FuncCallOp", op) for op in function.walk() if type(op) in _CALLS]
         for name, function in functions.items()
     }
     done: set[str] = set()

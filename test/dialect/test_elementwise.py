@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from small_programs import value
 from violations import accepts, assert_violates, cases
+from xdsl.dialects.builtin import IndexType
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.elementwise_binary import CompareOp, ComplexOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, spell
+from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, array, spell
 
 SIGNED, UNSIGNED, FLOAT = ElementClass.SIGNED, ElementClass.UNSIGNED, ElementClass.FLOAT
 INT = ElementClass.INTEGER
@@ -166,8 +167,8 @@ def test_compare(row: ElementType):
                 assert spell(accepts(build).results[0].type) == "pred[2]"
 
 
-def compare(lhs: str, rhs: str) -> XlaOp:
-    return CompareOp(value(lhs), value(rhs), direction="LT")
+def compare(lhs: str, rhs: str, order: str | None = None) -> XlaOp:
+    return CompareOp(value(lhs), value(rhs), direction="LT", comparison_type=order)
 
 
 def clamp(low: str, operand: str, high: str) -> XlaOp:
@@ -178,11 +179,11 @@ def select(pred: str, on_true: str, on_false: str) -> XlaOp:
     return SelectOp(value(pred), value(on_true), value(on_false))
 
 
-def convert(operand: str, result: Any) -> XlaOp:
+def convert(operand: Any, result: Any) -> XlaOp:
     return ConvertOp(value(operand), result_types=[value(result).type])
 
 
-def bitcast_convert(operand: str, result: Any) -> XlaOp:
+def bitcast_convert(operand: Any, result: Any) -> XlaOp:
     return BitcastConvertOp(value(operand), result_types=[value(result).type])
 
 
@@ -194,6 +195,14 @@ def bitcast_convert(operand: str, result: Any) -> XlaOp:
             ("C1", lambda: compare("f32[2]", "s32[2]")),
             ("C2", lambda: compare("f32[2]", "f32[3]")),
             ("C2", lambda: compare("f32[2]", "f32[]")),
+            ("C5", lambda: compare("c64[2]", "c64[2]")),
+            ("C6", lambda: compare("s32[2]", "s32[2]", "TOTALORDER")),
+        ),
+        *cases(
+            "complex",
+            ("C1", lambda: ComplexOp(value("f16[2]"), value("f16[2]"))),
+            ("C1", lambda: ComplexOp(value("f32[2]"), value("f64[2]"))),
+            ("C2", lambda: ComplexOp(value("f32[2]"), value("f32[3]"))),
         ),
         *cases(
             "clamp",
@@ -214,12 +223,16 @@ def bitcast_convert(operand: str, result: Any) -> XlaOp:
         ),
         *cases(
             "convert",
+            ("C1", lambda: convert(TokenType(), "s32[2]")),
+            ("C1", lambda: convert("f32[2]", array(IndexType(), [2]))),
             ("C2", lambda: convert("f32[2]", "s32[3]")),
             ("C2", lambda: convert("f32[2]", "s32[2,1]")),
             ("Result", lambda: ConvertOp(value("f32[2]"))),
         ),
         *cases(
             "bitcast_convert",
+            ("C1", lambda: bitcast_convert(TokenType(), "u16[]")),
+            ("C1", lambda: bitcast_convert("s64[2]", array(IndexType(), [2]))),
             ("C3", lambda: bitcast_convert("u8[]", "u16[]")),
             ("C3", lambda: bitcast_convert("u8[4]", "u16[2]")),
             ("C3", lambda: bitcast_convert("u8[2,4]", "u64[2]")),

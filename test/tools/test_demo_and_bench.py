@@ -41,7 +41,14 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_benchmark() -> None:
     answer = bench("argmax", "--turns=1", "--compiles=1")
     assert answer.returncode == 0, answer.stderr
-    for line in ("argmax.hlo", "argmax.mlir", "argmax_optimized.hlo", "xla-opt --help"):
+    lines = (
+        "argmax.hlo",
+        "argmax.mlir",
+        "argmax_optimized.hlo",
+        "verification: ",
+        "xla-opt --help",
+    )
+    for line in lines:
         assert line in answer.stdout
 
 

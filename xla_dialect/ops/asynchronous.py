@@ -112,9 +112,8 @@ class DoneOp(XlaOp):
         """Element 1 of the context."""
         return finished(context, declared)
 
-    def verify_(self) -> None:
+    def verify_context(self) -> None:
         """Checks the context, and that it is one of the right kind."""
-        super().verify_()
         start = producer(self.context)
         if start is not None and not isinstance(start, self.STARTS):
             raise VerifyException(f"{self.name}: (C1) the operand is the result of {start.name}")
@@ -186,9 +185,8 @@ class AsyncUpdateOp(XlaOp):
         )
         return context
 
-    def verify_(self) -> None:
+    def verify_context(self) -> None:
         """Checks the context, and that it is one of an asynchronous computation."""
-        super().verify_()
         start = producer(self.context)
         if start is not None and not isinstance(start, AsyncStartOp | AsyncUpdateOp):
             raise VerifyException(f"{self.name}: (C1) the operand is the result of {start.name}")

@@ -105,11 +105,12 @@ class DynamicReshapeOp(XlaOp):
     """
     The elements in row-major order, refilled into an array of the sizes `dim_sizes`.
 
-    The declared type bounds the sizes. At run time they have as many elements as the operand, none
-    exceeds its bound, and those of static dimensions are as declared.
+    The declared type bounds the sizes.
 
     (C1) operand and result are arrays of one element type. (C2) `dim_sizes` has one `s32[]` per
     dimension of the result. (C3) the bounds of the result have as many elements as the operand.
+    (C4) at run time the sizes have as many elements as the operand, none exceeds its bound, and
+    those of static dimensions are as declared.
     """
 
     name = "xla.dynamic_reshape"

@@ -212,9 +212,8 @@ class TransferDoneOp(TransferOp):
 
     context = var_operand_def()
 
-    def verify_(self) -> None:
+    def verify_context(self) -> None:
         """Checks types, and that the context is one of the right kind (C3)."""
-        super().verify_()
         start = producer(self.context)
         if start is not None and not isinstance(start, self.STARTS):
             raise VerifyException(f"{self.name}: (C3) the operand is the result of {start.name}")

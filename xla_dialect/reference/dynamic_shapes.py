@@ -123,7 +123,7 @@ class DynamicShapeFunctions(InterpreterFunctions):
         for number, (size, bound) in enumerate(zip(wanted, bounds(op.result), strict=True)):
             fits = 0 <= size <= bound if isinstance(bound, DynamicSize) else size == bound
             if not fits:
-                raise XlaError(f"size {size} of dimension {number}, declared as {bound!r}")
+                raise XlaError(f"(C4) size {size} of dimension {number}, declared as {bound!r}")
         if math.prod(wanted) != operand.size:
-            raise XlaError(f"{operand.size} elements for the sizes {wanted}")
+            raise XlaError(f"(C4) {operand.size} elements for the sizes {wanted}")
         return (operand.reshape(wanted),)
