@@ -1,7 +1,7 @@
 """The attributes of HLO text: how each kind of value is spelled, and which attributes exist.
 
-A spelling turns the text of a value into properties of an operation: mostly one property of the
-same name, sometimes several (`slice={[0:4:2]}` is three lists).
+A spelling turns the text of a value into properties of an operation, and back: mostly one property
+of the same name, sometimes several (`slice={[0:4:2]}` is three lists).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -25,11 +26,30 @@ from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
 from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
+from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.parser import parse_type
+from xla_dialect.hlo_text.shapes import spell_type
 
 Properties: TypeAlias = dict[str, Attribute]
-Spelling: TypeAlias = Callable[[str], Properties]
-"""From the text of a value to properties; raises PartError."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the value of one attribute is written, in both directions."""
+
+    properties: tuple[str, ...]
+    """The properties that it gives."""
+    read: Callable[[str], Properties]
+    """From the text of a value to the properties; raises PartError."""
+    write: Callable[..., str]
+    """From the values of `properties`, in order, to the text as XLA prints it."""
+
+
+def of_one(
+    property_name: str, read: Callable[[str], Attribute], write: Callable[[Any], str]
+) -> Spelling:
+    """The spelling of a single property."""
+    return Spelling((property_name,), lambda text: {property_name: read(text)}, write)
 
 
 COMMON_ATTRIBUTES = frozenset(
@@ -80,6 +100,17 @@ def kept_value(attribute: str, text: str) -> Attribute:
     return DictionaryAttr(found)
 
 
+def kept_text(attribute: str, value: Attribute) -> str:
+    """The text of an attribute that is not interpreted; the inverse of `kept_value`."""
+    if isinstance(value, DictionaryAttr):
+        fields = (
+            f'{name}="{field.data}"' if isinstance(field, StringAttr) else f"{name}={_int(field)}"
+            for name, field in value.data.items()
+        )
+        return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
+    return _str(value)
+
+
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}
 _FIELD = re.compile(
     r'([A-Za-z_][\w.\-]*+)=(?:(0|[1-9][0-9]{0,17})(?![0-9])|"([^"\\]*+(?:\\.[^"\\]*+)*)")'
@@ -88,129 +119,149 @@ _FIELD = re.compile(
 
 def integer(property_name: str) -> Spelling:
     """`3`"""
-    return lambda text: {property_name: IntegerAttr(_whole(text, _INTEGER, "an integer"), i64)}
+
+    def read(text: str) -> Attribute:
+        return IntegerAttr(_whole(text, _INTEGER, "an integer"), i64)
+
+    return of_one(property_name, read, lambda value: str(_int(value)))
 
 
 def boolean(property_name: str) -> Spelling:
     """`true` or `false`"""
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         if text not in ("true", "false"):
             raise PartError(f"expected true or false, found {quoted(text)}")
-        return {property_name: BoolAttr.from_bool(text == "true")}
+        return BoolAttr.from_bool(text == "true")
 
-    return read
+    return of_one(property_name, read, lambda value: "true" if _int(value) else "false")
 
 
 def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
     """One of the words of an enumeration, `LT`"""
+    words = {case: text for text, case in cases.items()}
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         if text not in cases:
             raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}")
-        return {property_name: cases[text]}
+        return cases[text]
 
-    return read
+    return of_one(property_name, read, words.__getitem__)
 
 
 def string(property_name: str) -> Spelling:
     """`"text"`, escapes as they are written"""
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         if _STRING.fullmatch(text) is None:
             raise PartError(f"expected a string in quotes, found {quoted(text)}")
-        return {property_name: StringAttr(text[1:-1])}
+        return StringAttr(text[1:-1])
 
-    return read
+    return of_one(property_name, read, lambda value: f'"{_str(value)}"')
 
 
 def verbatim(property_name: str) -> Spelling:
     """Anything, as it is written"""
-    return lambda text: {property_name: StringAttr(text)}
+    return of_one(property_name, StringAttr, _str)
 
 
 def shape(property_name: str) -> Spelling:
     """`(f32[2]{0}, s32[])`"""
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         try:
-            return {property_name: parse_type(text)}
+            return parse_type(text)
         except HloSyntaxError as error:
             raise PartError(error.message, max(error.column - 1, 0)) from None
 
-    return read
+    return of_one(property_name, read, spell_type)
 
 
 def uninterpreted(attribute: str) -> Spelling:
     """Anything, see `kept_value`"""
-    return lambda text: {kept_name(attribute): kept_value(attribute, text)}
+    return of_one(
+        kept_name(attribute),
+        lambda text: kept_value(attribute, text),
+        lambda value: kept_text(attribute, value),
+    )
 
 
 def integers(property_name: str) -> Spelling:
     """`{0,1}`"""
-    return lambda text: {property_name: _dense(_list(text))}
+    return of_one(
+        property_name, lambda text: _dense(_list(text)), lambda value: _braces(_ints(value))
+    )
 
 
 def number(property_name: str) -> Spelling:
     """`0.001` or `nan`, a 32-bit float"""
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         if _NUMBER.fullmatch(text) is None:
             raise PartError(f"expected a number, found {quoted(text)}")
         value = float(text)
         if abs(value) >= _FLOAT_OVERFLOW:
             raise PartError(f"{quoted(text)} does not fit a 32-bit float")
-        return {property_name: FloatAttr(value, f32)}
+        return FloatAttr(value, f32)
 
-    return read
+    return of_one(property_name, read, lambda value: spell_float(value.value.data))
 
 
 def spelled(attribute_class: type[SpelledAttribute[Any]]) -> Callable[[str], Spelling]:
     """The text of such an attribute, `bf01_oi01->bf01`, or the same in braces, `{size=2x3}`"""
-    start = 1 if attribute_class.in_braces else 0
+    opening, closing = ("{", "}") if attribute_class.in_braces else ("", "")
+    start = len(opening)
 
-    def spelling(property_name: str) -> Spelling:
-        def read(text: str) -> Properties:
-            if start and not (text.startswith("{") and text.endswith("}")):
-                raise PartError(f"expected '{{' and '}}', found {quoted(text)}")
-            try:
-                content = attribute_class.read(text[start : len(text) - start])
-            except SpellingError as error:
-                raise PartError(str(error), start + error.position) from None
-            return {property_name: attribute_class(content)}
+    def read(text: str) -> Attribute:
+        if start and not (text.startswith("{") and text.endswith("}")):
+            raise PartError(f"expected '{{' and '}}', found {quoted(text)}")
+        try:
+            content = attribute_class.read(text[start : len(text) - start])
+        except SpellingError as error:
+            raise PartError(str(error), start + error.position) from None
+        return attribute_class(content)
 
-        return read
-
-    return spelling
+    return lambda property_name: of_one(
+        property_name, read, lambda value: f"{opening}{value.data}{closing}"
+    )
 
 
 def single_dimension(property_name: str) -> Spelling:
     """`{0}`: a list of exactly one"""
 
-    def read(text: str) -> Properties:
+    def read(text: str) -> Attribute:
         numbers = _list(text)
         if len(numbers) != 1:
             raise PartError(f"expected one dimension, found {len(numbers)}")
-        return {property_name: IntegerAttr(numbers[0], i64)}
+        return IntegerAttr(numbers[0], i64)
 
-    return read
+    return of_one(property_name, read, lambda value: f"{{{_int(value)}}}")
 
 
 def slice_ranges(start: str, limit: str, strides: str) -> Spelling:
     """`{[0:4:2], [1:3]}`: start, limit and stride (1 where left out) of every dimension"""
+    property_names = (start, limit, strides)
 
     def read(text: str) -> Properties:
         ranges = [
             _numbers(match, text, default=1)
             for match in _items(text, _RANGE, "a range [start:limit:stride]")
         ]
-        return _columns((start, limit, strides), ranges)
+        return _columns(property_names, ranges)
 
-    return read
+    def write(*values: Attribute) -> str:
+        ranges = (
+            f"[{first}:{last}]" if stride == 1 else f"[{first}:{last}:{stride}]"
+            for first, last, stride in zip(*map(_ints, values), strict=True)
+        )
+        return "{" + ", ".join(ranges) + "}"
+
+    return Spelling(property_names, read, write)
 
 
 def padding(low: str, high: str, interior: str) -> Spelling:
     """`1_2x0_0_1`: low, high and interior (0 where left out) padding of every dimension"""
+    property_names = (low, high, interior)
 
     def read(text: str) -> Properties:
         rows: list[list[int]] = []
@@ -224,9 +275,16 @@ def padding(low: str, high: str, interior: str) -> Spelling:
                 )
             rows.append([_checked(n or "0", position) for n in match.groups()])
             position += len(part) + 1
-        return _columns((low, high, interior), rows)
+        return _columns(property_names, rows)
 
-    return read
+    def write(*values: Attribute) -> str:
+        has_interior = any(_ints(values[2]))
+        return "x".join(
+            f"{before}_{after}_{between}" if has_interior else f"{before}_{after}"
+            for before, after, between in zip(*map(_ints, values), strict=True)
+        )
+
+    return Spelling(property_names, read, write)
 
 
 def names(text: str) -> list[tuple[str, int]]:
@@ -323,6 +381,22 @@ def _numbers(match: re.Match[str], text: str, default: int) -> list[int]:
 
 def _dense(numbers: Sequence[int]) -> Attribute:
     return DenseArrayBase.from_list(i64, numbers)
+
+
+def _int(value: Attribute) -> int:
+    return cast("IntegerAttr[Any]", value).value.data
+
+
+def _ints(value: Attribute) -> Sequence[int]:
+    return cast("DenseArrayBase[Any]", value).get_values()
+
+
+def _str(value: Attribute) -> str:
+    return cast(StringAttr, value).data
+
+
+def _braces(numbers: Sequence[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def _columns(property_names: tuple[str, str, str], rows: Sequence[Sequence[int]]) -> Properties:

@@ -1,4 +1,4 @@
-"""What can be wrong with HLO text: its spelling, or what it says."""
+"""What can be wrong with HLO text: its spelling, what it says, or what it is to say."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ class PartError(ValueError):
     def __init__(self, message: str, position: int = 0):
         self.position = position
         super().__init__(message)
+
+
+class HloPrintError(LocatedError):
+    """The module holds what HLO text cannot say: an operation or a type of another dialect."""
+
+
+class Inexpressible(ValueError):
+    """HLO text has no spelling for a type or a value; whoever knows the place makes the error."""
 
 
 def quoted(text: str) -> str:

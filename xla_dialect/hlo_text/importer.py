@@ -222,7 +222,7 @@ class _ModuleImporter:
                     f"HloModule has no attribute '{name}' (it has {known})", attribute.start
                 )
             try:
-                found |= spelling(module.text[start:end])
+                found |= spelling.read(module.text[start:end])
             except PartError as error:
                 self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
         if len(module.computations) > 1:

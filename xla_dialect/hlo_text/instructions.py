@@ -260,7 +260,7 @@ class InstructionImporter:
 
     def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
         try:
-            return opcode.spellings[name](self.text[value.start : value.end])
+            return opcode.spellings[name].read(self.text[value.start : value.end])
         except PartError as error:
             self.fail_syntax(f"{name}: {error}", value.start + error.position)
 

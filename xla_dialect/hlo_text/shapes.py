@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
+from xla_dialect.hlo_text.errors import Inexpressible, PartError, quoted, suggestion
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
-from xla_dialect.types import BY_NAME, MAX_ELEMENTS, TokenType, array, element_count
+from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
+    MAX_ELEMENTS,
+    Array,
+    TokenType,
+    array,
+    element_count,
+    spell,
+)
 
 _SHAPE = re.compile(r"([a-z0-9]++)\s*+\[([^\]]*+)\]\s*+(\{.*\})?", re.DOTALL)
 _DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+", re.ASCII)
@@ -88,3 +99,48 @@ def _parse_layout(
     except LayoutError as error:
         raise PartError(str(error), start + (error.position or 0)) from None
     return None if layout.is_default else LayoutAttr(layout)
+
+
+def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
+    """
+    The text of a type, the inverse of `parse_type`: `f32[2,3]{1,0}`, `(s32[], token[])`.
+
+    Every array of rank 1 or more has its layout, unless they are left out. Raises Inexpressible
+    for what is no type of HLO.
+    """
+    if isinstance(type_, TensorType):
+        type_ = cast(Array, type_)
+        if type_.element_type not in BY_TYPE:
+            raise Inexpressible(f"{type_} is no type of HLO")
+        return spell(type_) + (_spell_layout(type_) if with_layouts else "")
+    if isinstance(type_, TupleType):
+        return f"({number_every_fifth([spell_type(t, with_layouts) for t in type_.types.data])})"
+    if isinstance(type_, TokenType):
+        return "token[]"
+    raise Inexpressible(f"{type_} is no type of HLO")
+
+
+def number_every_fifth(texts: Sequence[str]) -> str:
+    """A list as XLA prints it: `a, b, c, d, e, /*index=5*/f`."""
+    if len(texts) <= _COUNTED:
+        return ", ".join(texts)
+    return ", ".join(
+        f"/*index={i}*/{text}" if i and not i % _COUNTED else text for i, text in enumerate(texts)
+    )
+
+
+_COUNTED = 5
+
+
+def _spell_layout(type_: Array) -> str:
+    """`{1,0:T(8,128)}`, or nothing for a scalar that has nothing to say."""
+    if isinstance(type_.encoding, NoneAttr):
+        rank = len(type_.shape.data)
+        return f"{{{','.join(map(str, range(rank - 1, -1, -1)))}}}" if rank else ""
+    if not isinstance(type_.encoding, LayoutAttr):
+        raise Inexpressible(f"{type_} has an encoding that is no layout")
+    layout = type_.encoding.data
+    if layout.padded_dimensions:
+        raise Inexpressible(f"layout of {type_}: today's HLO text has no padded_dimensions")
+    text = str(layout)
+    return "" if text == "{}" else text
