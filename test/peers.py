@@ -1,5 +1,5 @@
 """
-The optional programs that tests compare with: mlir-opt 22 and JAX.
+The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax.
 
 Away from CI a missing peer skips the tests that need it; in CI (`CI=true`) it is an error, so that
 no comparison disappears unnoticed.
@@ -45,6 +45,12 @@ def has_jax() -> bool:
     return importlib.util.find_spec("jax") is not None
 
 
+@functools.cache
+def has_flax() -> bool:
+    """Whether flax and optax can be imported."""
+    return all(importlib.util.find_spec(name) is not None for name in ("jax", "flax", "optax"))
+
+
 def missing_peers() -> dict[str, str]:
     """The peers that are missing, each with what to install."""
     missing: dict[str, str] = {}
@@ -54,5 +60,7 @@ def missing_peers() -> dict[str, str]:
             "(apt.llvm.org)"
         )
     if not has_jax():
-        missing["jax"] = "JAX is not installed: pip install -e '.[jax]'"
+        missing["jax"] = "JAX is not installed: pip install -e '.[peers]'"
+    if not has_flax():
+        missing["flax"] = "flax and optax are not installed: pip install -e '.[peers]'"
     return missing

@@ -66,6 +66,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.program",),
     ("lowerings.execution",),
     ("lowerings.compilation",),
+    ("lowerings.jax",),
     ("lowerings",),
     ("tools",),
 )

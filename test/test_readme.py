@@ -36,5 +36,5 @@ def test_command(
 
 
 def test_examples_are_found() -> None:
-    assert len(PYTHON_BLOCKS) == 2
+    assert len(PYTHON_BLOCKS) == 3
     assert len(COMMANDS) >= 5

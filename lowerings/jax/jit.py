@@ -1,0 +1,178 @@
+"""`jit`: JAX's own, but for who compiles and runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any
+
+from lowerings.compilation import Program
+from lowerings.jax.interfaces import is_tracer, jax, trace_context
+from lowerings.jax.leaves import abstract_leaf, to_jax, to_numpy, to_plain
+from lowerings.jax.lowered import JaxProgramError, Lowered
+
+_tracing: ContextVar[bool] = ContextVar("tracing", default=False)
+"""Whether JAX is tracing for us: then functions inside are traced along."""
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    backend: str = "llvm",
+    num_threads: int | None = None,
+) -> Any:
+    """
+    A function that JAX traces and lowers, and this toolkit compiles and runs.
+
+    Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
+    arguments or settings of JAX. If an argument is a JAX array, so are the results, else they are
+    numpy arrays; neither is copied where that can be avoided. `backend` and `num_threads` are
+    those of `lowerings.compile`. `donate_argnums` is told to the compiler, which may use the
+    memory of these arguments; they are not written to unless it does.
+
+    Also a decorator, with or without arguments. Raises JaxProgramError for a program that this
+    toolkit cannot compile; JAX's own errors pass through.
+    """
+
+    def make(function: Callable[..., Any]) -> Jitted:
+        numbers, names = _static_parameters(function, static_argnums, static_argnames)
+        return Jitted(function, numbers, names, donate_argnums, backend, num_threads)
+
+    return make if fun is None else make(fun)
+
+
+@dataclass(frozen=True, slots=True)
+class _Specialization:
+    """A program for arguments of one kind."""
+
+    program: Program
+    lowered: Lowered
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        """Runs the program on the leaves of the arguments."""
+        lowered = self.lowered
+        arrays = [to_numpy(leaf, aval) for leaf, aval in zip(leaves, lowered.in_avals, strict=True)]
+        found = self.program(*arrays)
+        restore = to_jax if any(isinstance(leaf, jax.Array) for leaf in leaves) else to_plain
+        results = [
+            restore(value, aval) for value, aval in zip(found, lowered.out_avals, strict=True)
+        ]
+        return jax.tree.unflatten(lowered.out_tree, results)
+
+
+class Jitted:
+    """What `jit` returns: call it, or look at how it is lowered."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: Sequence[int],
+        static_argnames: Sequence[str],
+        donate_argnums: int | Sequence[int] | None,
+        backend: str,
+        num_threads: int | None,
+    ):
+        self.__name__ = "function"
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._backend = backend
+        self._num_threads = num_threads
+        self._static_numbers = frozenset(static_argnums)
+        self._static_names = frozenset(static_argnames)
+        self._jax = jax.jit(
+            function,
+            static_argnums=tuple(static_argnums),
+            static_argnames=tuple(static_argnames),
+            donate_argnums=donate_argnums,
+            keep_unused=True,
+        )
+        self._specializations: dict[Hashable, _Specialization] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the function on pytrees of arrays and numbers."""
+        leaves, key = self._leaves_and_key(args, kwargs)
+        found = self._specializations.get(key)
+        if found is None:
+            if any(map(is_tracer, leaves)):
+                return self._inline(args, kwargs)
+            lowered = self.lower(*args, **kwargs)
+            found = self._specializations[key] = _Specialization(lowered.compile(), lowered)
+        return found(leaves)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Lets the function be a method."""
+        return self if instance is None else MethodType(self, instance)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The function traced and lowered by JAX for arguments like these."""
+        token = _tracing.set(True)
+        try:
+            traced = self._jax.trace(*args, **kwargs)
+        finally:
+            _tracing.reset(token)
+        return Lowered(traced, self._backend, self._num_threads)
+
+    def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call of a function inside one that is being traced for us becomes part of it."""
+        if not _tracing.get():
+            raise JaxProgramError(
+                f"jit({self.__name__}) was called while JAX traces another function, which JAX "
+                "would compile; apply lowerings.jax.jit to the outermost function, as in "
+                "jit(jax.grad(f))"
+            )
+        return self._jax(*args, **kwargs)
+
+    def _leaves_and_key(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], Hashable]:
+        """The leaves of what is not static, and what a compiled program depends on."""
+        static: Hashable = ()
+        if self._static_numbers or self._static_names:
+            numbers = {n for n in self._static_numbers if n < len(args)}
+            named = [name for name in sorted(kwargs) if name in self._static_names]
+            static = (
+                tuple((number, _typed(args[number])) for number in sorted(numbers)),
+                tuple((name, _typed(kwargs[name])) for name in named),
+            )
+            args = tuple(value for n, value in enumerate(args) if n not in numbers)
+            kwargs = {k: v for k, v in kwargs.items() if k not in self._static_names}
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        return leaves, (tree, tuple(map(abstract_leaf, leaves)), static, trace_context())
+
+
+def _typed(value: Any) -> Hashable:
+    """A value that `1`, `1.0` and `True` differ in."""
+    return value.__class__, value
+
+
+def _static_parameters(
+    function: Callable[..., Any],
+    numbers: int | Sequence[int] | None,
+    names: str | Sequence[str] | None,
+) -> tuple[list[int], list[str]]:
+    """
+    The static parameters by position and by name: as in JAX, either tells the other.
+
+    Negative positions count from the last parameter.
+    """
+    given_numbers = [numbers] if isinstance(numbers, int) else list(numbers or ())
+    given_names = [names] if isinstance(names, str) else list(names or ())
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return given_numbers, given_names
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    count = len(positional)
+    given_numbers = [n + count if -count <= n < 0 else n for n in given_numbers]
+    if names is None:
+        given_names = [positional[n] for n in given_numbers if 0 <= n < count]
+    elif numbers is None:
+        given_numbers = [positional.index(name) for name in given_names if name in positional]
+    return given_numbers, given_names

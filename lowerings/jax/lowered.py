@@ -1,0 +1,117 @@
+"""A JAX function lowered for given arguments: its text at every level, and what runs it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from io import StringIO
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from lowerings.compilation import Program, compile_module
+from lowerings.context import make_context
+from lowerings.jax.constructs import unsupported_constructs
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import LEVELS, NATIVE, pass_specs
+from lowerings.program import parse_program
+from lowerings.universe import toolkit_universe
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.verification import verify
+
+SOURCE_LEVEL = "stablehlo"
+"""What JAX prints."""
+
+TARGET_LEVELS = ("llvm", "x86-asm")
+"""The targets that print what becomes of the lowest level of the pipeline."""
+
+LEVEL_OF_DIALECT = {"linalg": "tensors", "memref": "buffers", "scf": "loops", "vector": "loops"}
+"""The level for those who ask for a dialect."""
+
+
+class JaxProgramError(XlaError):
+    """A function that JAX can trace, but this toolkit cannot compile."""
+
+
+class Lowered:
+    """
+    A function that JAX traced and lowered for arguments of certain shapes and types.
+
+    `lower` of a function made by `lowerings.jax.jit` returns it.
+    """
+
+    def __init__(self, traced: Any, backend: str, num_threads: int | None):
+        self.backend = backend
+        self.num_threads = num_threads
+        self.name: str = traced.fun_name
+        lowered = traced.lower(lowering_platforms=("cpu",))
+        self._lowered = lowered
+        self._jaxpr: Any = traced.jaxpr
+        self.in_avals: tuple[Any, ...] = tuple(traced.jaxpr.in_avals)
+        """What the leaves of the arguments are, in order."""
+        self.out_avals: tuple[Any, ...] = tuple(traced.jaxpr.out_avals)
+        """What the leaves of the result are, in order."""
+        self.out_tree: Any = lowered.out_tree
+        """How the leaves of the result are put together."""
+
+    @cached_property
+    def stablehlo(self) -> str:
+        """The program as JAX prints it."""
+        return self._lowered.as_text()
+
+    def levels(self) -> tuple[str, ...]:
+        """The levels that `as_text` knows, from JAX's own down to assembly."""
+        return SOURCE_LEVEL, *LEVELS, *TARGET_LEVELS
+
+    def as_text(self, level: str = SOURCE_LEVEL) -> str:
+        """
+        The program at one of `levels()`, or at the level of a dialect such as `linalg`.
+
+        Raises XlaError for another level, or for a program that cannot be lowered so far.
+        """
+        level = LEVEL_OF_DIALECT.get(level, level)
+        if level not in self.levels():
+            raise XlaError(f"there is no level '{level}' (there are: {', '.join(self.levels())})")
+        if level == SOURCE_LEVEL:
+            return self.stablehlo
+        module = self.module()
+        last = None if level in TARGET_LEVELS else level
+        manager = PassManager(make_context(), verify_each=False)
+        manager.run(module, parse_passes(",".join(pass_specs(NATIVE, last))))
+        output = StringIO()
+        if level not in TARGET_LEVELS:
+            Printer(output).print_op(module)
+            return output.getvalue() + "\n"
+        toolkit_universe().all_targets[level]()().emit(manager.ctx, module, output)
+        return output.getvalue()
+
+    def module(self) -> ModuleOp:
+        """
+        The verified program in the xla dialect, made anew.
+
+        Raises JaxProgramError for what this toolkit does not read.
+        """
+        file_name = f"jit({self.name})"
+        try:
+            module = parse_program(self.stablehlo, file_name, "stablehlo")
+            verify(module, {file_name: self.stablehlo})
+        except XlaError as error:
+            raise self._explained(error) from error
+        return module
+
+    def compile(self) -> Program:
+        """
+        The program ready to run on its leaves as numpy arrays.
+
+        Raises JaxProgramError for what cannot be compiled.
+        """
+        module = self.module()
+        try:
+            return compile_module(module, backend=self.backend, num_threads=self.num_threads)
+        except XlaError as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: XlaError) -> JaxProgramError:
+        """The error, with the JAX constructs that may be behind it and where they were written."""
+        found = unsupported_constructs(self._jaxpr)
+        return JaxProgramError("\n".join((f"jit({self.name}): {error}", *found)))

@@ -1,0 +1,257 @@
+"""`lowerings.jax.jit` beside `jax.jit`."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from peers import has_jax
+
+from lowerings.execution.arrays import ArgumentError
+from xla_dialect.diagnostics import XlaError
+
+if has_jax():
+    import jax
+    import jax.numpy as jnp
+
+    from lowerings.jax import JaxProgramError, Lowered, jit
+    from lowerings.jax.interfaces import trace_context
+
+pytestmark = pytest.mark.jax
+
+BACKENDS = ("reference", "llvm")
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+def assert_same_tree(found: Any, expected: Any) -> None:
+    """The same structure, the same types, and floats within a few ULP."""
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for mine, theirs in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert mine.dtype == theirs.dtype
+        assert mine.shape == theirs.shape
+        np.testing.assert_allclose(
+            np.asarray(mine, np.float64), np.asarray(theirs, np.float64), rtol=1e-6, atol=1e-6
+        )
+
+
+def traced_function(tree: Any, scale: Any, *, shift: Any = 1) -> Any:
+    total = sum(leaf.sum() for leaf in jax.tree.leaves(tree))
+    return {"total": total * scale, "pair": Pair(tree["a"] + shift, [tree["b"].T, ()])}
+
+
+def tree_of(make: Callable[[Any], Any]) -> dict[str, Any]:
+    return {
+        "a": make(np.arange(3, dtype=np.float32)),
+        "b": make(np.arange(6, dtype=np.int32).reshape(2, 3)),
+    }
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_pytrees_go_in_and_out(backend: str) -> None:
+    fast = jit(traced_function, backend=backend)
+    tree = tree_of(jnp.asarray)
+    assert_same_tree(fast(tree, 2.5), jax.jit(traced_function)(tree, 2.5))
+    assert_same_tree(fast(tree, 2, shift=3), jax.jit(traced_function)(tree, 2, shift=3))
+    assert_same_tree(
+        fast(tree, jnp.int8(2), shift=jnp.ones((3,), jnp.bfloat16)),
+        jax.jit(traced_function)(tree, jnp.int8(2), shift=jnp.ones((3,), jnp.bfloat16)),
+    )
+
+
+def test_arrays_come_back_as_they_went_in() -> None:
+    fast = jit(traced_function)
+    plain = jax.tree.leaves(fast(tree_of(np.asarray), 2.0))
+    assert [type(leaf) for leaf in plain] == [np.ndarray] * 3
+    assert all(
+        isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(fast(tree_of(jnp.asarray), 2.0))
+    )
+    mixed = {"a": np.ones(3, np.float32), "b": jnp.ones((2, 3))}
+    assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(fast(mixed, 2.0)))
+
+
+def test_weak_types_are_those_of_jax() -> None:
+    double = jit(lambda x: x * 2)
+    assert double(jnp.asarray(3.0)).weak_type
+    assert not double(jnp.float32(3.0)).weak_type
+    half = jnp.ones(2, jnp.bfloat16)
+    added = jit(lambda x, y: x + y)
+    assert added(half, 2.0).dtype == jnp.bfloat16
+    assert added(half, np.float32(2.0)).dtype == jnp.float32
+    assert added(half, jnp.asarray(2.0)).dtype == jnp.bfloat16
+
+
+def test_one_program_for_arguments_of_one_kind() -> None:
+    traced: list[tuple[int, ...]] = []
+
+    @jit
+    def square(x: Any) -> Any:
+        traced.append(x.shape)
+        return x * x
+
+    for size in (2, 3, 2, 3):
+        square(np.ones(size, np.float32))
+    assert traced == [(2,), (3,)]
+    square(np.ones(2, np.int32))
+    square(2.0)
+    square(7.0)
+    assert traced == [(2,), (3,), (2,), ()]
+
+
+def test_settings_of_jax_are_part_of_the_kind() -> None:
+    half = jit(lambda x: x / 2)
+    value = np.arange(3, dtype=np.float64)
+    assert half(value).dtype == np.float32
+    before = trace_context()
+    with jax.enable_x64(True):
+        assert trace_context() != before
+        assert half(value).dtype == np.float64
+    assert half(value).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "options", [{"static_argnums": 1}, {"static_argnames": "count"}, {"static_argnums": (-1,)}]
+)
+def test_static_arguments(options: dict[str, Any]) -> None:
+    def first(x: Any, count: int) -> Any:
+        return x[:count]
+
+    head = jit(first, **options)
+    x = np.arange(4, dtype=np.float32)
+    assert head(x, 2).shape == (2,)
+    assert head(x, 3).shape == (3,)
+    assert head(x, count=1).shape == (1,)
+
+
+def test_static_arguments_must_be_hashable() -> None:
+    with pytest.raises((TypeError, ValueError), match="hashable"):
+        jit(lambda x, sizes: x, static_argnums=1)(np.ones(2, np.float32), [1])
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int4", "uint2", "float8_e4m3fn", "bfloat16", "bool", "complex64"]
+)
+def test_element_types(dtype: str) -> None:
+    x = jnp.asarray([0, 1, 1, 0]).astype(dtype)
+    found = jit(lambda x: x.reshape(2, 2))(x)
+    assert found.dtype == dtype
+    assert np.array_equal(np.asarray(found), np.asarray(x).reshape(2, 2))
+
+
+def test_random_keys_go_in_and_out() -> None:
+    def program(key: Any) -> Any:
+        first, second = jax.random.split(key)
+        return first, jax.random.bits(second, (5,))
+
+    for key in (jax.random.key(3), jax.random.key(3, impl="rbg")):
+        found, bits = jit(program, backend="reference")(key)
+        expected, expected_bits = jax.jit(program)(key)
+        assert found.dtype == key.dtype
+        assert np.array_equal(jax.random.key_data(found), jax.random.key_data(expected))
+        assert np.array_equal(bits, expected_bits)
+
+
+def test_memory_is_shared_with_jax() -> None:
+    fast = jit(lambda x: x + 1)
+    x = jnp.arange(1024, dtype=jnp.float32)
+    found = fast(x)
+    del x
+    again = np.asarray(found)
+    assert again.ctypes.data == found.unsafe_buffer_pointer()
+    assert np.array_equal(again, np.arange(1, 1025, dtype=np.float32))
+
+
+def test_strided_arrays() -> None:
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for view in (x.T, x[::2, ::-1], np.broadcast_to(x[0], (3, 6))):
+        assert np.array_equal(jit(lambda x: x + 1)(view), view + 1)
+
+
+class Scaler:
+    def __init__(self, factor: float):
+        self.factor = factor
+
+    def plain(self, x: Any) -> Any:
+        return x * self.factor
+
+
+def test_methods() -> None:
+    x = np.ones(2, np.float32)
+    assert jit(Scaler(3.0).plain)(x).tolist() == [3, 3]
+    Scaler.fast = jit(Scaler.plain, static_argnums=0)  # type: ignore[attr-defined]
+    assert Scaler(4.0).fast(x).tolist() == [4, 4]  # type: ignore[attr-defined]
+
+
+def test_functions_inside_are_traced_along() -> None:
+    inner = jit(lambda x: x * 2)
+    outer = jit(lambda x: inner(x) + 1)
+    assert outer(np.ones(2, np.float32)).tolist() == [3, 3]
+    assert outer(jnp.ones(2)).tolist() == [3, 3]
+
+
+def test_transformations_go_inside() -> None:
+    fast = jit(lambda x: (x * x).sum())
+    with pytest.raises(JaxProgramError, match=r"jit\(jax.grad\(f\)\)"):
+        jax.grad(fast)(jnp.ones(3))
+    with pytest.raises(JaxProgramError, match="while JAX traces another function"):
+        jax.jit(fast)(jnp.ones(3))
+    gradient = jit(jax.vmap(jax.grad(lambda x: x**3)))
+    assert gradient(np.arange(3, dtype=np.float32)).tolist() == [0, 3, 12]
+
+
+def test_levels() -> None:
+    lowered = jit(lambda x: jnp.tanh(x) + 1).lower(np.ones((40, 30), np.float32))
+    assert isinstance(lowered, Lowered)
+    signs = {
+        "stablehlo": "stablehlo.tanh",
+        "xla": "xla.tanh",
+        "tensors": "tensor<40x30xf32>",
+        "buffers": "memref<40x30xf32>",
+        "loops": "scf.for",
+        "llvm": "define",
+        "x86-asm": "ret",
+    }
+    assert set(signs) <= set(lowered.levels())
+    assert lowered.levels()[0] == "stablehlo"
+    for level in lowered.levels():
+        text = lowered.as_text(level)
+        assert signs.get(level, "") in text
+    assert lowered.as_text("linalg") == lowered.as_text("tensors")
+    assert lowered.as_text() == lowered.as_text("stablehlo")
+    with pytest.raises(XlaError, match=r"no level 'lloops' \(there are: stablehlo, "):
+        lowered.as_text("lloops")
+
+
+def test_what_cannot_be_compiled_is_named() -> None:
+    def calls_back(x: Any) -> Any:
+        return jax.lax.cond(x[0] > 0, lambda x: jax.pure_callback(np.sin, x, x), lambda x: x, x)
+
+    with pytest.raises(JaxProgramError) as caught:
+        jit(calls_back)(np.ones(2, np.float32))
+    message = str(caught.value)
+    assert message.startswith("jit(calls_back): ")
+    assert "custom_call" in message
+    assert "test_jit.py" in message.splitlines()[-1]
+    assert message.endswith("pure_callback calls back into Python, which works under jax.jit only")
+
+
+def test_what_jax_rejects_is_jax_error() -> None:
+    with pytest.raises(TypeError, match="str"):
+        jit(lambda x: x)("text")
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        jit(lambda x: x if x else -x)(np.float32(1))
+
+
+def test_unknown_backend() -> None:
+    with pytest.raises(XlaError, match="no backend 'gpu'"):
+        jit(lambda x: x, backend="gpu")(np.float32(1))
+
+
+def test_wrong_shapes_cannot_happen() -> None:
+    """A compiled program checks its arrays, should a specialization ever be mistaken."""
+    program = jit(lambda x: x + 1).lower(np.ones(2, np.float32)).compile()
+    with pytest.raises(ArgumentError, match=r"expected f32\[2\]"):
+        program(np.ones(3, np.float32))
