@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,8 +21,9 @@ from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.control_flow import CallOp
-from xla_dialect.reference import flatten_results, nest_arguments, run
+from xla_dialect.reference import Host, flatten_results, nest_arguments, run, run_replicated
 
 
 class CompilationError(XlaError):
@@ -82,7 +84,7 @@ def compile_module(
 
     Raises XlaError where the entry is missing or cannot be compiled.
     """
-    if backend not in _COMPILERS:
+    if backend not in _BACKENDS:
         raise CompilationError(
             f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})"
         )
@@ -91,7 +93,29 @@ def compile_module(
     if entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{entry} (functions: {found})")
-    return _COMPILERS[backend](module, entry)
+    return _BACKENDS[backend].compile(module, entry)
+
+
+def run_processes(
+    module: ModuleOp,
+    arguments: Sequence[Sequence[Any]],
+    *,
+    entry: str = "main",
+    replicas: int = 1,
+    partitions: int = 1,
+    hosts: Sequence[Host] | None = None,
+) -> list[tuple[NDArray[Any], ...]]:
+    """
+    The results of a function on every process of a grid, on the reference.
+
+    `arguments`, `hosts` and the results have one entry per process, replica by replica; arrays are
+    given and returned as by a `Program`. Raises XlaError as `run_replicated` does.
+    """
+    nested = [nest_arguments(module, arrays, entry) for arrays in arguments]
+    found = run_replicated(
+        module, nested, entry, replicas=replicas, partitions=partitions, hosts=hosts
+    )
+    return [flatten_results(values) for values in found]
 
 
 def _compile_native(module: ModuleOp, entry: str) -> Program:
@@ -108,13 +132,39 @@ def _native_passes() -> list[str]:
     return [name + widths.get(name, "") for name in pass_specs(NATIVE)]
 
 
-_COMPILERS: dict[str, Callable[[ModuleOp, str], Program]] = {
-    "llvm": _compile_native,
-    "reference": ReferenceProgram,
+@dataclass(frozen=True)
+class _Backend:
+    """One executor."""
+
+    compile: Callable[[ModuleOp, str], Program]
+    has_processes: bool = False
+    """Whether it runs several processes, and programs that talk to their host."""
+
+
+_BACKENDS: dict[str, _Backend] = {
+    "llvm": _Backend(_compile_native),
+    "reference": _Backend(ReferenceProgram, has_processes=True),
 }
 
-BACKENDS: tuple[str, ...] = tuple(_COMPILERS)
+BACKENDS: tuple[str, ...] = tuple(_BACKENDS)
 """The executors: machine code in process, and the numpy reference."""
+
+PROCESS_BACKENDS: tuple[str, ...] = tuple(
+    name for name, backend in _BACKENDS.items() if backend.has_processes
+)
+"""Those that run several processes, and programs that talk to their host."""
+
+
+_PROCESS_OPERATIONS = frozenset(
+    operation
+    for family in (collectives, asynchronous, transfers)
+    for operation in operations_of(family)
+)
+
+
+def has_process_operations(module: ModuleOp) -> bool:
+    """Whether a program talks to other processes or to its host: backends differ in that."""
+    return any(type(op) in _PROCESS_OPERATIONS for op in module.walk())
 
 
 def functions_of(module: ModuleOp) -> dict[str, FuncOp]:

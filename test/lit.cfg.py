@@ -26,6 +26,8 @@ config.test_exec_root = os.path.join(os.path.dirname(TEST_ROOT), ".lit")
 config.environment["PATH"] = os.pathsep.join(
     (os.path.dirname(sys.executable), os.environ.get("PATH", ""))
 )
+if "PYTHONPATH" in os.environ:  # another checkout than the one that is installed
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%programs", os.path.join(TEST_ROOT, "programs")))
 

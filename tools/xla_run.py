@@ -5,22 +5,31 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.compilation import BACKENDS, Program, compile_module, functions_of
+from lowerings.compilation import (
+    BACKENDS,
+    PROCESS_BACKENDS,
+    compile_module,
+    functions_of,
+    has_process_operations,
+    run_processes,
+)
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.program import INPUT_FORMATS, parse_program
-from tools.array_spec import RANDOM_SEED, AnyArray, as_parameter, parse_array_specs
-from tools.comparison import DEFAULT_TOLERANCE, compare_results
+from tools.array_spec import AnyArray, as_parameter
+from tools.comparison import DEFAULT_TOLERANCE
 from tools.input_text import Chunk, read_input, split_chunks
+from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.types import spell
+from tools.run_results import FunctionRun, report
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.reference import Host
+from xla_dialect.reference.process_grid import Place, ProcessGrid
 from xla_dialect.verification import verify
 
 
@@ -34,14 +43,21 @@ def make_argument_parser() -> argparse.ArgumentParser:
         prog="xla-run",
         description="Runs an XLA program (HLO text, StableHLO or MLIR) and prints its results.",
         epilog="SPEC is 4x8xf32=[[...]], 2x2xf32=3.0 (splat), 2x2xf32=random, @file.npy, "
-        "or @file.npz for all arrays of a file in order.",
+        "or @file.npz for all arrays of a file in order. With several processes a SPEC is for each "
+        "of them, 1:SPEC for replica 1, 1,0:SPEC for its partition 0, *,0:SPEC for partition 0 of "
+        "every replica.",
     )
     add = parser.add_argument
     add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("--entry", metavar="NAME", help="the function to run; default: main")
     add("--all-functions", action="store_true", help="run every public function without arguments")
-    add("--backend", choices=BACKENDS, default="llvm", help="the executor (default: llvm)")
+    add(
+        "--backend",
+        choices=BACKENDS,
+        help="the executor; default: llvm, or reference for a program of several processes or one "
+        "that talks to its host",
+    )
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
         "--expected-output",
@@ -56,6 +72,20 @@ def make_argument_parser() -> argparse.ArgumentParser:
         default=DEFAULT_TOLERANCE,
         help="largest error of floats, relative to the largest expected magnitude "
         f"(default {DEFAULT_TOLERANCE})",
+    )
+    add(
+        "--replicas",
+        type=int,
+        metavar="N",
+        help="run N replicas; default: as many as the program says, if they talk to each other",
+    )
+    add("--partitions", type=int, metavar="N", help="run N partitions of each replica; default so")
+    add(
+        "--infeed",
+        action="append",
+        default=[],
+        metavar="SPEC[;SPEC...]",
+        help="the next item of the infeed, of several arrays if it is a tuple",
     )
     add("--num-threads", type=int, metavar="N", help="threads of compiled code")
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
@@ -90,14 +120,69 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     """Reads, verifies, compiles and runs one program; raises XlaError where anything fails."""
     module = parse_program(chunk.text, file_name, args.frontend)
     verify(module, {file_name: chunk.text})
+    grid = process_grid(module, args)
+    backend = backend_for(module, grid, args)
     for name in entries(module, args):
-        signature = signature_of(functions_of(module)[name])
-        arguments = make_arguments(args.input, signature)
-        program = compile_module(
-            module.clone(), backend=args.backend, num_threads=args.num_threads, entry=name
+        try:
+            finished = run_function(module, name, backend, grid, args)
+        except LocatedError as error:
+            raise error.quoting(file_name, chunk.text) from None
+        report(finished, args)
+
+
+def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
+    """The processes to run; raises XlaError if there are none or too many."""
+    counts = process_counts(module) if has_process_operations(module) else (1, 1)
+    asked = (args.replicas, args.partitions)
+    return ProcessGrid(
+        *(count if number is None else number for number, count in zip(asked, counts, strict=True))
+    )
+
+
+def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -> str:
+    """The executor; raises RunError if it was asked for and cannot run this."""
+    has_host = bool(args.infeed)
+    if args.backend is None:
+        needs_processes = len(grid.places) > 1 or has_host or has_process_operations(module)
+        return PROCESS_BACKENDS[0] if needs_processes else BACKENDS[0]
+    if args.backend not in PROCESS_BACKENDS and (len(grid.places) > 1 or has_host):
+        what = "no infeed" if len(grid.places) == 1 else f"one process, not {len(grid.places)}"
+        raise RunError(
+            f"the backend '{args.backend}' has {what}; use --backend {PROCESS_BACKENDS[0]}"
         )
-        results = program(*arguments)
-        report(args, name, program, results)
+    return args.backend
+
+
+def run_function(
+    module: ModuleOp, name: str, backend: str, grid: ProcessGrid, args: argparse.Namespace
+) -> FunctionRun:
+    """Runs one function on every process."""
+    signature = signature_of(functions_of(module)[name])
+    given = arrays_by_process(args.input, grid)
+    arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
+    if backend not in PROCESS_BACKENDS:
+        program = compile_module(
+            module.clone(), backend=backend, num_threads=args.num_threads, entry=name
+        )
+        return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
+    require_threads(args.num_threads)
+    items = items_by_process(args.infeed, grid)
+    hosts = [Host.of(items[place]) for place in grid.places]
+    results = run_processes(
+        module,
+        arguments,
+        entry=name,
+        replicas=grid.replicas,
+        partitions=grid.partitions,
+        hosts=hosts,
+    )
+    return FunctionRun(name, signature, grid, results, [host.outfeed for host in hosts])
+
+
+def require_threads(count: int | None) -> None:
+    """A number of threads is positive, even where the executor makes no use of it."""
+    if count is not None and count < 1:
+        raise RunError(f"num_threads is {count}")
 
 
 def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
@@ -124,45 +209,21 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
     return without_arguments
 
 
-def make_arguments(specs: Sequence[str], signature: Signature) -> list[AnyArray]:
+def make_arguments(
+    arrays: Sequence[AnyArray], signature: Signature, grid: ProcessGrid, place: Place
+) -> list[AnyArray]:
     """The arrays for the parameters; raises RunError with the signature if some are missing."""
-    generator = np.random.default_rng(RANDOM_SEED)
-    arrays = [value for spec in specs for value in parse_array_specs(spec, generator)]
     wanted = len(signature.parameters)
     if len(arrays) != wanted:
+        whose = f"{grid.name(place)}: " if len(grid.places) > 1 else ""
         raise RunError(
-            f"{len(arrays)} inputs for {wanted} parameters; give each with --input:\n  {signature}"
+            f"{whose}{len(arrays)} inputs for {wanted} parameters; give each with --input:\n"
+            f"  {signature}"
         )
     return [
         as_parameter(value, parameter.type)
         for value, parameter in zip(arrays, signature.parameters, strict=True)
     ]
-
-
-def report(
-    args: argparse.Namespace, name: str, program: Program, results: Sequence[AnyArray]
-) -> None:
-    """Checks, stores or prints the results of one function."""
-    if args.expected_output:
-        generator = np.random.default_rng(RANDOM_SEED)
-        specs = args.expected_output
-        expected = [value for spec in specs for value in parse_array_specs(spec, generator)]
-        compare_results(results, expected, program.signature, args.tolerance)
-    if args.output_dir is not None:
-        store(Path(args.output_dir), name, results)
-    elif not args.expected_output and not args.split_input_file:
-        for result, value in zip(program.signature.results, results, strict=True):
-            print(f"{spell(result.type)} {np.array2string(value, separator=', ')}")
-
-
-def store(folder: Path, name: str, results: Sequence[AnyArray]) -> None:
-    """Writes every result as a `.npy` file; raises RunError if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, value in enumerate(results):
-            np.save(folder / f"{name}.{number}.npy", value, allow_pickle=False)
-    except OSError as error:
-        raise RunError(f"{folder}: error: {error.strerror}") from None
 
 
 if __name__ == "__main__":

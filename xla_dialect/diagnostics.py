@@ -44,6 +44,13 @@ class LocatedError(XlaError):
         blank = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
         return f"{head}\n{text}\n{blank}^"
 
+    def quoting(self, file: str, text: str) -> LocatedError:
+        """The error with the line that it is about, if that is a line of this file."""
+        lines = text.split("\n", self.line)
+        if self.source_line or self.file != file or not 0 < self.line <= len(lines):
+            return self
+        return LocatedError(self.message, file, self.line, self.column, lines[self.line - 1])
+
     @classmethod
     def at_offset(cls, message: str, file: str, text: str, offset: int) -> LocatedError:
         """The error at a character offset of a text."""

@@ -1,0 +1,100 @@
+"""What becomes of the results of a run: they are compared, written or printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from lowerings.execution.signature import Signature
+from tools.array_spec import AnyArray
+from tools.comparison import UnexpectedResult, compare_results
+from tools.process_specs import arrays_by_process
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference import flatten_results
+from xla_dialect.reference.literal import Value, spell_array
+from xla_dialect.reference.process_grid import Place, ProcessGrid
+
+
+class OutputError(XlaError):
+    """Results that cannot be written."""
+
+
+@dataclass(frozen=True)
+class FunctionRun:
+    """One function that has run on every process of a grid."""
+
+    name: str
+    signature: Signature
+    grid: ProcessGrid
+    results: Sequence[Sequence[AnyArray]]
+    """By process, replica by replica."""
+    outfeeds: Sequence[Sequence[object]] = field(default_factory=list[list[object]])
+    """By process, what its outfeeds have written."""
+
+    def process_name(self, place: Place) -> str:
+        """The process as messages name it; nothing if there is only one."""
+        return f"{self.grid.name(place)}: " if len(self.grid.places) > 1 else ""
+
+    def file_stem(self, place: Place) -> str:
+        """How the names of a process's files begin, e.g. `main`, `main.replica1.partition0`."""
+        replica, partition = place
+        parts = [self.name]
+        if self.grid.replicas > 1:
+            parts.append(f"replica{replica}")
+        if self.grid.partitions > 1:
+            parts.append(f"partition{partition}")
+        return ".".join(parts)
+
+
+def report(run: FunctionRun, args: argparse.Namespace) -> None:
+    """Checks, stores or prints the results of one function, as the command line says."""
+    if args.expected_output:
+        compare(run, args.expected_output, args.tolerance)
+    if args.output_dir is not None:
+        store(run, Path(args.output_dir))
+    elif not args.expected_output and not args.split_input_file:
+        show(run)
+
+
+def compare(run: FunctionRun, specs: Sequence[str], tolerance: float) -> None:
+    """Compares the results with what is expected; raises UnexpectedResult for the first fault."""
+    expected = arrays_by_process(specs, run.grid)
+    for place, results in zip(run.grid.places, run.results, strict=True):
+        try:
+            compare_results(results, expected[place], run.signature, tolerance)
+        except UnexpectedResult as error:
+            raise UnexpectedResult(f"{run.process_name(place)}{error}") from None
+
+
+def show(run: FunctionRun) -> None:
+    """Prints the results of every process, and what its outfeeds have written."""
+    for place, results in zip(run.grid.places, run.results, strict=True):
+        for value in results:
+            print(f"{run.process_name(place)}{spelled(value)}")
+    for place, items in zip(run.grid.places, run.outfeeds, strict=False):
+        for item in items:
+            arrays = flatten_results([cast(Value, item)])
+            text = ", ".join(spelled(np.asarray(array)) for array in arrays)
+            print(f"{run.process_name(place)}outfeed: {text}")
+
+
+def spelled(value: AnyArray) -> str:
+    """Type and elements of an array; numpy leaves out the middle of a large one."""
+    return f"{spell_array(value)} {np.array2string(value, separator=', ')}"
+
+
+def store(run: FunctionRun, folder: Path) -> None:
+    """Writes every result as a `.npy` file; raises OutputError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for place, results in zip(run.grid.places, run.results, strict=True):
+            for number, value in enumerate(results):
+                path = folder / f"{run.file_stem(place)}.{number}.npy"
+                np.save(path, value, allow_pickle=False)
+    except OSError as error:
+        raise OutputError(f"{folder}: error: {error.strerror}") from None
