@@ -10,7 +10,8 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
-from xla_dialect.reference.literal import as_argument
+from xla_dialect.reference.lapack import lapack_function
+from xla_dialect.reference.literal import Value, as_argument
 
 CustomCallFunction: TypeAlias = Callable[..., object]
 """
@@ -20,6 +21,21 @@ Arrays are read-only ndarrays by convention, tuples Python tuples. One array for
 for a tuple or for several results. The operation has everything else that a function may want to
 know: the types of the results, `backend_config` among its attributes.
 """
+
+
+ANNOTATIONS = frozenset(
+    {"LayoutConstraint", "MoveToDevice", "MoveToHost", "Sharding", "annotate_device_placement"}
+)
+"""Targets that say something about a value for a compiler, and return the value."""
+
+
+def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
+    return operand
+
+
+def built_in_function(target: str) -> CustomCallFunction | None:
+    """What a target computes that everybody knows: annotations, and JAX's calls of LAPACK."""
+    return _identity if target in ANNOTATIONS else lapack_function(target)
 
 
 @register_impls
@@ -38,7 +54,7 @@ class CustomCallFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """What the function of this target makes of the operands."""
         target = op.custom_call_target.data
-        function = self.registry.get(target)
+        function = self.registry.get(target) or built_in_function(target)
         if function is None:
             known = ", ".join(sorted(self.registry)) or "none"
             raise XlaError(
