@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from small_programs import evaluate, numbers, same, shape
 
 from xla_dialect.ops.contraction import DotOp
+from xla_dialect.reference.contraction import contract_in_tiles, rounds_products
 
 INF = np.inf
 
@@ -107,25 +108,75 @@ def in_order(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     return total
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        (1, 3, 500, 2),
-        (1, 40, 30, 50),
-        (2, 200, 9, 300),
-        (3, 1, 5, 4),
-        (2, 0, 3, 4),
-        (40, 30, 4, 30),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("name", ["f32", "f64", "s16", "c64"])
-def test_sums_in_order(sizes: tuple[int, int, int, int], name: str):
+ORDERED_SIZES = [
+    (1, 3, 500, 2),
+    (1, 40, 30, 50),
+    (2, 200, 9, 300),
+    (3, 1, 5, 4),
+    (2, 0, 3, 4),
+    (2, 3, 0, 40),
+    (40, 30, 4, 30),
+    (1, 1, 3000, 1),
+    (1, 60, 300, 1),
+    (1, 1, 300, 60),
+    (2, 9, 200, 9),
+    (3, 70, 1, 8),
+    (1, 17, 1030, 67),
+]
+
+
+@pytest.mark.parametrize("sizes", ORDERED_SIZES, ids=str)
+@pytest.mark.parametrize("name", ["f32", "f64", "s16", "u64", "pred", "c64"])
+@pytest.mark.parametrize("contracting", [(1, 1), (1, 2), (2, 1), (2, 2)], ids=str)
+def test_sums_in_order(sizes: tuple[int, int, int, int], name: str, contracting: tuple[int, int]):
     b, m, k, n = sizes
     random = np.random.default_rng(2)
     lhs = numbers(name, random.standard_normal((b, m, k)) * 100)
     rhs = numbers(name, random.standard_normal((b, k, n)) * 100)
-    same(dot(lhs, rhs, ([2], [1]), ([0], [0])), in_order(lhs, rhs))
+    stored = (
+        lhs if contracting[0] == 2 else np.ascontiguousarray(lhs.swapaxes(1, 2)),
+        rhs if contracting[1] == 1 else np.ascontiguousarray(rhs.swapaxes(1, 2)),
+    )
+    dimensions = [contracting[0]], [contracting[1]]
+    same(dot(*stored, dimensions, ([0], [0])), in_order(lhs, rhs))
+
+
+@pytest.mark.parametrize("name", ["f32", "f64", "c64"])
+def test_sums_in_order_without_einsum(name: str):
+    """What runs where numpy fuses a multiplication with the addition after it."""
+    random = np.random.default_rng(2)
+    lhs = numbers(name, random.standard_normal((2, 30, 20)))
+    rhs = numbers(name, random.standard_normal((2, 20, 1100)))
+    same(contract_in_tiles(lhs, rhs.swapaxes(1, 2)), in_order(lhs, rhs))
+
+
+@pytest.mark.parametrize("name", ["f32", "f64", "s32", "u8", "pred"])
+def test_einsum_is_used_where_it_rounds_products(name: str):
+    """Products whose last bits matter: an accumulator close to what cancels them."""
+    random = np.random.default_rng(2)
+    lhs = numbers(name, random.standard_normal((1, 50, 2)) * 100)
+    rhs = numbers(name, random.standard_normal((1, 2, 70)) * 100)
+    found = np.einsum("bmk,bkn->bmn", lhs, rhs)
+    assert rounds_products(lhs.dtype) == np.array_equal(found, in_order(lhs, rhs))
+
+
+@given(
+    st.lists(
+        st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-30, 3e38, INF, -INF, np.nan]),
+        min_size=12,
+        max_size=12,
+    ),
+    st.booleans(),
+)
+def test_sums_of_special_products(values: list[float], many: bool):
+    """Signs of zeros, overflow and NaN, by either way that a dot is computed."""
+    lhs = numbers("f32", values).reshape(1, 4, 3)
+    rhs = numbers("f32", values[::-1]).reshape(1, 3, 4)
+    if many:
+        rhs = np.tile(rhs, 5)
+    with np.errstate(all="ignore"):
+        expected = in_order(lhs, rhs)
+    same(dot(lhs, rhs, ([2], [1]), ([0], [0])), expected)
 
 
 @given(st.data())

@@ -168,6 +168,60 @@ def test_known_folds_have_the_bits_of_the_left_fold(op: Any, name: str, sizes: A
     same(reduced([values], [init], [1], op), expected)
 
 
+LAYOUTS = {
+    "vector": ((5000,), [0]),
+    "rows": ((9, 700), [1]),
+    "columns": ((700, 9), [0]),
+    "one column": ((700, 1), [0]),
+    "two columns": ((700, 2), [0]),
+    "all": ((3, 70, 11), [0, 1, 2]),
+    "outer and inner": ((3, 70, 11), [2, 0]),
+    "many columns": ((2, 3000), [0]),
+}
+
+
+@pytest.mark.parametrize(("sizes", "dimensions"), LAYOUTS.values(), ids=LAYOUTS.keys())
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("name", ["f32", "f64", "c64", "c128"])
+def test_sums_in_every_layout(
+    name: str, transposed: bool, sizes: tuple[int, ...], dimensions: list[int]
+):
+    """The sums of numpy have other bits where the dimension is the fast one in memory."""
+    random = np.random.default_rng(3)
+    values = random.standard_normal(sizes) * np.exp(random.uniform(-9, 9, sizes))
+    if name[0] == "c":
+        values = values + 1j * random.standard_normal(sizes)
+    values = numbers(name, values)
+    if transposed:
+        values = np.asfortranarray(values)
+    init = values.dtype.type(0.1)
+    expected = left_fold(np.add, init, values, dimensions)
+    same(reduced([values], [init], dimensions, AddOp), expected)
+
+
+SPECIAL = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-45, 3e38, -3e38, INF, -INF, NAN, -NAN])
+
+
+@pytest.mark.parametrize("op", [AddOp, MultiplyOp])
+@given(
+    values=st.lists(st.tuples(SPECIAL, SPECIAL), min_size=1, max_size=20),
+    init=SPECIAL,
+    columns=st.booleans(),
+)
+def test_folds_of_special_values(
+    op: Any, values: list[tuple[float, float]], init: float, columns: bool
+):
+    """The signs of zeros and of NaNs too, whatever numpy's form of the fold is."""
+    operand = numbers("f32", values)
+    dimensions = [0] if columns else [1]
+    result = reduced([operand], [init], dimensions, op)
+    expected = left_fold(FUNCTIONS[op], np.float32(init), operand, dimensions)
+    same(result, expected)
+    if op is AddOp:
+        one_nan = (np.isnan(operand).sum(axis=dimensions[0]) == 1) & (not np.isnan(init))
+        same(np.signbit(result)[one_nan], np.signbit(expected)[one_nan])
+
+
 @pytest.mark.parametrize("op", [MaximumOp, MinimumOp])
 @given(
     values=st.lists(

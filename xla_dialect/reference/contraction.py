@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
+from xla_dialect.reference.ordered_folds import sum_in_order
 from xla_dialect.reference.rounding import COMPUTE_DTYPES
 from xla_dialect.reference.windows import boxes
 from xla_dialect.types import ElementClass
@@ -25,8 +27,10 @@ Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 _TILE = 1 << 15
 """Elements of the result that are accumulated at once, so that they stay in the cache."""
-_FEW = 256
-"""Up to so many result elements it is quicker to run along the contracting index."""
+_PIECE = 1 << 20
+"""Products that are held at once where they are added up along the contracting index."""
+_SHORT = 8
+"""Rows (or columns) up to so many are too short for loops along them."""
 
 
 def accumulator_dtype(lhs: DType, rhs: DType, result: DType) -> DType:
@@ -45,12 +49,51 @@ def accumulator_dtype(lhs: DType, rhs: DType, result: DType) -> DType:
 
 
 def contract(lhs: Array, rhs: Array) -> Array:
-    """`[b,m,k] x [b,n,k] -> [b,m,n]`, each element a left fold over k that starts from 0."""
+    """
+    `[b,m,k] x [b,n,k] -> [b,m,n]`, each element a left fold over k that starts from 0.
+
+    Products are rounded before they are added.
+    """
+    rows, columns, depth = lhs.shape[1], rhs.shape[1], lhs.shape[2]
+    if depth == 0:
+        return np.zeros((lhs.shape[0], rows, columns), lhs.dtype)
+    if columns < rows and columns <= _SHORT:
+        return contract(rhs, lhs).swapaxes(1, 2)
+    along_memory = abs(rhs.strides[2]) < abs(rhs.strides[1])
+    if columns <= _SHORT or (rows == 1 and along_memory):
+        return _along_contracting(lhs, rhs)
+    if rounds_products(lhs.dtype):
+        # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs
+        # along it, and k goes up around that.
+        right = np.ascontiguousarray(rhs.swapaxes(1, 2))
+        return np.einsum("bmk,bkn->bmn", np.ascontiguousarray(lhs), right, optimize=False)
+    return contract_in_tiles(lhs, rhs)
+
+
+@cache
+def rounds_products(dtype: DType) -> bool:
+    """
+    Whether einsum rounds products of this type before it adds them, as integers always are.
+
+    It does not on processors for which numpy is compiled with fused multiply-add.
+    """
+    if dtype.kind in "biu":
+        return True
+    if dtype.kind == "c":
+        return False
+    # The square of 1 + e has a last bit, e * e, that rounding drops.
+    factor = dtype.type(1) + np.sqrt(np.finfo(dtype).eps).astype(dtype) / 2
+    lhs = np.array([-1, factor], dtype)
+    rhs = np.full((2, 67), factor)
+    rhs[0] = factor * factor
+    return not np.any(np.einsum("k,kn->n", lhs, rhs))
+
+
+def contract_in_tiles(lhs: Array, rhs: Array) -> Array:
+    """As `contract`: for every k the products of a tile of the result, and then their sum."""
     batch, rows, depth = lhs.shape
     columns = rhs.shape[1]
     result = np.zeros((batch, rows, columns), lhs.dtype)
-    if result.size <= _FEW:
-        return _accumulated(lhs, rhs, result)
     left = np.ascontiguousarray(lhs.transpose(2, 0, 1))[..., None]
     right = np.ascontiguousarray(rhs.transpose(2, 0, 1))[:, :, None, :]
     row_tile = max(1, min(rows, _TILE // max(columns, 1)))
@@ -67,14 +110,14 @@ def contract(lhs: Array, rhs: Array) -> Array:
     return result
 
 
-def _accumulated(lhs: Array, rhs: Array, total: Array) -> Array:
-    """As `contract`, for few results: running sums along k, a piece of k at a time."""
-    depth = lhs.shape[2]
-    step = max(1, (1 << 20) // max(total.size, 1))
+def _along_contracting(lhs: Array, rhs: Array) -> Array:
+    """As `contract`, for few columns: sums along k, a piece of k at a time."""
+    batch, rows, depth = lhs.shape
+    total = np.zeros((batch, rows, rhs.shape[1]), lhs.dtype)
+    step = max(1, _PIECE // max(total.size, 1))
     for k in range(0, depth, step):
         products = lhs[:, :, None, k : k + step] * rhs[:, None, :, k : k + step]
-        products[..., 0] += total
-        total = np.add.accumulate(products, axis=-1, dtype=total.dtype)[..., -1]
+        total = sum_in_order(total, np.moveaxis(products, -1, 0))
     return total
 
 

@@ -159,11 +159,24 @@ class GatherScatterFunctions(InterpreterFunctions):
         )
         # A dropped dimension of slice size 0 is read like one of slice size 1.
         rooms = [d - max(s, 1) for d, s in zip(operand.shape, slice_sizes, strict=True)]
-        clamped = [np.clip(start, 0, room) for start, room in zip(starts, rooms, strict=True)]
         window = shapes.without(range(operand.ndim), dropped)
-        window_sizes = [slice_sizes[dimension] for dimension in window]
-        index = tuple(added_offsets(clamped, window, window_sizes, offset_dims))
-        return (np.broadcast_to(operand[index], sizes),)
+        places = dict(zip(window, offset_dims, strict=True))
+        # Dimensions that are read from end to end need no index.
+        whole = [d for d in window if rooms[d] == 0]
+        indexed = shapes.without(range(operand.ndim), whole)
+        kept = shapes.without(range(len(sizes)), [places[d] for d in whole])
+        windowed = [d for d in window if d not in whole]
+        index = added_offsets(
+            [np.clip(starts[d], 0, rooms[d]) for d in indexed],
+            [indexed.index(d) for d in windowed],
+            [slice_sizes[d] for d in windowed],
+            [kept.index(places[d]) for d in windowed],
+        )
+        found = operand.transpose((*indexed, *whole))[tuple(index)]
+        order = [*kept, *(places[d] for d in whole)]
+        if not indexed:
+            found = np.broadcast_to(found, [sizes[d] for d in order])
+        return (found if order == sorted(order) else found.transpose(np.argsort(order)),)
 
     @impl(ops.ScatterOp)
     def run_scatter(

@@ -21,13 +21,11 @@ from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY, maximum, minimum
 from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.literal import Array
+from xla_dialect.reference.ordered_folds import product_in_order, sum_in_order
 from xla_dialect.reference.rounding import Function, widened
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.reference.windows import boxes
 from xla_dialect.window import Window
-
-_FEW = 512
-"""Up to so many folds at once, running sums along the reduced positions are quicker."""
 
 
 def fold_in_any_order(ufunc: np.ufunc, x: Array) -> Array:
@@ -53,24 +51,17 @@ def fold_extreme(extreme: Function, ufunc: np.ufunc, x: Array) -> Array:
     return found
 
 
-def fold_in_order(ufunc: np.ufunc, function: Function, init: Array, x: Array) -> Array:
-    """The left fold over axis 0 that starts with `function(init, x[0])`."""
-    if math.prod(x.shape[1:]) > _FEW or (x.dtype.kind == "c" and ufunc is np.multiply):
-        total = init
-        for value in x:
-            total = function(total, value)
-        return total
-    terms = np.array(x)
-    terms[0] = function(init, x[0])
-    return ufunc.accumulate(terms, axis=0, dtype=x.dtype)[-1]
-
-
 _EXTREMES: dict[type[XlaOp], tuple[Function, np.ufunc]] = {
     binary.MaximumOp: (maximum, np.maximum),
     binary.MinimumOp: (minimum, np.minimum),
 }
-_SUMS: dict[type[XlaOp], np.ufunc] = {binary.AddOp: np.add, binary.MultiplyOp: np.multiply}
-_BITWISE: dict[type[XlaOp], np.ufunc] = {
+_IN_ORDER: dict[type[XlaOp], Function] = {
+    binary.AddOp: sum_in_order,
+    binary.MultiplyOp: product_in_order,
+}
+_IN_ANY_ORDER: dict[type[XlaOp], np.ufunc] = {
+    binary.AddOp: np.add,
+    binary.MultiplyOp: np.multiply,
     binary.AndOp: np.bitwise_and,
     binary.OrOp: np.bitwise_or,
     binary.XorOp: np.bitwise_xor,
@@ -79,16 +70,16 @@ _BITWISE: dict[type[XlaOp], np.ufunc] = {
 
 def known_fold(operation: type[XlaOp] | None, init: Array, x: Array) -> Array | None:
     """The fold over axis 0 by one operation, where numpy has a form with the same bits."""
-    if operation is None or operation not in (_EXTREMES | _SUMS | _BITWISE).keys():
-        return None
-    function = BINARY[operation]
     if operation in _EXTREMES:
-        return function(init, fold_extreme(*_EXTREMES[operation], x).astype(x.dtype))
-    ufunc = _BITWISE.get(operation) or _SUMS[operation]
-    if widened(x[:0]).dtype.kind in "biu":
-        # Integers that wrap, and logical values: any order.
-        return function(init, fold_in_any_order(ufunc, x).astype(x.dtype))
-    return fold_in_order(ufunc, function, init, x)
+        found = fold_extreme(*_EXTREMES[operation], x)
+    elif operation in _IN_ANY_ORDER and widened(x[:0]).dtype.kind in "biu":
+        # Integers that wrap, and logical values.
+        found = fold_in_any_order(_IN_ANY_ORDER[operation], x)
+    elif operation in _IN_ORDER:
+        return _IN_ORDER[operation](init, x)
+    else:
+        return None
+    return BINARY[operation](init, found.astype(x.dtype))
 
 
 def by_position(array: Array, reduced: Sequence[int]) -> Array:
