@@ -19,9 +19,11 @@ import sysconfig
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
@@ -41,7 +43,8 @@ from tools.stored_programs import (
     StoredProgram,
     stored_programs,
 )
-from xla_dialect.builder import XlaBuilder
+from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.reference import run
 from xla_dialect.verification import verify
 
 # One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
@@ -246,6 +249,63 @@ def chain_of_layers(operations: int) -> ModuleOp:
     return b.build(x)
 
 
+@dataclass(frozen=True)
+class ReferenceRow:
+    """What the reference computes, and what plain numpy does instead."""
+
+    name: str
+    build: Callable[..., XlaValue]
+    plain: Callable[..., Any]
+    sizes: tuple[tuple[int, ...], ...]
+
+
+_MILLION, _SQUARE = (1 << 20,), (1 << 10, 1 << 10)
+REFERENCE_ROWS = (
+    ReferenceRow("add", XlaBuilder.add, np.add, (_MILLION, _MILLION)),
+    ReferenceRow("maximum", XlaBuilder.max, np.maximum, (_MILLION, _MILLION)),
+    ReferenceRow("exponential", XlaBuilder.exp, np.exp, (_MILLION,)),
+    ReferenceRow("tanh", XlaBuilder.tanh, np.tanh, (_MILLION,)),
+    ReferenceRow("sum of all", lambda b, x: b.reduce(x, 0.0, b.add, [0]), np.sum, (_MILLION,)),
+    ReferenceRow(
+        "sum of columns", lambda b, x: b.reduce(x, 0.0, b.add, [0]), lambda x: x.sum(0), (_SQUARE,)
+    ),
+    ReferenceRow(
+        "sum of rows", lambda b, x: b.reduce(x, 0.0, b.add, [1]), lambda x: x.sum(1), (_SQUARE,)
+    ),
+    ReferenceRow("dot, vectors", XlaBuilder.dot, np.dot, (_MILLION, _MILLION)),
+    ReferenceRow("dot, matrices", XlaBuilder.dot, np.dot, (_SQUARE, _SQUARE)),
+    ReferenceRow(
+        "gather of rows",
+        lambda b, x: b.gather(x, b.iota("s32[1024]", 0), [1], [0], [1, 1024], [0], 1),
+        lambda x: x[np.arange(1024)],
+        (_SQUARE,),
+    ),
+)
+"""Arrays of f32 with a million elements each."""
+
+
+def reference_speed(turns: int, console: Console) -> None:
+    """Prints what whole runs of the reference take beside plain numpy."""
+    table = Table(
+        title="the reference, 2^20 elements of f32",
+        caption="ratio: reference / numpy, which reassociates, and has threads in a dot",
+    )
+    table.add_column("program", no_wrap=True)
+    for column in ("ms", "numpy ms", "ratio"):
+        table.add_column(column, justify="right", no_wrap=True)
+    random = np.random.default_rng(0)
+    for row in REFERENCE_ROWS:
+        inputs = [random.standard_normal(sizes).astype(np.float32) for sizes in row.sizes]
+        b = XlaBuilder("row")
+        root = row.build(b, *(b.parameter(i, x) for i, x in enumerate(inputs)))
+        calls = [partial(run, b.build(root), inputs), partial(row.plain, *inputs)]
+        own, plain = alternate(calls, turns)
+        ratio = statistics.median(a / b for a, b in zip(own, plain, strict=True))
+        milliseconds = [f"{statistics.median(times) * 1e3:.3f}" for times in (own, plain)]
+        table.add_row(row.name, *milliseconds, f"{ratio:.1f}")
+    console.print(table)
+
+
 def start_up(console: Console) -> None:
     """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
     command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
@@ -284,6 +344,7 @@ def measure(argv: Sequence[str] | None) -> int:
     for name in arguments.programs or [LARGEST_PROGRAM]:
         pass_throughput(programs[name], console)
     verification_speed(console)
+    reference_speed(arguments.turns, console)
     start_up(console)
     return 0
 

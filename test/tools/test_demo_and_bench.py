@@ -46,6 +46,7 @@ def test_benchmark() -> None:
         "argmax.mlir",
         "argmax_optimized.hlo",
         "verification: ",
+        "sum of rows",
         "xla-opt --help",
     )
     for line in lines:
