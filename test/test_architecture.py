@@ -22,6 +22,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.shapes",
     ),
     ("xla_dialect.types",),
+    ("xla_dialect.layout_functions", "xla_dialect.physical_order"),
+    ("xla_dialect.indexing", "xla_dialect.shape_functions"),
     (
         "xla_dialect.xdsl_workarounds",
         "xla_dialect.syntax",

@@ -26,6 +26,10 @@ PADDING_VALUES = ("ZERO_PAD", "ONE_PAD", "LOWEST_PAD", "HIGHEST_PAD", "UNKNOWN_P
 """What the padding of the older form holds."""
 
 
+MAX_TILES = 64
+"""Levels of tiles; real layouts have up to three, and every level adds dimensions to the buffer."""
+
+
 class LayoutError(ValueError):
     """A layout that is misspelled or does not fit its shape; the message names the rule."""
 
@@ -110,6 +114,7 @@ class Layout:
             f"(C1) minor_to_major {{{','.join(map(str, self.minor_to_major))}}} is no permutation "
             f"of the {rank} dimensions",
         )
+        _rule(len(self.tiles) <= MAX_TILES, f"(C2) more than {MAX_TILES} levels of tiles")
         for tile in self.tiles:
             _rule(
                 bool(tile)
@@ -134,19 +139,46 @@ class Layout:
         )
         self._validate_bounds(dimensions)
 
+    def divisions(self, dimensions: Sequence[int]) -> tuple[TileDivision, ...]:
+        """What each tile makes of the sizes that the tiles before it left (section 3.2)."""
+        sizes = self.untiled_shape(dimensions)
+        found: list[TileDivision] = []
+        for tile in self.tiles:
+            found.append(TileDivision.of(sizes, tile))
+            sizes = found[-1].sizes
+        return tuple(found)
+
+    def untiled_shape(self, dimensions: Sequence[int]) -> tuple[int, ...]:
+        """
+        The sizes in memory before any tile, the most major first.
+
+        `dimensions`: sizes of the array, bounds of dynamic ones. Padded to the widths of the older
+        form; of a split dimension only the largest part.
+        """
+        widths = self.padded_dimensions or dimensions
+        sizes = [int(widths[d]) for d in reversed(self.minor_to_major)]
+        for position, indices in self.split_configs:
+            limits = (0, *indices, sizes[position])
+            sizes[position] = max(b - a for a, b in pairwise(limits))
+        return tuple(sizes)
+
+    def physical_shape(self, dimensions: Sequence[int]) -> tuple[int, ...]:
+        """
+        The sizes of the buffer as a dense row-major array: all tiles applied, the most major first.
+
+        `dimensions`: sizes of the array, bounds of dynamic ones. Tail padding has no place in it.
+        """
+        divisions = self.divisions(dimensions)
+        return divisions[-1].sizes if divisions else self.untiled_shape(dimensions)
+
     def buffer_elements(self, dimensions: Sequence[int]) -> int:
         """
         The number of elements of the buffer, padding included (section 3.2).
 
-        `dimensions`: static sizes of the array.
+        `dimensions`: sizes of the array, bounds of dynamic ones.
         """
-        widths = self.padded_dimensions or dimensions
-        sizes = [widths[d] for d in reversed(self.minor_to_major)]
-        for tile in self.tiles:
-            division = TileDivision.of(sizes, tile)
-            sizes = [*division.lead, *division.counts, *division.entries]
         alignment = self.tail_padding_alignment_in_elements
-        return -(-math.prod(sizes) // alignment) * alignment
+        return -(-math.prod(self.physical_shape(dimensions)) // alignment) * alignment
 
     def _validate_older_form(self, dimensions: Sequence[int]) -> None:
         if not self.padded_dimensions:
@@ -185,32 +217,44 @@ class Layout:
 class TileDivision:
     """What a tile makes of physical sizes (most major first): see section 3.2."""
 
+    prepended: int
+    """How many sizes 1 were added in front, because the tile is longer than the sizes."""
     lead: tuple[int, ...]
     """The sizes that the tile leaves alone."""
-    merged: tuple[int, ...]
-    """The sizes that it divides, those of `*` entries merged into the next one."""
+    runs: tuple[tuple[int, ...], ...]
+    """The sizes that it divides; those of `*` entries stand in one run with the next other one."""
     entries: tuple[int, ...]
-    """Its entries that are numbers: one for each merged size."""
+    """Its entries that are numbers: one for each run."""
+
+    @property
+    def merged(self) -> tuple[int, ...]:
+        """The size of each run, merged into one dimension."""
+        return tuple(math.prod(run) for run in self.runs)
 
     @property
     def counts(self) -> tuple[int, ...]:
         """How many tiles there are along each merged size, the last one perhaps not full."""
         return tuple(-(-n // e) for n, e in zip(self.merged, self.entries, strict=True))
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The physical sizes after the tile: its own dimensions are the most minor ones."""
+        return (*self.lead, *self.counts, *self.entries)
+
     @staticmethod
     def of(sizes: Sequence[int], tile: Tile) -> TileDivision:
         """Divides the most minor sizes; where the tile is longer, sizes 1 are added in front."""
-        sizes = [1] * (len(tile) - len(sizes)) + list(sizes)
+        prepended = max(0, len(tile) - len(sizes))
+        sizes = (1,) * prepended + tuple(sizes)
         split = len(sizes) - len(tile)
-        merged: list[int] = []
-        run = 1
-        for size, entry in zip(sizes[split:], tile, strict=True):
-            run *= size
+        runs: list[tuple[int, ...]] = []
+        start = split
+        for position, entry in enumerate(tile, split + 1):
             if entry is not COMBINE:
-                merged.append(run)
-                run = 1
+                runs.append(sizes[start:position])
+                start = position
         entries = tuple(entry for entry in tile if entry is not None)
-        return TileDivision(tuple(sizes[:split]), tuple(merged), entries)
+        return TileDivision(prepended, sizes[:split], tuple(runs), entries)
 
 
 def _rule(holds: bool, message: str) -> None:

@@ -44,7 +44,8 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.constraints import results_follow
-from xla_dialect.layout import LayoutAttr, LayoutError
+from xla_dialect.layout import LayoutError
+from xla_dialect.layout_functions import validate_layout_for_shape
 from xla_dialect.structure import Structure
 from xla_dialect.types import (
     MAX_ELEMENTS,
@@ -375,11 +376,10 @@ def _verify_type(name: str, type_: Attribute) -> None:
     dimensions = extents(type_)
     if element_count([d for d in dimensions if d > 0]) > MAX_ELEMENTS:
         raise VerifyException(f"{name}: (Size) {dimensions} has more than 2^63 - 1 elements")
-    if isinstance(type_.encoding, LayoutAttr):
-        try:
-            type_.encoding.data.validate(type_.get_shape())
-        except LayoutError as error:
-            raise VerifyException(f"{name}: layout of {type_}: {error}") from None
+    try:
+        validate_layout_for_shape(type_)
+    except LayoutError as error:
+        raise VerifyException(f"{name}: layout of {type_}: {error}") from None
 
 
 def _as_values(operand: SSAValue | Operation | Sequence[SSAValue | Operation]) -> list[SSAValue]:

@@ -25,10 +25,11 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.dynamic_size import is_dynamic, marked
-from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layout import LayoutError
+from xla_dialect.layout_functions import validate_layout_for_shape
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.shape_functions import byte_size_of_elements
 from xla_dialect.types import (
-    BY_TYPE,
     Array,
     ElementClass,
     array,
@@ -412,16 +413,11 @@ class CopyOp(XlaOp):
 
 def buffer_bytes(type_: Array) -> int:
     """Bytes of an array in memory, its layout included; raises Violation (C2) for a wrong one."""
-    sizes = sizes_of(type_)
-    layout = Layout.default(len(sizes))
-    if isinstance(type_.encoding, LayoutAttr):
-        layout = type_.encoding.data
-        try:
-            layout.validate(type_.get_shape())
-        except LayoutError as error:
-            raise Violation("C2", f"layout of {type_}: {error}") from None
-    bits = layout.element_size_in_bits or max(8, BY_TYPE[type_.element_type].bits)
-    return shapes.ceil_div(layout.buffer_elements(sizes) * bits, 8)
+    try:
+        validate_layout_for_shape(type_)
+    except LayoutError as error:
+        raise Violation("C2", f"layout of {type_}: {error}") from None
+    return byte_size_of_elements(type_)
 
 
 @irdl_op_definition

@@ -11,10 +11,19 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import SSAValue
 
 from xla_dialect import shapes, types
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.layout import LayoutError
+from xla_dialect.layout_functions import layout_of
 from xla_dialect.ops import data_movement as ops
+from xla_dialect.physical_order import from_bytes, to_bytes
 from xla_dialect.reference.dynamic_shapes import bounds, filled, resolved
-from xla_dialect.reference.literal import Array
-from xla_dialect.reference.physical_order import reinterpreted
+from xla_dialect.reference.literal import (
+    MEMORY_LIMIT,
+    Array,
+    MemoryLimitError,
+    numpy_dtype,
+)
+from xla_dialect.shape_functions import byte_size_of
 
 
 def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
@@ -25,6 +34,27 @@ def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
 def array_type(value: SSAValue) -> types.Array:
     """The type of a value that is an array."""
     return cast("types.Array", value.type)
+
+
+def reinterpreted(array: Array, source: types.Array, target: types.Array) -> Array:
+    """
+    The bytes of `array` in the order of its layout, read in the order of the target's layout.
+
+    Padding reads as zero bits; the buffers have as many bytes. Raises XlaError if a layout has no
+    physical order.
+    """
+    for type_ in (source, target):
+        layout = layout_of(type_)
+        if layout.dynamic_shape_metadata_prefix_bytes or layout.bounds:
+            raise XlaError(f"the reference has no physical order for the layout {layout}")
+    if (size := byte_size_of(source)) > MEMORY_LIMIT:
+        raise MemoryLimitError(f"a buffer of {size} bytes, the limit is {MEMORY_LIMIT} bytes")
+    dtype = numpy_dtype(target.element_type)
+    try:
+        data = to_bytes(array, layout_of(source))
+        return from_bytes(data, dtype, layout_of(target), target.get_shape())
+    except LayoutError as error:
+        raise XlaError(f"the reference has no physical order: {error}") from None
 
 
 def clamped_starts(

@@ -1,0 +1,182 @@
+"""Indices and places in memory: worked examples of shapes_layouts_broadcasting, and inverse pairs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, typed
+
+from xla_dialect.indexing import (
+    bump_indices,
+    get_dimension_stride,
+    index_in_bounds,
+    linear_index,
+    linear_index_to_multidimensional_index,
+    multidimensional_index_to_linear_index,
+    multidimensional_indices,
+)
+from xla_dialect.layout import Layout, LayoutError
+from xla_dialect.shape_functions import for_each_index
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "expected"),
+    [
+        pytest.param("f32[4,2,3]{2,1,0}", (3, 1, 2), 23, id="G2"),
+        pytest.param("f32[4,2,3]{0,1,2}", (3, 1, 2), 23, id="G2"),
+        pytest.param("f32[4,2,3]{1,2,0}", (3, 1, 2), 23, id="G2"),
+        pytest.param("f32[4,2,3]{2,1,0}", (2, 0, 1), 13, id="G2"),
+        pytest.param("f32[4,2,3]{0,1,2}", (2, 0, 1), 10, id="G2"),
+        pytest.param("f32[4,2,3]{1,2,0}", (2, 0, 1), 14, id="G2"),
+        pytest.param("f32[3,5]{1,0:T(2,2)}", (2, 3), 17, id="T1"),
+        pytest.param("f32[3,5]{0,1:T(2,2)}", (2, 3), 14, id="T1 column-major"),
+        pytest.param("bf16[10,130]{1,0:T(8,128)(2,1)}", (9, 129), 3075, id="T3"),
+        pytest.param(
+            "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", (5, 0, 1003, 12345), 121340275, id="T4"
+        ),
+        pytest.param("f32[8,8]{1,0:T(2,4)(2,1,1,1)}", (6, 5), 51, id="T6"),
+        pytest.param("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", (1, 3, 5, 7, 9), 9484, id="T7"),
+        pytest.param("f32[5]{0:T(8,128)}", (3,), 3, id="T8"),
+        pytest.param("f32[]{:T(256)}", (), 0, id="T8 scalar"),
+        pytest.param("s8[4,130]{1,0:T(8,128)(4,1)}", (3, 129), 1031, id="T8 s8"),
+    ],
+)
+def test_places(text: str, index: tuple[int, ...], expected: int):
+    assert multidimensional_index_to_linear_index(shape(text), index) == expected
+    assert linear_index_to_multidimensional_index(shape(text), expected) == index
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "f32[3,5]{1,0:T(2,2)}",
+            "00 01 10 11 | 02 03 12 13 | 04 . 14 . | 20 21 . . | 22 23 . . | 24 . . .",
+            id="T1",
+        ),
+        pytest.param(
+            "f32[3,5]{0,1:T(2,2)}",
+            "00 10 01 11 | 20 . 21 . | 02 12 03 13 | 22 . 23 . | 04 14 . . | 24 . . .",
+            id="T1 column-major",
+        ),
+    ],
+)
+def test_memory(text: str, expected: str):
+    cells = expected.replace("|", "").split()
+    for place, cell in enumerate(cells):
+        index = None if cell == "." else (int(cell[0]), int(cell[1]))
+        assert linear_index_to_multidimensional_index(shape(text), place) == index
+    with pytest.raises(IndexError, match=f"a buffer of {len(cells)} elements"):
+        linear_index_to_multidimensional_index(shape(text), len(cells))
+
+
+def test_nested_tiles():
+    """T2: two rows interleaved."""
+    expected = [
+        [0, 2, 4, 6, 8, 10, 12, 14],
+        [1, 3, 5, 7, 9, 11, 13, 15],
+        [16, 18, 20, 22, 24, 26, 28, 30],
+        [17, 19, 21, 23, 25, 27, 29, 31],
+    ]
+    type_ = shape("bf16[4,8]{1,0:T(2,4)(2,1)}")
+    places = [multidimensional_index_to_linear_index(type_, i) for i in for_each_index(type_)]
+    assert np.array_equal(np.reshape(places, (4, 8)), expected)
+
+
+@pytest.mark.parametrize("order", orders())
+def test_every_position_of_an_untiled_array(order: tuple[int, ...]):
+    """Section 5: Linear(Multi(l)) = l, for every order up to rank 5."""
+    sizes = (3, 2, 4, 1, 2)[: len(order)]
+    type_ = typed("f32", sizes, Layout(order))
+    for position in range(int(np.prod(sizes))):
+        index = linear_index_to_multidimensional_index(type_, position)
+        assert index is not None
+        assert multidimensional_index_to_linear_index(type_, index) == position
+
+
+@given(laid_out())
+def test_positions_by_hand(case: tuple[tuple[int, ...], Layout]):
+    """Both directions are what padding, dividing and moving dimensions gives."""
+    sizes, layout = case
+    memory = memory_by_hand(sizes, layout)
+    positions = np.arange(-1, len(memory) + 1)
+    indices, is_element = multidimensional_indices(layout, sizes, positions)
+    found = [
+        int(np.ravel_multi_index(tuple(index), sizes)) if is_there else PADDING
+        for index, is_there in zip(indices, is_element, strict=True)
+    ]
+    assert found == [PADDING, *memory, PADDING]
+    places = linear_index(layout, sizes, list(indices[is_element].T))
+    assert np.array_equal(places, positions[is_element]) or not sizes
+
+
+def test_indices_of_dynamic_arrays():
+    """Bounds count as sizes."""
+    assert multidimensional_index_to_linear_index(shape("f32[<=3,4]{0,1}"), (2, 1)) == 5
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [((0, 0), True), ((1, 2), True), ((2, 0), False), ((-1, 0), False), ((0,), False), ((), False)],
+)
+def test_index_in_bounds(index: tuple[int, ...], expected: bool):
+    """Section 5: negative indices are outside."""
+    type_ = shape("f32[2,3]{1,0:T(4,4)}")
+    assert index_in_bounds(type_, index) is expected
+    if not expected:
+        with pytest.raises(IndexError, match="outside"):
+            multidimensional_index_to_linear_index(type_, index)
+
+
+@pytest.mark.parametrize("text", ["f32[2,3]{0,1}", "f32[]", "f32[1,4,1]", "f32[2,3]{1,0:T(2,2)}"])
+def test_bump_indices(text: str):
+    type_ = shape(text)
+    index = [0] * len(type_.get_shape())
+    seen = [tuple(index)]
+    while bump_indices(type_, index):
+        seen.append(tuple(index))
+    assert seen == list(for_each_index(type_))
+    assert not any(index)
+
+
+def test_get_dimension_stride():
+    assert [get_dimension_stride(shape("f32[4,2,3]{1,2,0}"), d) for d in range(3)] == [6, 1, 2]
+    assert get_dimension_stride(shape("f32[3,5]{1,0:T(2,2)}"), 0) is None
+    for dimension in (-1, 2):
+        with pytest.raises(IndexError, match="no dimension"):
+            get_dimension_stride(shape("f32[3,5]"), dimension)
+
+
+def test_splits_have_no_linear_order():
+    type_ = shape("f32[4]{0:SC(0:1)}")
+    with pytest.raises(LayoutError, match="no linear order"):
+        multidimensional_index_to_linear_index(type_, (0,))
+    with pytest.raises(LayoutError, match="no linear order"):
+        linear_index_to_multidimensional_index(type_, 0)
+
+
+def test_symbols_as_indices():
+    """Whatever adds, multiplies and divides can be an index: the formula itself, here as text."""
+
+    class Term(str):
+        __slots__ = ()
+
+        def __add__(self, other: object) -> "Term":
+            return Term(f"({self} + {other})")
+
+        __radd__ = __add__
+
+        def __mul__(self, other: object) -> "Term":
+            return Term(f"({self} * {other})")
+
+        def __floordiv__(self, other: object) -> "Term":
+            return Term(f"({self} // {other})")
+
+        def __mod__(self, other: object) -> "Term":
+            return Term(f"({self} % {other})")
+
+    layout = Layout.parse("{0,1:T(2,2)}")
+    formula = linear_index(layout, (3, 5), [Term("i"), Term("j")])
+    for i, j in itertools.product(range(3), range(5)):
+        assert eval(formula, {"i": i, "j": j}) == linear_index(layout, (3, 5), [i, j])

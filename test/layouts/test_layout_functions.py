@@ -1,0 +1,208 @@
+"""Layouts: worked examples of shapes_layouts_broadcasting, sections 2 and 3, and strides."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from layouts_by_hand import laid_out, memory_by_hand, orders, shape, typed
+
+from xla_dialect.layout import MAX_TILES, Layout, LayoutError
+from xla_dialect.layout_functions import (
+    is_monotonic_with_dim0_major,
+    is_monotonic_with_dim0_minor,
+    is_order_only,
+    layout_of,
+    major,
+    make_ascending_layout,
+    make_descending_layout,
+    make_logical_to_physical,
+    minor,
+    permuted_layout,
+    physical_strides,
+    strides,
+    validate_layout_for_shape,
+    with_layout,
+)
+
+
+def test_orders_by_name():
+    """L3, L4"""
+    assert make_descending_layout(3) == Layout((2, 1, 0)) == Layout.default(3)
+    assert make_ascending_layout(3) == Layout((0, 1, 2))
+    assert make_ascending_layout(0) == make_descending_layout(0) == Layout(())
+    assert is_monotonic_with_dim0_major(Layout.parse("{1,0:T(2,2)}"))
+    assert not is_monotonic_with_dim0_major(Layout.parse("{0,1}"))
+    assert is_monotonic_with_dim0_minor(Layout.parse("{0,1}"))
+    assert not is_monotonic_with_dim0_minor(Layout.parse("{1,0}"))
+    assert is_monotonic_with_dim0_minor(Layout((0,)))
+    assert is_monotonic_with_dim0_major(Layout((0,)))
+
+
+def test_minor_and_major():
+    """L1: the first entry is the most minor dimension, the last the most major one."""
+    layout = Layout.parse("{1,2,0}")
+    assert [minor(layout, k) for k in range(3)] == [1, 2, 0]
+    assert [major(layout, k) for k in range(3)] == [0, 2, 1]
+    for function in (minor, major):
+        for position in (-1, 3):
+            with pytest.raises(LayoutError, match="no position"):
+                function(layout, position)
+
+
+@pytest.mark.parametrize("order", orders())
+def test_logical_to_physical(order: tuple[int, ...]):
+    layout = Layout(order)
+    places = make_logical_to_physical(layout)
+    assert [major(layout, place) for place in places] == list(range(len(order)))
+
+
+def test_layout_of_a_type():
+    """L4"""
+    assert layout_of(shape("f32[2,3]")) == Layout((1, 0))
+    assert layout_of(shape("f32[2,3]{0,1}")) == Layout((0, 1))
+    assert with_layout(shape("f32[2,3]{0,1}"), Layout((1, 0))) == shape("f32[2,3]")
+    assert with_layout(shape("f32[<=2,3]"), Layout((0, 1))) == shape("f32[<=2,3]{0,1}")
+    with pytest.raises(LayoutError, match=r"^\(C1\)"):
+        with_layout(shape("f32[2,3]"), Layout((0,)))
+
+
+def test_order_only():
+    assert is_order_only(Layout.parse("{0,1:S(1)}"))
+    for text in ("{1,0:T(2,2)}", "{1,0:L(4)}", "{1,0:E(4)}", "{1,0:SC(0:1)}", "{1,0:M(8)}"):
+        assert not is_order_only(Layout.parse(text))
+    assert not is_order_only(Layout((1, 0), padded_dimensions=(2, 3)))
+
+
+def test_permuted_layout():
+    assert permuted_layout(Layout.parse("{2,0,1:T(2)}"), (1, 2, 0)) == Layout.parse("{1,2,0:T(2)}")
+    bounds = Layout((1, 0), bounds=(None, 7), padded_dimensions=())
+    assert permuted_layout(bounds, (1, 0)) == Layout((0, 1), bounds=(7, None))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("f32[3,5]{1,0:T(2,2)}", (2, 3, 2, 2), id="T1"),
+        pytest.param("f32[3,5]{0,1:T(2,2)}", (3, 2, 2, 2), id="T1 column-major"),
+        pytest.param("f32[4,8]{1,0:T(2,4)(2,1)}", (2, 2, 1, 4, 2, 1), id="T2"),
+        pytest.param("bf16[10,130]{1,0:T(8,128)(2,1)}", (2, 2, 4, 128, 2, 1), id="T3"),
+        pytest.param(
+            "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", (1, 8, 160, 128, 4, 128, 2, 1), id="T4"
+        ),
+        pytest.param(
+            "bf16[32,32,4096]{2,1,0:T(8,128)(2,1)S(1)}", (32, 4, 32, 4, 128, 2, 1), id="T5 result"
+        ),
+        pytest.param(
+            "bf16[32,32,8192]{2,1,0:T(8,128)(2,1)S(1)}", (32, 4, 64, 4, 128, 2, 1), id="T5 operand"
+        ),
+        pytest.param("f32[8,8]{1,0:T(2,4)(2,1,1,1)}", (2, 2, 2, 4, 2, 1, 1, 1), id="T6"),
+        pytest.param("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", (56, 37, 2, 3), id="T7"),
+        pytest.param("f32[5]{0:T(8,128)}", (1, 1, 8, 128), id="T8"),
+        pytest.param("f32[]{:T(256)}", (1, 256), id="T8 scalar"),
+        pytest.param("s8[4,130]{1,0:T(8,128)(4,1)}", (1, 2, 2, 128, 4, 1), id="T8 s8"),
+        pytest.param("f32[]", (), id="scalar"),
+        pytest.param("f32[0,5]{1,0:T(2,2)}", (0, 3, 2, 2), id="empty"),
+        pytest.param("f32[10,4]{1,0:SC(0:3)}", (7, 4), id="largest part"),
+    ],
+)
+def test_physical_shape(text: str, expected: tuple[int, ...]):
+    type_ = shape(text)
+    assert layout_of(type_).physical_shape(type_.get_shape()) == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "layout", "expected"),
+    [
+        pytest.param((3, 5), "{1,0:T(2,2)}", 24, id="T1"),
+        pytest.param((4, 8), "{1,0:T(2,4)(2,1)}", 32, id="T2"),
+        pytest.param((10, 130), "{1,0:T(8,128)(2,1)}", 4096, id="T3"),
+        pytest.param((8, 1, 1280, 16384), "{3,2,0,1:T(8,128)(2,1)}", 167772160, id="T4"),
+        pytest.param((5,), "{0:T(8,128)}", 1024, id="T8"),
+        pytest.param((), "{:T(256)}", 256, id="T8 scalar"),
+        pytest.param((4, 130), "{1,0:T(8,128)(4,1)}", 2048, id="T8 s8"),
+        pytest.param((3, 4), "{1,0:T(3,4)(2,1)}", 16, id="T8 second tile pads"),
+        pytest.param((3, 5), "{1,0:T(2,2)L(1)}", 24, id="G4"),
+        pytest.param((3, 5), "{1,0:T(2,2)L(16)}", 32, id="G4"),
+        pytest.param((3, 5), "{1,0:T(2,2)L(32)}", 32, id="G4"),
+        pytest.param((3, 5), "{1,0:T(2,2)L(128)}", 128, id="G4"),
+        pytest.param((0, 5), "{1,0:T(2,2)L(128)}", 0, id="empty"),
+    ],
+)
+def test_buffer_elements(sizes: tuple[int, ...], layout: str, expected: int):
+    assert Layout.parse(layout).buffer_elements(sizes) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f32[4,2,3]", (6, 3, 1)),
+        ("f32[4,2,3]{0,1,2}", (1, 4, 8)),
+        ("f32[4,2,3]{1,2,0}", (6, 1, 2)),
+        ("f32[]", ()),
+        ("f32[0,5]", (5, 1)),
+        ("f32[<=4,3]{0,1}", (1, 4)),
+        ("f32[3,5]{1,0:T(2,2)}", (None, None)),
+        ("f32[7,3,5]{2,1,0:T(2,2)}", (24, None, None)),
+        ("f32[2,5]{1,0:T(2,2)}", (2, None)),
+        ("f32[4,4]{1,0:T(4)}", (4, 1)),
+        ("f32[4,4]{1,0:T(2)}", (4, 1)),
+        ("f32[4,5]{1,0:T(2)}", (6, 1)),
+        ("f32[2,3,4]{2,1,0:T(*,*,2)}", (12, 4, 1)),
+        ("f32[2,3,4]{2,1,0:T(*,4,2)}", (None, None, None)),
+        ("f32[2,2,4]{2,1,0:T(*,2,2)}", (8, 2, None)),
+        ("f32[5]{0:T(8,128)}", (1,)),
+    ],
+)
+def test_strides(text: str, expected: tuple[int | None, ...]):
+    assert strides(shape(text)) == expected
+
+
+def test_strides_of_the_older_form():
+    """P2: sizes are those that dimensions are padded to."""
+    padded = typed("f32", (2, 3), Layout((0, 1), padded_dimensions=(3, 5)))
+    assert strides(padded) == (1, 3)
+
+
+def test_physical_strides():
+    assert physical_strides(shape("f32[3,5]{1,0:T(2,2)}")) == (12, 4, 2, 1)
+    assert physical_strides(shape("f32[]")) == ()
+
+
+def test_splits_have_no_strides():
+    with pytest.raises(LayoutError, match="no strides"):
+        strides(shape("f32[4]{0:SC(0:1)}"))
+
+
+@given(laid_out())
+def test_strides_are_distances_in_memory(case: tuple[tuple[int, ...], Layout]):
+    """Neighbours are one stride apart; where there is none, not all are equally far apart."""
+    sizes, layout = case
+    memory = np.array(memory_by_hand(sizes, layout), dtype=np.int64)
+    places = np.flatnonzero(memory >= 0)
+    by_element = places[np.argsort(memory[places])].reshape(sizes)
+    for dimension, stride in enumerate(strides(typed("f32", sizes, layout))):
+        distances = set(np.diff(by_element, axis=dimension).ravel().tolist())
+        if stride is None:
+            assert len(distances) > 1
+        else:
+            assert distances <= {stride}
+
+
+@given(laid_out())
+def test_buffers_by_hand(case: tuple[tuple[int, ...], Layout]):
+    sizes, layout = case
+    assert layout.buffer_elements(sizes) == len(memory_by_hand(sizes, layout))
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("{0:" + "T" + "(1)" * (MAX_TILES + 1) + "}", "C2"),
+        ("{0:T(9223372036854775807)(2)}", "Size"),
+        ("{0:T(4294967296,4294967296)}", "Size"),
+        ("{0:L(9999999999999999999)}", "Size"),
+    ],
+)
+def test_layouts_beyond_counting(text: str, rule: str):
+    with pytest.raises(LayoutError, match=rf"^\({rule}\) "):
+        validate_layout_for_shape(typed("f32", (4,), Layout.parse(text)))
+    assert MAX_TILES > 3
