@@ -64,8 +64,8 @@ def to_bytes(array: Array, layout: Layout) -> NDArray[np.uint8]:
     The bytes of the buffer of `array`.
 
     Every element takes whole bytes, unless the layout's element size is below 8 bits: then as many
-    as fit share a byte, the first one in its lowest bits. Bits above those of the type are 0. Raises LayoutError as `to_physical`, and
-    for an element size that the type does not have.
+    as fit share a byte, the first one in its lowest bits. Bits above those of the type are 0.
+    Raises LayoutError as `to_physical`, and for an element size that the type does not have.
     """
     width = _packed_width(layout, array.dtype)
     raw = np.ascontiguousarray(to_physical(array, layout)).view(np.uint8)
