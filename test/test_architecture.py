@@ -34,6 +34,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),
     ("xla_dialect.op",),
     ("xla_dialect.ops",),
+    ("xla_dialect.calls",),
+    ("xla_dialect.channels",),
     ("xla_dialect.dialect", "xla_dialect.verification"),
     (
         "xla_dialect.reference",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 
 class XlaError(Exception):
@@ -88,3 +88,9 @@ def place_of(location: Attribute) -> tuple[str, int, int] | None:
             return next((place for place in places if place is not None), None)
         case _:
             return None
+
+
+def described(op: Operation) -> str:
+    """An operation and where it stands, as messages about others name it."""
+    place = place_of(op.location)
+    return op.name if place is None else f"{op.name} at {':'.join(map(str, place))}"

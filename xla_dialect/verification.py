@@ -1,15 +1,17 @@
 """Verification of a whole module, with an error that says where.
 
 Beyond xDSL 0.74's verifier: operands are defined before they are used (it does not check
-dominance), calls agree with their functions, and the error points into the source.
+dominance), calls agree with their functions, channels have two ends that do not wait for each other
+in a cycle, and the error points into the source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias, cast
+from itertools import chain
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -18,6 +20,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.calls import Call, callee, is_call
+from xla_dialect.channels import ChannelFault, verify_channels
 from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
@@ -33,10 +37,6 @@ Sources = Mapping[str, str]
 """From file name to text: messages quote the line that a location names."""
 
 
-# Looked up by class: `isinstance` of classes of operations costs as much as a small verifier.
-_CALLS = frozenset((CallOp, FuncCallOp))
-
-
 def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     """
     Verifies every operation of a module; raises `InvalidProgram` for the first that fails.
@@ -46,7 +46,12 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     program = _Program(functions, sources or {}, process_counts(module))
     _verify_region(module.body, set(), program)
-    _verify_call_graph(program)
+    calls = {name: list(filter(is_call, function.walk())) for name, function in functions.items()}
+    _verify_call_graph(calls, program)
+    try:
+        verify_channels(program.transfers, functions, chain.from_iterable(calls.values()))
+    except ChannelFault as fault:
+        raise invalid_program(fault.operation, str(fault), program.sources) from None
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class _Program:
     sources: Sources
     process_counts: tuple[int, int]
     """How many replicas and partitions run it."""
+    transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
+    """Those that have been verified."""
 
 
 def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidProgram:
@@ -131,8 +138,13 @@ def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
     if issubclass(operation, CollectiveOp):
         return lambda op, program: op.verify_processes(*program.process_counts)
     if issubclass(operation, TransferStartOp):
-        return lambda op, program: op.verify_users()
+        return _verify_transfer
     return None
+
+
+def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
+    op.verify_users()
+    program.transfers.append(op)
 
 
 def _verify_operation(op: Operation, program: _Program) -> None:
@@ -154,14 +166,9 @@ def _message(op: Operation, error: VerifyException) -> str:
     return message if message.startswith(op.name) else f"{op.name}: {message}"
 
 
-def _callee(op: CallOp | FuncCallOp) -> str:
-    symbol = op.to_apply if isinstance(op, CallOp) else op.callee
-    return symbol.root_reference.data
-
-
-def _verify_call(op: CallOp | FuncCallOp, functions: Mapping[str, FuncOp]) -> None:
+def _verify_call(op: Call, functions: Mapping[str, FuncOp]) -> None:
     """(C1) and (C2) of a call, for which its function is needed."""
-    name = _callee(op)
+    name = callee(op)
     function = functions.get(name)
     if function is None:
         raise VerifyException(f"{op.name}: (C1) there is no function @{name}")
@@ -184,15 +191,14 @@ def _verify_call(op: CallOp | FuncCallOp, functions: Mapping[str, FuncOp]) -> No
         )
 
 
-def _verify_call_graph(program: _Program) -> None:
-    """No function calls itself, directly or through others (Call: the graph is acyclic)."""
-    functions = program.functions
-    calls = {
-        name: [cast("CallOp | FuncCallOp", op) for op in function.walk() if type(op) in _CALLS]
-        for name, function in functions.items()
-    }
+def _verify_call_graph(calls: Mapping[str, Sequence[Call]], program: _Program) -> None:
+    """
+    No function calls itself, directly or through others (Call: the graph is acyclic).
+
+    `calls`: by function, those in its body.
+    """
     done: set[str] = set()
-    for start in functions:
+    for start in calls:
         path: list[str] = []
         stack: list[tuple[str, bool]] = [(start, False)]
         while stack:
@@ -206,11 +212,11 @@ def _verify_call_graph(program: _Program) -> None:
             path.append(name)
             stack.append((name, True))
             for call in calls[name]:
-                if _callee(call) in path:
-                    cycle = " -> ".join(f"@{n}" for n in [*path, _callee(call)])
+                if callee(call) in path:
+                    cycle = " -> ".join(f"@{n}" for n in [*path, callee(call)])
                     raise invalid_program(
                         call,
                         f"{call.name}: functions call each other in a cycle: {cycle}",
                         program.sources,
                     )
-                stack.append((_callee(call), False))
+                stack.append((callee(call), False))

@@ -15,12 +15,11 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect import types
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.reference.collectives import (
     CollectiveFunctions,
     as_declared,
-    described,
     gather,
     reduce,
 )

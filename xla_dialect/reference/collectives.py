@@ -8,10 +8,10 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Region
 
 from xla_dialect import types
-from xla_dialect.diagnostics import XlaError, place_of
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
@@ -22,12 +22,6 @@ from xla_dialect.reference.tuples import as_results
 
 Combine: TypeAlias = Callable[[Sequence[PythonValues], int], PythonValues]
 """From what all members have brought, and which of them this is, to the results."""
-
-
-def described(op: Operation) -> str:
-    """An operation and where it stands, as messages about waiting name it."""
-    place = place_of(op.location)
-    return op.name if place is None else f"{op.name} at {':'.join(map(str, place))}"
 
 
 def expanded(ids: Ids, number: int, place: Place, grid: ProcessGrid) -> list[Place]:

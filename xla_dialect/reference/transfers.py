@@ -11,11 +11,10 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.constraints import flat_results
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import transfers as ops
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.reference.asynchronous import pending_in
-from xla_dialect.reference.collectives import described
 from xla_dialect.reference.literal import TOKEN, Value, as_argument
 from xla_dialect.reference.process_grid import Pending, Process
 from xla_dialect.reference.tuples import as_results
