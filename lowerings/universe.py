@@ -28,6 +28,7 @@ _DIALECTS = {
 _PASSES = {
     "xla-inline": "lowerings.simplify.inline:XlaInlinePass",
     "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
+    "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",
     "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
     "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",
     "convert-xla-to-linalg": "lowerings.xla_to_linalg:ConvertXlaToLinalgPass",

@@ -1,0 +1,116 @@
+"""Operations on constants, computed by the reference."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from lowerings.simplify.known_values import Dense, array_type, dense_of, splat_literal, splat_of
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import (
+    control_flow,
+    conversion,
+    creation,
+    data_movement,
+    elementwise_binary,
+    elementwise_ternary,
+    elementwise_unary,
+    operations_of,
+)
+from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
+from xla_dialect.reference.literal import Array, dense_to_numpy, from_numpy
+from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import byte_size, element_count
+
+DEFAULT_LIMIT = 1 << 16
+"""Bytes of the largest constant that folding makes or reads."""
+
+_MAX_WORK = 1 << 24
+"""Elements of the result times those of the largest operand: a bound of what is computed."""
+
+_ELEMENT_BY_ELEMENT = frozenset(
+    op_class
+    for family in (elementwise_unary, elementwise_binary, elementwise_ternary)
+    for op_class in operations_of(family)
+) | {conversion.ConvertOp, conversion.ReducePrecisionOp}
+"""Of arrays of one number each, they make an array of one number."""
+
+_LEFT_ALONE = (
+    # Compact as they are.
+    creation.ConstantOp,
+    creation.IotaOp,
+    data_movement.BroadcastOp,
+    # How long a loop takes is not known.
+    control_flow.WhileOp,
+    control_flow.ScanOp,
+)
+
+
+class ConstantFolder:
+    """Computes operations of constants, within a size in bytes."""
+
+    def __init__(self, module: ModuleOp, limit: int = DEFAULT_LIMIT):
+        self.module = module
+        self.limit = limit
+
+    @cached_property
+    def _interpreter(self) -> ReferenceInterpreter:
+        interpreter = ReferenceInterpreter(self.module)
+        register_reference(interpreter)
+        return interpreter
+
+    def fold(self, op: XlaOp) -> tuple[Dense, ...] | None:
+        """The results of a pure operation as literals, None where they are not known."""
+        if not op.results or isinstance(op, _LEFT_ALONE):
+            return None
+        types = [array_type(result) for result in op.results]
+        if any(type_ is None for type_ in types):
+            return None
+        results = cast("list[ArrayType]", types)
+        if not any(element_count(type_.get_shape()) for type_ in results):
+            return tuple(splat_literal(np.zeros(()), type_) for type_ in results)
+        if not op.operands:
+            return None
+        if type(op) in _ELEMENT_BY_ELEMENT:
+            numbers = [splat_of(operand) for operand in op.operands]
+            if all(number is not None for number in numbers):
+                return self._evaluate(op, cast("list[Array]", numbers), results, scalar=True)
+        literals = [self._small_literal(operand) for operand in op.operands]
+        if any(literal is None for literal in literals):
+            return None
+        arrays = [dense_to_numpy(cast(Dense, literal)) for literal in literals]
+        if not self._is_small(op, results, arrays):
+            return None
+        return self._evaluate(op, arrays, results, scalar=False)
+
+    def _small_literal(self, value: SSAValue) -> Dense | None:
+        literal = dense_of(value)
+        if literal is None or byte_size(cast(ArrayType, literal.type)) > self.limit:
+            return None
+        return literal
+
+    def _is_small(self, op: XlaOp, results: list[ArrayType], arrays: list[Array]) -> bool:
+        if max(map(byte_size, results)) > self.limit:
+            return False
+        work = max(element_count(type_.get_shape()) for type_ in results)
+        if type(op) not in _ELEMENT_BY_ELEMENT:
+            work *= max(array.size for array in arrays)
+        return work <= _MAX_WORK
+
+    def _evaluate(
+        self, op: XlaOp, arrays: list[Array], types: list[ArrayType], *, scalar: bool
+    ) -> tuple[Dense, ...] | None:
+        try:
+            found = self._interpreter.run_op(op, tuple(arrays))
+        except XlaError:
+            # What the reference cannot run is left for those who run the program to report.
+            return None
+        values = [np.asarray(cast(Array, value)) for value in found]
+        if scalar:
+            return tuple(map(splat_literal, values, types))
+        return tuple(map(from_numpy, values, types))

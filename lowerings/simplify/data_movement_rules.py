@@ -1,0 +1,255 @@
+"""Reshapes, transposes, slices and their like: merged, turned into simpler ones, or left out.
+
+All of them move elements only, so every rule is exact for every type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Attribute, SSAValue
+
+from lowerings.simplify.known_values import array_type, dense_of, splat_of
+from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import data_movement as ops
+from xla_dialect.types import element_count
+
+Ints = tuple[int, ...]
+
+
+def _ints(attribute: Attribute) -> Ints:
+    return tuple(cast("DenseArrayBase[Any]", attribute).get_values())
+
+
+def _reshape(inserter: Inserter, value: SSAValue, op: Any) -> SSAValue:
+    """The value in the sizes of an operation's result."""
+    return inserter.insert(ops.ReshapeOp(value, result_types=[op.result.type]))[0]
+
+
+def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
+    """A reshape of nothing, of a reshape, or of an array of one number."""
+    if op.operand.type == op.result.type:
+        return op.operand
+    inner = op.operand.owner
+    if isinstance(inner, ops.ReshapeOp):
+        return _reshape(inserter, inner.operand, op)
+    type_ = array_type(op.result)
+    number = splat_of(op.operand)
+    return None if type_ is None or number is None else constant(inserter, number, type_)
+
+
+def merge_transposes(op: ops.TransposeOp, inserter: Inserter) -> Replacement:
+    """A transpose of nothing, of a transpose, of one number, or of dimensions of size 1 only."""
+    permutation = _ints(op.dimensions)
+    if permutation == tuple(range(len(permutation))):
+        return op.operand
+    inner = op.operand.owner
+    if isinstance(inner, ops.TransposeOp):
+        first = _ints(inner.dimensions)
+        merged = tuple(first[d] for d in permutation)
+        return inserter.insert(
+            ops.TransposeOp(inner.operand, dimensions=merged, result_types=[op.result.type])
+        )
+    type_, source = array_type(op.result), array_type(op.operand)
+    if type_ is None or source is None:
+        return None
+    number = splat_of(op.operand)
+    if number is not None:
+        return constant(inserter, number, type_)
+    moved = [d for d in permutation if source.get_shape()[d] != 1]
+    return _reshape(inserter, op.operand, op) if moved == sorted(moved) else None
+
+
+def merge_broadcasts(op: ops.BroadcastOp, inserter: Inserter) -> Replacement:
+    """A broadcast of a broadcast, or one that is no more than a reshape."""
+    dimensions = _ints(op.dimensions)
+    inner = op.operand.owner
+    if isinstance(inner, ops.BroadcastOp):
+        merged = tuple(dimensions[d] for d in _ints(inner.dimensions))
+        return inserter.insert(
+            ops.BroadcastOp(inner.operand, dimensions=merged, result_types=[op.result.type])
+        )
+    source, target = array_type(op.operand), array_type(op.result)
+    if source is None or target is None or list(dimensions) != sorted(dimensions):
+        return None
+    if source == target:
+        return op.operand
+    if dense_of(op.operand) is not None or not source.get_shape():
+        return None
+    same = element_count(source.get_shape()) == element_count(target.get_shape())
+    return _reshape(inserter, op.operand, op) if same else None
+
+
+def merge_reverses(op: ops.ReverseOp, inserter: Inserter) -> Replacement:
+    """A reverse along dimensions of one element, or of the same reverse."""
+    dimensions = _ints(op.dimensions)
+    inner = op.operand.owner
+    if isinstance(inner, ops.ReverseOp) and set(_ints(inner.dimensions)) == set(dimensions):
+        return inner.operand
+    type_ = array_type(op.operand)
+    if type_ is None or splat_of(op.operand) is not None:
+        return None if type_ is None else op.operand
+    return op.operand if all(type_.get_shape()[d] <= 1 for d in dimensions) else None
+
+
+def _slice(
+    inserter: Inserter, value: SSAValue, op: Any, start: Ints, limit: Ints, strides: Ints
+) -> SSAValue:
+    return inserter.insert(
+        ops.SliceOp(
+            value,
+            start_indices=start,
+            limit_indices=limit,
+            strides=strides,
+            result_types=[op.result.type],
+        )
+    )[0]
+
+
+def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
+    """A slice of everything, of a slice, of one number, or of one part of a concatenation."""
+    if op.operand.type == op.result.type:
+        return op.operand
+    type_ = array_type(op.result)
+    if type_ is None:
+        return None
+    number = splat_of(op.operand)
+    if number is not None:
+        return constant(inserter, number, type_)
+    start, limit, strides = map(_ints, (op.start_indices, op.limit_indices, op.strides))
+    inner = op.operand.owner
+    if isinstance(inner, ops.SliceOp):
+        first, _, steps = map(_ints, (inner.start_indices, inner.limit_indices, inner.strides))
+        begin = tuple(f + b * s for f, b, s in zip(first, start, steps, strict=True))
+        stride = tuple(a * b for a, b in zip(steps, strides, strict=True))
+        # The last element that is taken, and one more.
+        sizes = type_.get_shape()
+        end = tuple(
+            b + (n - 1) * s + 1 if n else b for b, n, s in zip(begin, sizes, stride, strict=True)
+        )
+        return _slice(inserter, inner.operand, op, begin, end, stride)
+    if isinstance(inner, ops.ConcatenateOp):
+        return _slice_of_part(op, inner, inserter, start, limit, strides)
+    return None
+
+
+def _slice_of_part(
+    op: ops.SliceOp,
+    joined: ops.ConcatenateOp,
+    inserter: Inserter,
+    start: Ints,
+    limit: Ints,
+    strides: Ints,
+) -> Replacement:
+    """The same elements taken from the only part of a concatenation that holds them."""
+    dimension = joined.dimension.value.data
+    offset = 0
+    for part in joined.inputs:
+        type_ = array_type(part)
+        if type_ is None:
+            return None
+        size = type_.get_shape()[dimension]
+        if offset <= start[dimension] and limit[dimension] <= offset + size:
+            moved = [
+                tuple(n - offset if d == dimension else n for d, n in enumerate(numbers))
+                for numbers in (start, limit)
+            ]
+            return _slice(inserter, part, op, moved[0], moved[1], strides)
+        offset += size
+    return None
+
+
+def simplify_concatenate(op: ops.ConcatenateOp, inserter: Inserter) -> Replacement:
+    """Parts without elements left out, concatenations inside taken apart, one part alone."""
+    dimension = op.dimension.value.data
+    parts: list[SSAValue] = []
+    for part in op.inputs:
+        inner = part.owner
+        type_ = array_type(part)
+        if isinstance(inner, ops.ConcatenateOp) and inner.dimension == op.dimension:
+            parts.extend(inner.inputs)
+        elif type_ is None or type_.get_shape()[dimension]:
+            parts.append(part)
+    if len(parts) == 1:
+        return parts[0]
+    if not parts or len(parts) == len(op.inputs):
+        return None
+    return inserter.insert(
+        ops.ConcatenateOp(parts, dimension=dimension, result_types=[op.result.type])
+    )
+
+
+def simplify_pad(op: ops.PadOp, inserter: Inserter) -> Replacement:
+    """Padding by nothing, or by negative amounts only: a slice."""
+    low, high, interior = map(
+        _ints, (op.edge_padding_low, op.edge_padding_high, op.interior_padding)
+    )
+    source = array_type(op.operand)
+    if source is None or any(interior) or any(n > 0 for n in (*low, *high)):
+        return None
+    if not any((*low, *high)):
+        return op.operand
+    sizes = source.get_shape()
+    start = tuple(-n for n in low)
+    limit = tuple(size + n for size, n in zip(sizes, high, strict=True))
+    if any(a > b for a, b in zip(start, limit, strict=True)):
+        return None
+    return _slice(inserter, op.operand, op, start, limit, (1,) * len(sizes))
+
+
+def _clamped(indices: Sequence[SSAValue], largest: Sequence[int]) -> Ints | None:
+    """Constant start indices, each clamped to what the sizes allow; None if one is not known."""
+    found: list[int] = []
+    for index, limit in zip(indices, largest, strict=True):
+        number = splat_of(index)
+        if limit and number is None:
+            return None
+        found.append(0 if number is None else max(0, min(int(number), limit)))
+    return tuple(found)
+
+
+def simplify_dynamic_slice(op: ops.DynamicSliceOp, inserter: Inserter) -> Replacement:
+    """A slice, where the indices are constants or have no choice."""
+    source, target = array_type(op.operand), array_type(op.result)
+    if source is None or target is None:
+        return None
+    sizes = target.get_shape()
+    room = [have - taken for have, taken in zip(source.get_shape(), sizes, strict=True)]
+    start = _clamped(op.start_indices, room)
+    if start is None:
+        return None
+    limit = tuple(a + n for a, n in zip(start, sizes, strict=True))
+    return _slice(inserter, op.operand, op, start, limit, (1,) * len(sizes))
+
+
+def simplify_dynamic_update_slice(op: ops.DynamicUpdateSliceOp, inserter: Inserter) -> Replacement:
+    """An update of everything, or of nothing."""
+    update = array_type(op.update)
+    if update is None:
+        return None
+    if op.update.type == op.result.type:
+        return op.update
+    return op.operand if not element_count(update.get_shape()) else None
+
+
+def forward_copy(op: ops.CopyOp, inserter: Inserter) -> Replacement:
+    """A copy in the same layout is the array."""
+    return op.operand if op.operand.type == op.result.type else None
+
+
+RULES: tuple[tuple[type[XlaOp], Rule], ...] = (
+    (ops.ReshapeOp, merge_reshapes),
+    (ops.TransposeOp, merge_transposes),
+    (ops.BroadcastOp, merge_broadcasts),
+    (ops.ReverseOp, merge_reverses),
+    (ops.SliceOp, merge_slices),
+    (ops.ConcatenateOp, simplify_concatenate),
+    (ops.PadOp, simplify_pad),
+    (ops.DynamicSliceOp, simplify_dynamic_slice),
+    (ops.DynamicUpdateSliceOp, simplify_dynamic_update_slice),
+    (ops.CopyOp, forward_copy),
+)
+"""Each rule with the operation that it is for."""

@@ -1,0 +1,347 @@
+"""Algebra that is exact: no rule changes a rounding, a NaN into a number, or the sign of a zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import ml_dtypes
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+
+from lowerings.simplify.known_values import number_of, splat_of
+from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
+from xla_dialect.attributes import ComparisonDirection
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import conversion, creation
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise_ternary as ternary
+from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.reference.literal import Array
+from xla_dialect.types import BY_TYPE, ElementClass, element_class
+from xla_dialect.types import Array as ArrayType
+
+WHOLE = ElementClass.INTEGER | ElementClass.PRED
+"""Types in which arithmetic is exact, modulo a power of two."""
+
+IsNumber: TypeAlias = Callable[[Array], bool]
+
+
+def _is(number: int) -> IsNumber:
+    return lambda value: bool(value == number)
+
+
+def _is_zero(*, negative: bool) -> IsNumber:
+    return lambda value: bool(value == 0) and bool(np.signbit(value)) == negative
+
+
+def _is_infinity(*, negative: bool) -> IsNumber:
+    return lambda value: bool(np.isinf(value)) and bool(np.signbit(value)) == negative
+
+
+def _is_all_ones(value: Array) -> bool:
+    return bool(~value == 0)
+
+
+def _is_limit(name: str) -> IsNumber:
+    return lambda value: bool(value == getattr(cast(Any, ml_dtypes).iinfo(value.dtype), name))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """`x op c = x` for the constants c that `holds` accepts."""
+
+    classes: ElementClass
+    holds: IsNumber
+    either_side: bool = False
+    """Whether `c op x = x` too."""
+
+
+@dataclass(frozen=True)
+class Annihilator:
+    """`x op c = c` and `c op x = c` for the constants c that `holds` accepts."""
+
+    classes: ElementClass
+    holds: IsNumber
+
+
+FLOAT, INTEGER = ElementClass.FLOAT, ElementClass.INTEGER
+REAL = ElementClass.REAL
+
+IDENTITIES: Mapping[type[XlaOp], tuple[Identity, ...]] = {
+    # x + 0.0 is 0.0 for x = -0.0; x + -0.0 is x.
+    binary.AddOp: (Identity(WHOLE, _is(0), True), Identity(FLOAT, _is_zero(negative=True), True)),
+    binary.SubtractOp: (Identity(INTEGER, _is(0)), Identity(FLOAT, _is_zero(negative=False))),
+    binary.MultiplyOp: (Identity(WHOLE | FLOAT, _is(1), True),),
+    binary.DivideOp: (Identity(REAL, _is(1)),),
+    binary.PowerOp: (Identity(REAL, _is(1)),),
+    binary.AndOp: (Identity(WHOLE, _is_all_ones, True),),
+    binary.OrOp: (Identity(WHOLE, _is(0), True),),
+    binary.XorOp: (Identity(WHOLE, _is(0), True),),
+    binary.ShiftLeftOp: (Identity(INTEGER, _is(0)),),
+    binary.ShiftRightArithmeticOp: (Identity(INTEGER, _is(0)),),
+    binary.ShiftRightLogicalOp: (Identity(INTEGER, _is(0)),),
+    binary.MaximumOp: (
+        Identity(INTEGER, _is_limit("min"), True),
+        Identity(FLOAT, _is_infinity(negative=True), True),
+    ),
+    binary.MinimumOp: (
+        Identity(INTEGER, _is_limit("max"), True),
+        Identity(FLOAT, _is_infinity(negative=False), True),
+    ),
+}
+
+ANNIHILATORS: Mapping[type[XlaOp], Annihilator] = {
+    binary.MultiplyOp: Annihilator(WHOLE, _is(0)),
+    binary.AndOp: Annihilator(WHOLE, _is(0)),
+    binary.OrOp: Annihilator(WHOLE, _is_all_ones),
+    binary.MaximumOp: Annihilator(INTEGER, _is_limit("max")),
+    binary.MinimumOp: Annihilator(INTEGER, _is_limit("min")),
+}
+
+IDEMPOTENT = (binary.AndOp, binary.OrOp, binary.MaximumOp, binary.MinimumOp)
+"""`x op x = x`."""
+
+SELF_CANCELLING = (binary.SubtractOp, binary.XorOp)
+"""`x op x = 0` for integers."""
+
+INVOLUTIONS = (unary.NotOp, unary.NegateOp)
+"""`f(f(x)) = x`."""
+
+_ROUNDINGS = (
+    unary.FloorOp,
+    unary.CeilOp,
+    unary.RoundNearestAfzOp,
+    unary.RoundNearestEvenOp,
+)
+_ABSORBED: Mapping[type[XlaOp], tuple[type[XlaOp], ...]] = {
+    **dict.fromkeys(_ROUNDINGS, _ROUNDINGS),
+    unary.AbsOp: (unary.AbsOp,),
+    unary.SignOp: (unary.SignOp,),
+}
+"""`f(g(x)) = g(x)` for an f and these g."""
+
+_PARTS = {unary.RealOp: 0, unary.ImagOp: 1}
+"""Which operand of `complex` each takes."""
+
+
+def class_of(value: SSAValue) -> ElementClass:
+    """The class of an array's elements."""
+    return element_class(cast(ArrayType, value.type).element_type)
+
+
+def simplify_binary(op: Any, inserter: Inserter) -> Replacement:
+    """`x + 0`, `x * 0`, `x & x` and their like, by the tables."""
+    lhs, rhs = cast(SSAValue, op.lhs), cast(SSAValue, op.rhs)
+    op_class: type[XlaOp] = op.__class__
+    elements = class_of(lhs)
+    if lhs is rhs:
+        if op_class in IDEMPOTENT:
+            return lhs
+        if op_class in SELF_CANCELLING and elements & WHOLE:
+            type_ = cast(ArrayType, lhs.type)
+            return constant(inserter, number_of(type_.element_type, 0), type_)
+    for constant_side, other in ((rhs, lhs), (lhs, rhs)):
+        number = splat_of(constant_side)
+        if number is None:
+            continue
+        for identity in IDENTITIES.get(op_class, ()):
+            applies = constant_side is rhs or identity.either_side
+            if applies and elements & identity.classes and identity.holds(number):
+                return other
+        annihilator = ANNIHILATORS.get(op_class)
+        if annihilator and elements & annihilator.classes and annihilator.holds(number):
+            return constant_side
+    return None
+
+
+def merge_constants(op: binary.AddOp, inserter: Inserter) -> Replacement:
+    """`(x + c) + d = x + (c + d)` for integers, which wrap."""
+    inner = op.lhs.owner
+    if not isinstance(inner, binary.AddOp) or not class_of(op.lhs) & INTEGER:
+        return None
+    first, second = splat_of(inner.rhs), splat_of(op.rhs)
+    if first is None or second is None:
+        return None
+    type_ = cast(ArrayType, op.result.type)
+    with np.errstate(over="ignore"):
+        total = np.add(first, second, dtype=first.dtype)
+    return inserter.insert(binary.AddOp(inner.lhs, constant(inserter, total, type_)))
+
+
+def multiply_by_reciprocal(op: binary.DivideOp, inserter: Inserter) -> Replacement:
+    """`x / c = x * (1 / c)` for a float c that is a power of two whose reciprocal is normal."""
+    divisor = splat_of(op.rhs)
+    if divisor is None or class_of(op.rhs) != FLOAT:
+        return None
+    value = float(divisor)
+    if value == 0 or not np.isfinite(value) or abs(np.frexp(value)[0]) != 0.5:
+        return None
+    limits = cast(Any, ml_dtypes).finfo(divisor.dtype)
+    if not float(limits.tiny) <= abs(1 / value) <= float(limits.max):
+        return None
+    type_ = cast(ArrayType, op.rhs.type)
+    factor = constant(inserter, number_of(type_.element_type, 1 / value), type_)
+    return inserter.insert(binary.MultiplyOp(op.lhs, factor))
+
+
+def simplify_unary(op: Any, inserter: Inserter) -> Replacement:
+    """`f(f(x))` for involutions and roundings; `|-x|`; the absolute value of what has no sign."""
+    inner = op.operand.owner
+    op_class: type[XlaOp] = op.__class__
+    if op_class in INVOLUTIONS and type(inner) is op_class:
+        return cast(Any, inner).operand
+    if isinstance(inner, _ABSORBED.get(op_class, ())):
+        return op.operand
+    if op_class is unary.AbsOp:
+        if class_of(op.operand) & ElementClass.UNSIGNED:
+            return op.operand
+        if isinstance(inner, unary.NegateOp):
+            return inserter.insert(unary.AbsOp(inner.operand))
+    return None
+
+
+def take_part(op: Any, inserter: Inserter) -> Replacement:
+    """`real(complex(a, b)) = a` and `imag(complex(a, b)) = b`."""
+    inner = op.operand.owner
+    return inner.operands[_PARTS[type(op)]] if isinstance(inner, binary.ComplexOp) else None
+
+
+def join_parts(op: binary.ComplexOp, inserter: Inserter) -> Replacement:
+    """`complex(real(z), imag(z)) = z`."""
+    real, imag = op.lhs.owner, op.rhs.owner
+    if not isinstance(real, unary.RealOp) or not isinstance(imag, unary.ImagOp):
+        return None
+    return real.operand if real.operand is imag.operand else None
+
+
+_REFLEXIVE = {
+    ComparisonDirection.EQ: True,
+    ComparisonDirection.LE: True,
+    ComparisonDirection.GE: True,
+    ComparisonDirection.NE: False,
+    ComparisonDirection.LT: False,
+    ComparisonDirection.GT: False,
+}
+"""`x <direction> x` where no NaN can be."""
+
+
+def compare_with_itself(op: binary.CompareOp, inserter: Inserter) -> Replacement:
+    """`x = x` is true and `x < x` false for integers."""
+    if op.lhs is not op.rhs or not class_of(op.lhs) & WHOLE:
+        return None
+    type_ = cast(ArrayType, op.result.type)
+    outcome = _REFLEXIVE[op.direction.data]
+    return constant(inserter, np.array(outcome), type_)
+
+
+def simplify_select(op: ternary.SelectOp, inserter: Inserter) -> Replacement:
+    """A choice that is known, between equals, by a negated predicate, or of the predicate."""
+    if op.on_true is op.on_false:
+        return op.on_true
+    choice = splat_of(op.pred)
+    if choice is not None:
+        return op.on_true if choice else op.on_false
+    inner = op.pred.owner
+    if isinstance(inner, unary.NotOp):
+        return inserter.insert(ternary.SelectOp(inner.operand, op.on_false, op.on_true))
+    if op.pred.type == op.result.type:
+        branches = splat_of(op.on_true), splat_of(op.on_false)
+        if branches[0] is not None and branches[1] is not None:
+            return op.pred if branches[0] else inserter.insert(unary.NotOp(op.pred))
+    return None
+
+
+def simplify_convert(op: conversion.ConvertOp, inserter: Inserter) -> Replacement:
+    """A conversion to the same type, or of what was converted without loss."""
+    if op.operand.type == op.result.type:
+        return op.operand
+    inner = op.operand.owner
+    if not isinstance(inner, conversion.ConvertOp):
+        return None
+    source, middle, target = (
+        cast(ArrayType, value.type).element_type for value in (inner.operand, op.operand, op.result)
+    )
+    if not is_exact(source, middle) or not _is_direct(source, middle, target):
+        return None
+    if inner.operand.type == op.result.type:
+        return inner.operand
+    return inserter.insert(conversion.ConvertOp(inner.operand, result_types=[op.result.type]))
+
+
+_PRECISION = {"f32": 24, "f64": 53}
+"""Significant bits of the floats that hold every number of a narrower type."""
+
+
+def is_exact(source: Attribute, target: Attribute) -> bool:
+    """Whether every number of an element type, NaN and -0.0 too, stays what it is in another."""
+    old, new = BY_TYPE[source], BY_TYPE[target]
+    match old.element_class, new.element_class:
+        case ElementClass.PRED, ElementClass.PRED:
+            return True
+        case ElementClass.PRED, _:
+            # f8e8m0fnu has no zero.
+            return new.element_class != FLOAT or new.bits >= 16
+        case (ElementClass.SIGNED, ElementClass.SIGNED) | (
+            ElementClass.UNSIGNED,
+            ElementClass.UNSIGNED,
+        ):
+            return old.bits <= new.bits
+        case ElementClass.UNSIGNED, ElementClass.SIGNED:
+            return old.bits < new.bits
+        case ((ElementClass.SIGNED | ElementClass.UNSIGNED), ElementClass.FLOAT):
+            return old.bits <= _PRECISION.get(new.name, 0)
+        case ElementClass.FLOAT, ElementClass.FLOAT:
+            return old.bits < new.bits and new.name in _PRECISION
+        case ElementClass.COMPLEX, ElementClass.COMPLEX:
+            return old.bits <= new.bits
+        case _:
+            return False
+
+
+def _is_direct(source: Attribute, middle: Attribute, target: Attribute) -> bool:
+    """
+    Whether leaving out the exact step in the middle gives the same numbers.
+
+    Integers wrap where floats saturate: from integers by floats to integers it may not.
+    """
+    by_float = element_class(middle) == FLOAT and bool(element_class(source) & INTEGER)
+    return not (by_float and element_class(target) & INTEGER) or is_exact(source, target)
+
+
+def simplify_bitcast_convert(op: conversion.BitcastConvertOp, inserter: Inserter) -> Replacement:
+    """Bits read as the type that they had."""
+    if op.operand.type == op.result.type:
+        return op.operand
+    inner = op.operand.owner
+    if isinstance(inner, conversion.BitcastConvertOp) and inner.operand.type == op.result.type:
+        return inner.operand
+    return None
+
+
+def fill_iota(op: creation.IotaOp, inserter: Inserter) -> Replacement:
+    """An iota along a dimension of one element is all zeros."""
+    type_ = cast(ArrayType, op.result.type)
+    if type_.get_shape()[op.iota_dimension.value.data] != 1:
+        return None
+    return constant(inserter, number_of(type_.element_type, 0), type_)
+
+
+_BINARY = (*IDENTITIES, *SELF_CANCELLING)
+_UNARY = (*INVOLUTIONS, *_ABSORBED)
+
+RULES: tuple[tuple[type[XlaOp], Rule], ...] = (
+    *((op_class, simplify_binary) for op_class in dict.fromkeys(_BINARY)),
+    (binary.AddOp, merge_constants),
+    (binary.DivideOp, multiply_by_reciprocal),
+    *((op_class, simplify_unary) for op_class in dict.fromkeys(_UNARY)),
+    *((op_class, take_part) for op_class in _PARTS),
+    (binary.ComplexOp, join_parts),
+    (binary.CompareOp, compare_with_itself),
+    (ternary.SelectOp, simplify_select),
+    (conversion.ConvertOp, simplify_convert),
+    (conversion.BitcastConvertOp, simplify_bitcast_convert),
+    (creation.IotaOp, fill_iota),
+)
+"""Each rule with the operation that it is for."""

@@ -1,0 +1,69 @@
+"""What is known of values of the xla dialect: constants, and arrays of one number."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect.dynamic_size import is_dynamic
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.reference.literal import Array, dense_to_numpy, from_numpy, numpy_dtype
+from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import array, element_count, extents, is_array
+
+Dense: TypeAlias = DenseIntOrFPElementsAttr[Any]
+
+
+def array_type(value: SSAValue) -> ArrayType | None:
+    """The type of an array whose sizes are known, None for anything else."""
+    type_ = value.type
+    if not is_array(type_):
+        return None
+    type_ = cast(ArrayType, type_)
+    return None if is_dynamic(extents(type_)) or min(type_.get_shape(), default=0) < 0 else type_
+
+
+def dense_of(value: SSAValue) -> Dense | None:
+    """The literal of a constant array, None for any other value."""
+    owner = value.owner
+    if not isinstance(owner, ConstantOp):
+        return None
+    literal: Attribute = owner.value
+    return cast(Dense, literal) if isinstance(literal, DenseIntOrFPElementsAttr) else None
+
+
+def splat_of(value: SSAValue) -> Array | None:
+    """The number, of rank 0, that all elements of an array are, None if there is none known."""
+    owner = value.owner
+    while isinstance(owner, BroadcastOp):
+        owner = owner.operand.owner
+    if not isinstance(owner, ConstantOp):
+        return None
+    dense = dense_of(owner.result)
+    return None if dense is None else splat_of_literal(dense)
+
+
+def splat_of_literal(dense: Dense) -> Array | None:
+    """The number, of rank 0, that all elements of a literal are, None if there is none."""
+    if not dense.is_splat():
+        return None
+    element_type = cast(ArrayType, dense.type).element_type
+    first = BytesAttr(dense.data.data[: numpy_dtype(element_type).itemsize])
+    return dense_to_numpy(DenseIntOrFPElementsAttr(cast(Any, array(element_type, ())), first))
+
+
+def splat_literal(number: Array, type_: ArrayType) -> Dense:
+    """The literal of an array all of whose elements are one number."""
+    scalar = from_numpy(np.asarray(number))
+    if not element_count(type_.get_shape()):
+        return DenseIntOrFPElementsAttr(cast(Any, type_), BytesAttr(b""))
+    return DenseIntOrFPElementsAttr(cast(Any, type_), scalar.data)
+
+
+def number_of(element_type: Attribute, value: float) -> Array:
+    """A number as an array of rank 0 of an element type."""
+    return np.array(value).astype(numpy_dtype(element_type))

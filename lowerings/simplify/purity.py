@@ -1,0 +1,59 @@
+"""Which operations of the xla dialect do nothing but give results."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.ir import Block, Operation
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import CallOp, OptBarrierOp
+
+_KINDS: dict[type[Operation], bool | None] = {
+    # What a call does is up to its function; a barrier is there to stay.
+    CallOp: False,
+    FuncCallOp: False,
+    OptBarrierOp: False,
+}
+"""Whether operations of a class are pure; None where their regions decide."""
+
+
+def is_pure(op: Operation) -> bool:
+    """
+    Whether an operation may be removed if nobody uses its results, or merged with an equal one.
+
+    A loop counts as pure if its regions are: one that never ends may be removed, as XLA does.
+    """
+    op_class = type(op)
+    if op_class not in _KINDS:
+        _KINDS[op_class] = _kind(op)
+    kind = _KINDS[op_class]
+    return all(map(_is_pure_block, _blocks(op))) if kind is None else kind
+
+
+def _kind(op: Operation) -> bool | None:
+    if not isinstance(op, XlaOp):
+        return False
+    return None if op.has_trait(RecursiveMemoryEffect()) else op.has_trait(Pure())
+
+
+def _blocks(op: Operation) -> list[Block]:
+    return [block for region in op.regions for block in region.blocks]
+
+
+def _is_pure_block(block: Block) -> bool:
+    return all(is_pure(op) or op.has_trait(IsTerminator) for op in block.ops)
+
+
+def remove_dead_code(block: Block, pinned: frozenset[Operation]) -> None:
+    """Removes pure operations without uses from a block and its regions, but those pinned."""
+    op = block.last_op
+    while op is not None:
+        previous = op.prev_op
+        unused = not any(result.uses for result in op.results)
+        if unused and op not in pinned and is_pure(op):
+            block.erase_op(op)
+        else:
+            for inner in _blocks(op):
+                remove_dead_code(inner, pinned)
+        op = previous

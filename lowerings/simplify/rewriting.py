@@ -1,0 +1,35 @@
+"""What a simplification rule is: from an operation to values that are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from xdsl.ir import SSAValue
+
+from lowerings.simplify.known_values import splat_literal
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.reference.literal import Array
+from xla_dialect.types import Array as ArrayType
+
+Replacement: TypeAlias = SSAValue | Sequence[SSAValue] | None
+"""What takes the place of an operation's results; None where a rule has nothing to say."""
+
+
+class Inserter(Protocol):
+    """Puts new operations in front of the one that is being simplified."""
+
+    def insert(self, op: XlaOp) -> Sequence[SSAValue]:
+        """Inserts an operation; returns its results, or what these were simplified to."""
+        ...
+
+
+Rule: TypeAlias = Callable[[Any, Inserter], Replacement]
+"""From an operation to what its results may be replaced by."""
+
+
+def constant(inserter: Inserter, number: Array, type_: ArrayType) -> SSAValue:
+    """An array of a type all of whose elements are one number."""
+    op = ConstantOp.make([], {"value": splat_literal(number, type_)}, result_types=[type_])
+    return inserter.insert(op)[0]

@@ -1,0 +1,191 @@
+"""The pass `xla-simplify`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from lowerings.simplify import control_flow_rules, data_movement_rules, elementwise_rules
+from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
+from lowerings.simplify.purity import is_pure, remove_dead_code
+from lowerings.simplify.rewriting import Replacement, Rule
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.creation import ConstantOp
+
+RULES: dict[type[XlaOp], list[Rule]] = defaultdict(list)
+for _op_class, _rule in (
+    *elementwise_rules.RULES,
+    *data_movement_rules.RULES,
+    *control_flow_rules.RULES,
+):
+    RULES[_op_class].append(_rule)
+
+PREDECESSORS = "xla.control_predecessors"
+"""The names of operations that have to run before one that needs none of their results."""
+
+
+@dataclass(frozen=True)
+class XlaSimplifyPass(ModulePass):
+    """
+    Computes what is constant and leaves out what does nothing, without a change in any result.
+
+    Constants are folded by the reference (up to `max_constant_bytes` each), identities are applied
+    that are exact for the element type (the sign of a zero, NaN and rounding included), reshapes,
+    transposes, slices and conversions are merged, equal operations are merged, and those that
+    nobody needs are removed.
+
+    ```
+    %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %1 = xla.transpose %0 {dimensions = [1, 0]} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+    %2 = xla.multiply %1, %one : tensor<2x3xf32>
+    %3 = xla.negate %2 : tensor<2x3xf32>
+    // becomes
+    %3 = xla.negate %x : tensor<2x3xf32>
+    ```
+    """
+
+    name = "xla-simplify"
+
+    max_constant_bytes: int = DEFAULT_LIMIT
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Simplifies every function, each operation after those it depends on."""
+        simplifier = Simplifier(ConstantFolder(op, self.max_constant_bytes), _pinned(op))
+        for region in op.regions:
+            for block in region.blocks:
+                simplifier.block(block)
+                remove_dead_code(block, simplifier.pinned)
+
+
+_NAME = re.compile(r"%?([\w.\-]+)")
+
+
+def _pinned(module: ModuleOp) -> frozenset[Operation]:
+    """The operations on which others depend by name only, and those others."""
+    waiting = [op for op in module.walk() if PREDECESSORS in op.attributes]
+    if not waiting:
+        return frozenset()
+    names = {
+        name
+        for op in waiting
+        if isinstance(text := op.attributes[PREDECESSORS], StringAttr)
+        for name in _NAME.findall(text.data)
+    }
+    named = (op for op in module.walk() if any(_hlo_name(op, r) in names for r in op.results))
+    return frozenset((*waiting, *named))
+
+
+def _hlo_name(op: Operation, result: SSAValue) -> str | None:
+    kept = op.attributes.get("xla.name")
+    return kept.data if isinstance(kept, StringAttr) else result.name_hint
+
+
+@dataclass
+class Simplifier:
+    """Simplifies operations in the order of the program; an `Inserter` for the rules."""
+
+    folder: ConstantFolder
+    pinned: frozenset[Operation]
+    _known: dict[Hashable, Operation] = field(default_factory=dict[Hashable, Operation])
+    """The operations of the block so far, by what makes them equal."""
+    _anchor: Operation | None = None
+    """The operation of the program in front of which rules insert."""
+
+    def block(self, block: Block) -> None:
+        """Simplifies the operations of a block, those in regions first."""
+        outer = self._known, self._anchor
+        # What an operation computes from must be passed to it: regions share nothing.
+        self._known = {}
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.block(inner)
+            if isinstance(op, XlaOp):
+                self._anchor = op
+                self._simplify(op)
+            op = following
+        self._known, self._anchor = outer
+
+    def insert(self, op: XlaOp) -> Sequence[SSAValue]:
+        """Inserts an operation; returns its results, or what these were simplified to."""
+        anchor = self._anchor
+        assert anchor is not None
+        block = anchor.parent
+        assert block is not None
+        if isinstance(op.location, UnknownLoc):
+            op.location = anchor.location
+        block.insert_op_before(op, anchor)
+        return self._simplify(op)
+
+    def _simplify(self, op: XlaOp) -> Sequence[SSAValue]:
+        """Simplifies an operation; returns what its results are now."""
+        results = list(op.results)
+        if op in self.pinned:
+            return results
+        found = self._replacement(op)
+        if found is None:
+            return results
+        for result, value in zip(results, found, strict=True):
+            if value.name_hint is None:
+                value.name_hint = result.name_hint
+            result.replace_all_uses_with(value)
+        block = op.parent
+        assert block is not None
+        block.erase_op(op)
+        return found
+
+    def _replacement(self, op: XlaOp) -> Sequence[SSAValue] | None:
+        for rule in RULES.get(type(op), ()):
+            values = _as_values(rule(op, self))
+            if values is not None and _have_types(values, op):
+                return values
+        if not is_pure(op):
+            return None
+        literals = self.folder.fold(op)
+        if literals is not None:
+            return [self._constant(literal) for literal in literals]
+        return self._equal(op)
+
+    def _constant(self, literal: Attribute) -> SSAValue:
+        return self.insert(ConstantOp.make([], {"value": literal}))[0]
+
+    def _equal(self, op: XlaOp) -> Sequence[SSAValue] | None:
+        """The results of an equal operation before, None if this is the first."""
+        key = (type(op), tuple(op.operands), _properties(op), tuple(op.result_types))
+        if op.regions:
+            key = (*key, len(op.regions))
+        equal = self._known.setdefault(key, op)
+        if equal is op or equal.parent is not op.parent or equal in self.pinned:
+            return None
+        if op.regions and not _same_regions(op, equal):
+            return None
+        return list(equal.results)
+
+
+def _as_values(replacement: Replacement) -> Sequence[SSAValue] | None:
+    return (replacement,) if isinstance(replacement, SSAValue) else replacement
+
+
+def _have_types(values: Sequence[SSAValue], op: Operation) -> bool:
+    """Whether values can stand for the results: layouts are a part of their types."""
+    return [value.type for value in values] == [result.type for result in op.results]
+
+
+def _properties(op: Operation) -> Hashable:
+    return frozenset(op.properties.items())
+
+
+def _same_regions(op: Operation, other: Operation) -> bool:
+    return all(
+        mine.is_structurally_equivalent(theirs)
+        for mine, theirs in zip(op.regions, other.regions, strict=True)
+    )
