@@ -240,8 +240,8 @@ def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | N
     """
     What a custom call of this target computes, None if it is none of `ROUTINES`.
 
-    Takes the operation and its operands; returns one array, or a tuple of one per result. Problems without
-    elements have results of zeros.
+    Takes the operation and its operands; returns one array, or a tuple of one per result. Problems
+    without elements have results of zeros.
     """
     match = _TARGET.fullmatch(target)
     if match is None or match.group(2) not in ROUTINES:
