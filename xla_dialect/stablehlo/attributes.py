@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BoolAttr,
     DenseArrayBase,
     FloatAttr,
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
-from xdsl.irdl import irdl_attr_definition
+from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -56,6 +57,25 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     """An ordering between operations with side effects."""
 
     name = "stablehlo.token"
+
+
+@irdl_attr_definition
+class FutureType(ParametrizedAttribute, TypeAttribute):
+    """What an asynchronous computation will give: `!stablehlo.future<tensor<2xf32>>`."""
+
+    name = "stablehlo.future"
+    types: ArrayAttr[Attribute] = param_def()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Parses the list of types in angle brackets."""
+        types = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parser.parse_type)
+        return [ArrayAttr(types)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Prints what `parse_parameters` parses."""
+        with printer.in_angle_brackets():
+            printer.print_list(self.types.data, printer.print_attribute)
 
 
 @irdl_attr_definition
@@ -209,8 +229,8 @@ class RaggedDotNumbers(Fields):
     name = "chlo.ragged_dot"
 
 
-def _subclass(base: type[Attribute], name: str) -> type[Any]:
-    return type(name.title().replace("_", ""), (base,), {"name": f"stablehlo.{name}"})
+def _subclass(base: type[Attribute], name: str, dialect: str = "stablehlo") -> type[Any]:
+    return type(name.title().replace("_", ""), (base,), {"name": f"{dialect}.{name}"})
 
 
 WORDS: Mapping[str, type[Word]] = {name: _subclass(Word, name) for name in WORD_NAMES}
@@ -221,6 +241,7 @@ FIELDS: Mapping[str, type[Fields]] = {name: _subclass(Fields, name) for name in 
 
 ATTRIBUTES: tuple[type[Attribute], ...] = (
     TokenType,
+    FutureType,
     Bounds,
     ConvolutionNumbers,
     *WORDS.values(),
@@ -228,5 +249,11 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
 )
 """What the `stablehlo` dialect registers."""
 
-CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (RaggedDotNumbers,)
+CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (
+    RaggedDotNumbers,
+    *(
+        _subclass(Word, name, "chlo")
+        for name in ("comparison_direction", "comparison_type", "precision")
+    ),
+)
 """What the `chlo` dialect registers."""

@@ -54,6 +54,11 @@ def dimension_list(values: Iterable[int]) -> Attribute:
     return DenseArrayBase.from_list(i64, list(values))
 
 
+def as_array(type_: Attribute) -> Array | None:
+    """A type, if it is that of an array."""
+    return cast(Array, type_) if isinstance(type_, TensorType) else None
+
+
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
     """The dimension sizes of an array type, bounds where dynamic; none of any other."""
     return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
@@ -78,6 +83,7 @@ class Conversion:
         self._file = StringAttr(file_name)
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
+        self._meshes: dict[str, Attribute] = {}
         self._block = Block()
         self._location = FileLineColLoc(self._file, IntAttr(1), IntAttr(1))
 
@@ -133,25 +139,48 @@ class Conversion:
         """The computations for all regions of a parsed operation."""
         return [self.region(region, op) for region in op.regions]
 
+    def inline(
+        self, region: Region, op: Operation, arguments: Sequence[SSAValue], terminator: str
+    ) -> list[SSAValue]:
+        """Adds the operations of a region at the current place; what it returns on `arguments`."""
+        block = region.first_block
+        last = None if block is None else block.last_op
+        if block is None or block.next_block is not None or last is None or last.name != terminator:
+            raise SourceError(op, f"its region is not one block that ends with {terminator}")
+        for old, new in zip(block.args, arguments, strict=True):
+            if self.type(old.type, op) != new.type:
+                raise SourceError(op, f"its region takes {old.type} where {new.type} is given")
+            self._values[old] = new
+        for inner in block.ops:
+            if inner is not last:
+                self._convert_operation(inner)
+        return self.operands(last)
+
+    def mesh(self, name: str) -> str | None:
+        """The text of a mesh of the module."""
+        found = self._meshes.get(name)
+        return found.data if isinstance(found, StringAttr) else None
+
     # The walk
 
     def module(self, module: ModuleOp) -> ModuleOp:
         """The module of `func.func` with operations of the `xla` dialect inside."""
         kept = portable_entries(module.attributes)
         functions: dict[str, func.FuncOp] = {}
-        meshes: dict[str, Attribute] = {}
         for op in module.ops:
             if isinstance(op, SourceOp) and op.name == MESH:
                 name, mesh = op.text("sym_name"), op.take("mesh")
-                meshes[name] = StringAttr("") if mesh is None else _portable(mesh)
+                self._meshes[name] = StringAttr("") if mesh is None else _portable(mesh)
+        for op in module.ops:
+            if op.name == MESH:
                 continue
             function = self._convert_function(op)
             name = function.sym_name.data
             if name in functions:
                 raise SourceError(op, f"there is a function @{name} already")
             functions[name] = function
-        if meshes:
-            kept["sdy.meshes"] = DictionaryAttr(meshes)
+        if self._meshes:
+            kept["sdy.meshes"] = DictionaryAttr(self._meshes)
         return ModuleOp(functions.values(), kept, module.sym_name)
 
     def _convert_function(self, op: Operation) -> func.FuncOp:
@@ -312,7 +341,7 @@ class Conversion:
         return array
 
 
-_TERMINATORS = ("stablehlo.return", "func.return")
+_TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
 
 
 def portable_entries(entries: Mapping[str, Attribute]) -> dict[str, Attribute]:

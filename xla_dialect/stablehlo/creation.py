@@ -46,8 +46,14 @@ def _type_of_literal(value: Attribute) -> Attribute | None:
     return None
 
 
-def convert_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """A constant; one value everywhere becomes a scalar that is broadcast."""
+def convert_constant(
+    op: SourceOp, conversion: Conversion, one_value: Attribute | None = None
+) -> Sequence[SSAValue]:
+    """
+    A constant; one value everywhere becomes a scalar that is broadcast.
+
+    `one_value`: the scalar type of a value that stands for an array of it.
+    """
     value = op.take("value")
     if isinstance(value, DenseResourceAttr):
         value = resolve_resource(op, value, conversion)
@@ -56,10 +62,10 @@ def convert_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
     value = cast("DenseIntOrFPElementsAttr[Any]", value)
     declared = conversion.result_types(op)
     found = conversion.type(cast(Attribute, value.type), op)
-    if found != declared[0]:
+    if found not in (declared[0], one_value):
         op.fail(f"value has type {found}, the result {declared[0]}")
-    type_ = cast(Array, found)
-    if math.prod(type_.get_shape()) == 1 or not value.is_splat():
+    type_ = cast(Array, declared[0])
+    if found == type_ and (math.prod(type_.get_shape()) == 1 or not value.is_splat()):
         return conversion.emit(ConstantOp, (), declared, {"value": value})
     scalar = TensorType(type_.element_type, ())
     element = value.data.data[: value.get_element_type().compile_time_size]

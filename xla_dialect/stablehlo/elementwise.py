@@ -77,18 +77,6 @@ _BINARY: tuple[type[XlaOp], ...] = (
 )
 """Operations of two operands with the same name in StableHLO."""
 
-_CHLO: tuple[type[XlaOp], ...] = (
-    unary.AcosOp,
-    unary.AcoshOp,
-    unary.AsinOp,
-    unary.AsinhOp,
-    unary.AtanhOp,
-    unary.CoshOp,
-    unary.ErfOp,
-    unary.SinhOp,
-)
-"""Operations of one operand with the same name in CHLO."""
-
 _Enumeration = TypeVar("_Enumeration", bound=StrEnum)
 
 
@@ -142,22 +130,22 @@ def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumera
     return enumeration(word)
 
 
-def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.compare`; the comparison type NOTYPE is that of the element type."""
+def comparison_properties(op: SourceOp) -> dict[str, Attribute]:
+    """Takes what a comparison asks; the comparison type NOTYPE is that of the element type."""
     direction = taken_member(op, "comparison_direction", ComparisonDirection)
     properties: dict[str, Attribute] = {"direction": ComparisonDirectionAttr(direction)}
     order = op.word("compare_type")
     if order not in (None, "NOTYPE"):
         properties["comparison_type"] = ComparisonTypeAttr(member(op, order, ComparisonType))
+    return properties
+
+
+def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.compare`."""
+    properties = comparison_properties(op)
     return conversion.emit(
         binary.CompareOp, conversion.operands(op), conversion.result_types(op), properties
     )
-
-
-def convert_square(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`chlo.square` is the product with itself."""
-    operands = conversion.operands(op) * 2
-    return conversion.emit(binary.MultiplyOp, operands, conversion.result_types(op))
 
 
 def parse_format(parser: Parser) -> Mapping[str, Attribute]:
@@ -185,16 +173,15 @@ def convert_reduce_precision(op: SourceOp, conversion: Conversion) -> Sequence[S
     )
 
 
-def _name(op_class: type[XlaOp], dialect: str) -> str:
-    return f"{dialect}.{op_class.name.removeprefix('xla.')}"
+def _name(op_class: type[XlaOp]) -> str:
+    return f"stablehlo.{op_class.name.removeprefix('xla.')}"
 
 
 _ELEMENTWISE = form()
 
 ROWS: Mapping[str, Row] = {
-    **{_name(c, "stablehlo"): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
-    **{_name(c, "stablehlo"): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
-    **{_name(c, "chlo"): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _CHLO},
+    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
+    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
     "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
     "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
     "stablehlo.select": Row(form(select_types), one_to_one(ternary.SelectOp), operands=3),
@@ -211,5 +198,4 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.reduce_precision": Row(
         form(format=parse_format), convert_reduce_precision, operands=1
     ),
-    "chlo.square": Row(_ELEMENTWISE, convert_square, operands=1),
 }

@@ -111,10 +111,46 @@ class StableHloParser(Parser):
         return parse_dense_literal(self, type).compact()
 
     def parse_balanced_text(self) -> str:
-        """Parses `<...>` of a foreign dialect, brackets balanced, as text."""
-        if self._current_token.text != "<":
-            self.raise_error("expected '<'")
-        return f"<{self._parse_dialect_symbol_body()}>"
+        """Parses `<...>`, `[...]` or `{...}` of a foreign dialect, brackets balanced, as text."""
+        found = self.parse_optional_balanced_text()
+        if found is None:
+            self.raise_error("expected '<', '[' or '{'")
+        return found
+
+    def parse_optional_balanced_text(self) -> str | None:
+        """As `parse_balanced_text`; None where no bracket opens."""
+        if self._current_token.text not in _CLOSING:
+            return None
+        start = self._current_token.span.start
+        expected: list[str] = []
+        for match in _BRACKETS.finditer(self.lexer.input.content, start):
+            text = match.group()
+            if text in _CLOSING:
+                expected.append(_CLOSING[text])
+            elif text in _CLOSING.values():
+                if text != expected.pop():
+                    self.raise_error(f"{text!r} closes nothing here", match.start(), match.end())
+                if not expected:
+                    self._resume_from(match.end())
+                    return self.lexer.input.content[start : match.end()]
+        self.raise_error(f"{self._current_token.text!r} is never closed")
+
+    def parse_keywords_with_text(self) -> list[str]:
+        """Parses `keyword=<...>`, `keyword=WORD` and `<...>`, any number of them, as text."""
+        found: list[str] = []
+        while True:
+            if self._current_token.text == "<":
+                found.append(self.parse_balanced_text())
+                continue
+            keyword = self.parse_optional_identifier()
+            if keyword is None:
+                return found
+            self.parse_punctuation("=")
+            value = self.parse_optional_balanced_text()
+            if value is None:
+                number = self.parse_optional_integer(allow_boolean=False)
+                value = self.parse_identifier() if number is None else str(number)
+            found.append(f"{keyword}={value}")
 
     def _parse_location(self) -> LocationAttr:
         """Parses what stands inside `loc(...)`; xDSL knows neither ranges nor later aliases."""
@@ -190,6 +226,10 @@ class StableHloParser(Parser):
         self._resume_from(definition.end())
         self._define_location(definition.group(1))
 
+
+_CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|[<>\[\]{}()]')
+"""Brackets, and what is none: strings and arrows."""
 
 _PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*[a-z][a-zA-Z0-9]*+>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""

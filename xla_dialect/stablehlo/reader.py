@@ -14,7 +14,9 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.dialect import XLA
 from xla_dialect.stablehlo import (
+    chlo,
     collectives,
+    composite,
     contraction,
     control_flow,
     creation,
@@ -23,7 +25,9 @@ from xla_dialect.stablehlo import (
     dynamic_shapes,
     elementwise,
     gather_scatter,
+    legacy,
     linear_algebra,
+    manual_computation,
     normalization,
     random,
     reduction,
@@ -58,6 +62,10 @@ ROWS: Mapping[str, Row] = {
     **transfers.ROWS,
     **custom_calls.ROWS,
     **sharding.ROWS,
+    **composite.ROWS,
+    **legacy.ROWS,
+    **manual_computation.ROWS,
+    **chlo.ROWS,
 }
 """Every operation of StableHLO and CHLO that is read."""
 

@@ -1,7 +1,9 @@
 """Shardy (`sdy`), which JAX prints where arrays have a sharding. It is kept, not interpreted.
 
-A mesh becomes an entry of the module attribute `sdy.meshes`; a sharding constraint, which does not
-change the value, becomes a copy with the attribute `sdy.sharding`.
+A mesh becomes an entry of the module attribute `sdy.meshes`. Operations that say how an array is
+spread over devices do not change its value: a sharding constraint becomes a copy with the attribute
+`sdy.sharding`, any other a copy with the attribute of its name. The one with a meaning of its own
+is `sdy.manual_computation`, see there.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from xdsl.parser import Parser
 
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.stablehlo.conversion import MESH, Conversion
+from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+
+_TEXT = "text"
+"""The property with what stands between the name of an operation and its types."""
 
 
 def parse_mesh(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -34,29 +40,74 @@ def convert_mesh(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     op.fail("stands inside a function")
 
 
-def parse_sharding_constraint(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
-    """Parses `sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : type`."""
+def parse_annotation(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """
+    Parses an operand with whatever stands around it as text: all annotations are written so.
+
+        sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : type
+        sdy.all_gather [{"b"}, {}] %1 out_sharding=<@mesh, [{"a"}, {}]> : type
+        sdy.propagation_barrier %0 allowed_direction=NONE : type
+    """
+    reader = cast(StableHloParser, parser)
+    before = reader.parse_optional_balanced_text()
     operand = parser.parse_unresolved_operand()
-    sharding = cast(StableHloParser, parser).parse_balanced_text()
+    text = " ".join(filter(None, (before, *reader.parse_keywords_with_text())))
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
-    properties = {"sharding": StringAttr(f"#sdy.sharding{sharding}")}
     return op_class.create(
-        operands=operands, result_types=results, properties=properties, attributes=attributes
+        operands=operands,
+        result_types=() if op_class.row.results == 0 else results,
+        properties={_TEXT: StringAttr(text)},
+        attributes=attributes,
     )
 
 
+def convert_annotation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """The operand, copied, with the annotation as text."""
+    properties = [op.take(name) for name in list(op.properties)]
+    text = ", ".join(p.data if isinstance(p, StringAttr) else str(p) for p in properties)
+    op.attributes[op.name] = StringAttr(text)
+    return conversion.emit(CopyOp, conversion.operands(op), conversion.result_types(op))
+
+
 def convert_sharding_constraint(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`sdy.sharding_constraint`."""
-    sharding = op.take("sharding")
+    """The operand, copied, with its sharding."""
+    sharding, text = op.take("sharding"), op.take(_TEXT)
+    if isinstance(text, StringAttr):
+        sharding = StringAttr(f"#sdy.sharding{text.data}")
     if sharding is None:
         op.fail("sharding is missing")
     op.attributes["sdy.sharding"] = sharding
     return conversion.emit(CopyOp, conversion.operands(op), conversion.result_types(op))
 
 
+def convert_group(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`sdy.sharding_group` has no result: nothing is left of it."""
+    op.properties.clear()
+    op.attributes.clear()
+    return ()
+
+
+_ANNOTATIONS = (
+    "all_gather",
+    "all_reduce",
+    "all_slice",
+    "all_to_all",
+    "collective_permute",
+    "data_flow_edge",
+    "propagation_barrier",
+    "reduce_scatter",
+    "replicated_to_unreduced",
+    "reshard",
+    "sharded_to_unreduced",
+)
+
 ROWS: Mapping[str, Row] = {
     MESH: Row(parse_mesh, convert_mesh, operands=0, results=0),
-    "sdy.sharding_constraint": Row(
-        parse_sharding_constraint, convert_sharding_constraint, operands=1
-    ),
+    "sdy.constant": Row(parse_constant, convert_constant, operands=0),
+    "sdy.sharding_group": Row(parse_annotation, convert_group, operands=1, results=0),
+    "sdy.sharding_constraint": Row(parse_annotation, convert_sharding_constraint, operands=1),
+    **{
+        f"sdy.{name}": Row(parse_annotation, convert_annotation, operands=1)
+        for name in _ANNOTATIONS
+    },
 }

@@ -1,0 +1,110 @@
+"""Calls in StableHLO that are more than a call: composites, and asynchronous computations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DictionaryAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.parser import Parser
+
+from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp
+from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.stablehlo.attributes import FutureType
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.types import S32, array
+
+
+def parse_composite(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """Parses `stablehlo.composite "name" %0, %1 {attributes} : (a, b) -> c`."""
+    name = StringAttr(parser.parse_str_literal())
+    operands = parser.parse_optional_undelimited_comma_separated_list(
+        parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+    )
+    attributes, values, results = parse_attributes_and_types(parser, operands or ())
+    return op_class.create(
+        operands=values, result_types=results, properties={"name": name}, attributes=attributes
+    )
+
+
+def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """
+    A call of the decomposition; name, version and attributes are kept as HLO keeps them.
+
+    That is as frontend attributes: a dictionary, or its text where it holds a dictionary itself.
+    """
+    name, version = op.text("name"), op.integer("version", 0)
+    if not _is_qualified(name):
+        op.fail(f"name is {name!r}, not of the form namespace.op")
+    if version < 0:
+        op.fail(f"version is {version}, which is negative")
+    decomposition = op.take("decomposition")
+    if not isinstance(decomposition, SymbolRefAttr) or decomposition.nested_references.data:
+        op.fail(f"decomposition is {decomposition}, not the name of a function")
+    attributes = op.take("composite_attributes")
+    if attributes is not None and not isinstance(attributes, DictionaryAttr):
+        op.fail(f"composite_attributes is {attributes}, not a dictionary")
+    kept: Attribute
+    if attributes is not None and attributes.data:
+        kept = StringAttr(
+            f'{{composite.attributes={attributes},composite.name="{name}",'
+            f'composite.version="{version}"}}'
+        )
+    else:
+        kept = DictionaryAttr(
+            {"composite.name": StringAttr(name), "composite.version": StringAttr(str(version))}
+        )
+    op.attributes["xla.frontend_attributes"] = kept
+    return conversion.emit(
+        CallOp,
+        conversion.operands(op),
+        conversion.result_types(op),
+        {"to_apply": decomposition, "is_composite": BoolAttr.from_bool(True)},
+    )
+
+
+def _is_qualified(name: str) -> bool:
+    namespace, dot, rest = name.partition(".")
+    return bool(dot and namespace and rest)
+
+
+def convert_async_start(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.async_start`; the context is `((operands), results, s32[])`."""
+    future = op.results[0].type
+    if not isinstance(future, FutureType):
+        op.fail(f"the result is {future}, not a future")
+    types = [cast(TypeAttribute, conversion.type(t, op)) for t in _contents(future)]
+    operands = conversion.operands(op)
+    inputs = TupleType(tuple(cast(TypeAttribute, value.type) for value in operands))
+    outputs = types[0] if len(types) == 1 else TupleType(tuple(types))
+    context = TupleType((inputs, outputs, array(S32, ())))
+    return conversion.emit(AsyncStartOp, operands, [context], regions=conversion.regions(op))
+
+
+def _contents(future: FutureType) -> Sequence[Attribute]:
+    return future.types.data
+
+
+def convert_async_done(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.async_done`."""
+    future = op.operands[0].type
+    declared = [result.type for result in op.results]
+    if not isinstance(future, FutureType) or list(_contents(future)) != declared:
+        op.fail(f"waits for {future}, its results are ({', '.join(map(str, declared))})")
+    return conversion.emit(AsyncDoneOp, conversion.operands(op), conversion.result_types(op))
+
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.composite": Row(parse_composite, convert_composite, results=None),
+    "stablehlo.async_start": Row(None, convert_async_start, regions=1),
+    "stablehlo.async_done": Row(None, convert_async_done, operands=1, results=None),
+}

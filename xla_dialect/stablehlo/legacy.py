@@ -1,0 +1,219 @@
+"""What StableHLO has left of earlier dialects: Einstein sums, PyTorch's index_select, and sums
+across replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.ops.collectives import AllReduceOp
+from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
+from xla_dialect.ops.elementwise_binary import AddOp
+from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.stablehlo.collectives import take_groups
+from xla_dialect.stablehlo.contraction import keep_precision
+from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import Clause, form
+from xla_dialect.types import Array, array
+
+
+def sum_of_two(element_type: Attribute) -> Region:
+    """The computation that adds two numbers."""
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    total = AddOp.create(operands=block.args, result_types=[scalar])
+    block.add_ops([total, ReturnOp.create(operands=total.results)])
+    return Region(block)
+
+
+def string_clause(name: str) -> Clause:
+    """`keyword = "text"`."""
+
+    def parse(parser: Parser) -> Mapping[str, Attribute]:
+        return {name: StringAttr(parser.parse_str_literal())}
+
+    return parse
+
+
+class Labelled:
+    """An array with one letter for each of its dimensions."""
+
+    def __init__(self, op: SourceOp, conversion: Conversion, value: SSAValue, labels: str):
+        if as_array(value.type) is None or len(sizes_of(value.type)) != len(labels):
+            op.fail(f"einsum_config has {labels!r} for {value.type}")
+        if (not labels.isalpha() and labels) or len(set(labels)) < len(labels):
+            op.fail(f"einsum_config {labels!r}: only distinct letters are supported")
+        self.conversion = conversion
+        self.value = value
+        self.labels = labels
+
+    @property
+    def type(self) -> Array:
+        """The type of the array."""
+        return cast(Array, self.value.type)
+
+    def places(self, labels: str) -> list[int]:
+        """The dimensions with these letters."""
+        return [self.labels.index(label) for label in labels]
+
+    def summed_to(self, op: SourceOp, wanted: str) -> Labelled:
+        """The sum over the dimensions whose letters are not among the wanted ones."""
+        dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
+        if not dropped:
+            return self
+        scalar = TensorType(self.type.element_type, ())
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [0])
+        (zero,) = self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+        rest = "".join(label for label in self.labels if label in wanted)
+        sizes = [sizes_of(self.type)[d] for d in self.places(rest)]
+        (total,) = self.conversion.emit(
+            ReduceOp,
+            [self.value, zero],
+            [array(self.type.element_type, sizes)],
+            {"dimensions": dimension_list(dropped)},
+            [sum_of_two(self.type.element_type)],
+        )
+        return Labelled(op, self.conversion, total, rest)
+
+    def ordered(self, op: SourceOp, wanted: str) -> SSAValue:
+        """The array with its dimensions in the wanted order."""
+        if sorted(wanted) != sorted(self.labels):
+            op.fail(f"einsum_config makes {wanted!r} of {self.labels!r}")
+        if wanted == self.labels:
+            return self.value
+        order = self.places(wanted)
+        sizes = [sizes_of(self.type)[d] for d in order]
+        return self.conversion.emit(
+            TransposeOp,
+            [self.value],
+            [array(self.type.element_type, sizes)],
+            {"dimensions": dimension_list(order)},
+        )[0]
+
+
+def take_config(op: SourceOp, inputs: int) -> tuple[list[str], str]:
+    """Takes `ij,jk->ik` apart: the letters of the operands, and of the result."""
+    config = op.text("einsum_config").replace(" ", "")
+    left, arrow, result = config.partition("->")
+    operands = left.split(",")
+    if not arrow or len(operands) != inputs:
+        op.fail(f"einsum_config {config!r} is not made of {inputs} operands, '->' and a result")
+    return operands, result
+
+
+def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Sequence[SSAValue]:
+    """The value, if it has the declared type."""
+    declared = conversion.result_types(op)[0]
+    if value.type != declared:
+        op.fail(f"declared {declared}, einsum_config gives {value.type}")
+    return [value]
+
+
+def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
+    labels, wanted = take_config(op, 2)
+    keep_precision(op)
+    sides = [
+        Labelled(op, conversion, value, text)
+        for value, text in zip(conversion.operands(op), labels, strict=True)
+    ]
+    lhs = sides[0].summed_to(op, wanted + labels[1])
+    rhs = sides[1].summed_to(op, wanted + labels[0])
+    shared = [label for label in lhs.labels if label in rhs.labels]
+    batch = "".join(label for label in shared if label in wanted)
+    contracted = "".join(label for label in shared if label not in wanted)
+    free = ["".join(label for label in side.labels if label not in shared) for side in (lhs, rhs)]
+    properties = {
+        "lhs_batch_dims": lhs.places(batch),
+        "rhs_batch_dims": rhs.places(batch),
+        "lhs_contracting_dims": lhs.places(contracted),
+        "rhs_contracting_dims": rhs.places(contracted),
+    }
+    lhs_sizes, rhs_sizes = sizes_of(lhs.type), sizes_of(rhs.type)
+    sizes = [lhs_sizes[d] for d in lhs.places(batch + free[0])]
+    sizes += [rhs_sizes[d] for d in rhs.places(free[1])]
+    declared = cast(Array, conversion.result_types(op)[0])
+    (product,) = conversion.emit(
+        DotOp,
+        [lhs.value, rhs.value],
+        [array(declared.element_type, sizes)],
+        {name: dimension_list(places) for name, places in properties.items()},
+    )
+    result = Labelled(op, conversion, product, batch + free[0] + free[1])
+    return checked_result(op, conversion, result.ordered(op, wanted))
+
+
+def convert_unary_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
+    (labels,), wanted = take_config(op, 1)
+    operand = Labelled(op, conversion, conversion.operands(op)[0], labels)
+    return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
+
+
+def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.torch_index_select`: a gather along `dim`; the first `batch_dims` are batching."""
+    operand, index = conversion.operands(op)
+    sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
+    dim, batch_count = op.integer("dim"), op.integer("batch_dims")
+    if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):
+        op.fail(f"dim {dim}, batch_dims {batch_count} for {operand.type} and {index.type}")
+    batch = range(batch_count)
+    (vectors,) = conversion.emit(
+        ReshapeOp,
+        [index],
+        [array(cast(Array, index.type).element_type, (*index_sizes, 1))],
+    )
+    added = len(index_sizes) - batch_count
+    offsets = [*range(batch_count, dim), *range(dim + added, len(sizes) - 1 + added)]
+    kept = [1 if d in batch or d == dim else size for d, size in enumerate(sizes)]
+    properties: dict[str, Attribute] = {
+        "offset_dims": dimension_list(offsets),
+        "collapsed_slice_dims": dimension_list([dim]),
+        "operand_batching_dims": dimension_list(batch),
+        "start_indices_batching_dims": dimension_list(batch),
+        "start_index_map": dimension_list([dim]),
+        "index_vector_dim": IntegerAttr(len(index_sizes), i64),
+        "slice_sizes": dimension_list(kept),
+        "indices_are_sorted": BoolAttr.from_bool(False),
+    }
+    return conversion.emit(GatherOp, [operand, vectors], conversion.result_types(op), properties)
+
+
+def convert_cross_replica_sum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.cross-replica-sum`: an all-reduce that adds."""
+    (operand,) = conversion.operands(op)
+    if as_array(operand.type) is None:
+        op.fail(f"takes an array, found {operand.type}")
+    return conversion.emit(
+        AllReduceOp,
+        [operand],
+        conversion.result_types(op),
+        take_groups(op),
+        [sum_of_two(cast(Array, operand.type).element_type)],
+    )
+
+
+_CONFIG = form(config=string_clause("einsum_config"))
+
+ROWS: Mapping[str, Row] = {
+    "stablehlo.einsum": Row(_CONFIG, convert_einsum, operands=2),
+    "stablehlo.unary_einsum": Row(_CONFIG, convert_unary_einsum, operands=1),
+    "stablehlo.torch_index_select": Row(None, convert_torch_index_select, operands=2),
+    "stablehlo.cross-replica-sum": Row(None, convert_cross_replica_sum, operands=1),
+}

@@ -1,0 +1,346 @@
+"""Computations of Shardy that see one device's part of their operands: JAX's `shard_map`.
+
+Outside of `sdy.manual_computation` values are whole arrays. Without a partitioner every partition
+holds all of them. So a manual computation becomes: cut out the part that belongs to this partition
+(by its id), compute, and gather the parts of the results from the other partitions.
+
+A mesh numbers its devices in row-major order of its axes; devices are partitions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+
+from xla_dialect.ops.collectives import AllGatherOp, PartitionIdOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import DynamicSliceOp
+from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
+from xla_dialect.replica_groups import ListedGroups, ReplicaGroupsAttr
+from xla_dialect.stablehlo.control_flow import convert_return, parse_return
+from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.parser import StableHloParser
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import parse_types, same_type
+from xla_dialect.types import BY_NAME, Array, array
+
+_U32 = BY_NAME["u32"].type
+_CHANNEL = IntegerAttr(1, i64)
+"""Collectives with a channel run across partitions; JAX uses number 1 for all of them."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """The axes of a mesh with their sizes, in order, and its devices in row-major order."""
+
+    axes: tuple[tuple[str, int], ...]
+    devices: tuple[int, ...]
+
+    @staticmethod
+    def read(text: str) -> Mesh:
+        """Reads `#sdy.mesh<["x"=2, "y"=4], device_ids=[...]>`."""
+        axes = tuple((name, int(size)) for name, size in _AXIS.findall(text))
+        found = _DEVICE_IDS.search(text)
+        count = math.prod(size for _, size in axes)
+        devices = range(count) if found is None else map(int, found.group(1).split(","))
+        return Mesh(axes, tuple(devices))
+
+    def size(self, names: Sequence[str]) -> int:
+        """How many parts these axes make together."""
+        sizes = dict(self.axes)
+        return math.prod(sizes[name] for name in names)
+
+    def stride(self, name: str) -> int:
+        """How far devices that are neighbours along an axis are apart."""
+        position = [axis for axis, _ in self.axes].index(name)
+        return math.prod(size for _, size in self.axes[position + 1 :])
+
+    def groups(self, names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """The devices that differ along these axes only, the first axis the slowest."""
+        others = [name for name, _ in self.axes if name not in names]
+        return tuple(
+            tuple(self.devices[start + offset] for offset in self._offsets(names))
+            for start in self._offsets(others)
+        )
+
+    def _offsets(self, names: Sequence[str]) -> list[int]:
+        sizes = dict(self.axes)
+        places = itertools.product(*(range(sizes[name]) for name in names))
+        return [
+            sum(i * self.stride(name) for i, name in zip(place, names, strict=True))
+            for place in places
+        ]
+
+
+_AXIS = re.compile(r'"([^"]*)" *= *([0-9]{1,9})')
+_DEVICE_IDS = re.compile(r"device_ids *= *\[([0-9, ]+)\]")
+_SHARDING = re.compile(r"<@([\w.$-]+|\"[^\"]*\"), *\[(.*?)\](?:, *\w+ *=.*)?>$")
+_DIMENSION = re.compile(r"\{([^{}]*)\}")
+_NAMED = re.compile(r'"([^"]*)"(:\()?')
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """For each dimension the axes that it is spread over; no entries where nothing is spread."""
+
+    mesh: str
+    dimensions: tuple[tuple[str, ...], ...]
+
+    @staticmethod
+    def read(op: SourceOp, text: str) -> Sharding:
+        """Reads `<@mesh, [{"x"}, {"y", ?}, {}]>`."""
+        found = _SHARDING.match(text.removeprefix("#sdy.sharding"))
+        if found is None:
+            op.fail(f"sharding {text} is not supported")
+        axes: list[tuple[str, ...]] = []
+        for dimension in _DIMENSION.findall(found.group(2)):
+            names = _NAMED.findall(dimension)
+            if any(part for _, part in names):
+                op.fail(f"sharding {text}: parts of axes are not supported")
+            axes.append(tuple(name for name, _ in names))
+        return Sharding(found.group(1).strip('"'), tuple(axes))
+
+
+def _lists_of_shardings(parser: Parser, keyword: str) -> Attribute:
+    parser.parse_keyword(keyword)
+    parser.parse_punctuation("=")
+    return StringAttr(cast(StableHloParser, parser).parse_balanced_text())
+
+
+def parse_manual_computation(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """
+    Parses
+
+        (%0, %1) in_shardings=[...] out_shardings=[...] manual_axes={"x"} (%a: t, %b: u) {
+          ...
+        } : (types) -> types
+    """
+    operands = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, parser.parse_unresolved_operand
+    )
+    names = ("in_shardings", "out_shardings", "manual_axes")
+    properties = {name: _lists_of_shardings(parser, name) for name in names}
+    return _parse_body_and_types(parser, op_class, operands, properties)
+
+
+def parse_named_computation(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    """Parses `sdy.named_computation<"f">(%0) (%a: t) { ... } : (types) -> types`."""
+    reader = cast(StableHloParser, parser)
+    properties: dict[str, Attribute] = {"name": StringAttr(reader.parse_balanced_text())}
+    operands = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, parser.parse_unresolved_operand
+    )
+    properties["shardings"] = StringAttr(" ".join(reader.parse_keywords_with_text()))
+    return _parse_body_and_types(parser, op_class, operands, properties)
+
+
+def _parse_body_and_types(
+    parser: Parser,
+    op_class: type[SourceOp],
+    operands: Sequence[Any],
+    properties: Mapping[str, Attribute],
+) -> SourceOp:
+    arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+    region = parser.parse_region(arguments)
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    position = parser.pos
+    types, results = parse_types(parser, same_type, len(operands))
+    return op_class.create(
+        operands=parser.resolve_operands(operands, types, position),
+        result_types=results,
+        properties=properties,
+        attributes=attributes,
+        regions=[region],
+    )
+
+
+class _Manual:
+    """The conversion of one manual computation."""
+
+    def __init__(self, op: SourceOp, conversion: Conversion):
+        self.op = op
+        self.conversion = conversion
+        self.axes = _NAMED.findall(_text(op, "manual_axes"))
+        self._coordinates: dict[tuple[str, str], SSAValue] = {}
+
+    def shardings(self, name: str, count: int) -> list[Sharding]:
+        """Takes the shardings of operands or results."""
+        text = _text(self.op, name).removeprefix("#sdy.sharding_per_value<")
+        found = [Sharding.read(self.op, part) for part in _PARTS.findall(text)]
+        if len(found) != count:
+            self.op.fail(f"{name} has {len(found)} entries for {count} values")
+        return found
+
+    def mesh(self, sharding: Sharding) -> Mesh:
+        """The mesh of a sharding."""
+        text = self.conversion.mesh(sharding.mesh)
+        if text is None:
+            self.op.fail(f"there is no mesh @{sharding.mesh}")
+        return Mesh.read(text)
+
+    def spread(self, sharding: Sharding, dimension: int) -> list[str]:
+        """The manual axes that a dimension is spread over."""
+        manual = {name for name, _ in self.axes}
+        axes = sharding.dimensions[dimension] if dimension < len(sharding.dimensions) else ()
+        return [name for name in axes if name in manual]
+
+    def part(self, value: SSAValue, sharding: Sharding, local: Attribute) -> SSAValue:
+        """What belongs to this partition."""
+        self.check(value.type, sharding, local)
+        if value.type == local:
+            return value
+        sizes = sizes_of(local)
+        starts = [
+            self._start(sharding, self.spread(sharding, d), size) for d, size in enumerate(sizes)
+        ]
+        return self.conversion.emit(
+            DynamicSliceOp,
+            [value, *starts],
+            [local],
+            {"dynamic_slice_sizes": dimension_list(sizes)},
+        )[0]
+
+    def whole(self, value: SSAValue, sharding: Sharding, declared: Attribute) -> SSAValue:
+        """The array that the parts of all partitions make."""
+        self.check(declared, sharding, value.type)
+        for d in range(len(sizes_of(declared))):
+            axes = self.spread(sharding, d)
+            if self.mesh(sharding).size(axes) == 1:
+                continue
+            sizes = list(sizes_of(value.type))
+            sizes[d] = sizes_of(declared)[d]
+            groups = ListedGroups(self.mesh(sharding).groups(axes))
+            (value,) = self.conversion.emit(
+                AllGatherOp,
+                [value],
+                [array(cast(Array, value.type).element_type, sizes)],
+                {
+                    "dimension": IntegerAttr(d, i64),
+                    "replica_groups": ReplicaGroupsAttr(groups),
+                    "channel_id": _CHANNEL,
+                    "use_global_device_ids": BoolAttr.from_bool(True),
+                },
+            )
+        return value
+
+    def check(self, whole: Attribute, sharding: Sharding, local: Attribute) -> None:
+        """The sizes of a part follow from those of the whole."""
+        if as_array(whole) is None or as_array(local) is None:
+            self.op.fail(f"takes and returns arrays, found {whole}")
+        mesh, sizes = self.mesh(sharding), list(sizes_of(whole))
+        for d in range(len(sizes)):
+            axes = self.spread(sharding, d)
+            unknown = [name for name in axes if name not in dict(mesh.axes)]
+            if unknown:
+                self.op.fail(f"mesh @{sharding.mesh} has no axis {unknown[0]!r}")
+            count = mesh.size(axes)
+            if sizes[d] % count:
+                self.op.fail(f"size {sizes[d]} of dimension {d} for {count} devices")
+            sizes[d] //= count
+        expected = array(cast(Array, whole).element_type, sizes)
+        if local != expected:
+            self.op.fail(f"a part of {whole} is {local}, expected {expected}")
+
+    def _number(self, value: int) -> SSAValue:
+        scalar = TensorType(_U32, ())
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [value])
+        return self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})[0]
+
+    def _combined(self, op_class: type[Any], lhs: SSAValue, rhs: int | SSAValue) -> SSAValue:
+        other = self._number(rhs) if isinstance(rhs, int) else rhs
+        return self.conversion.emit(op_class, [lhs, other], [TensorType(_U32, ())])[0]
+
+    def _start(self, sharding: Sharding, axes: Sequence[str], size: int) -> SSAValue:
+        """Where the part of this partition starts."""
+        mesh = self.mesh(sharding)
+        position: SSAValue | None = None
+        for name in axes:
+            place = self._coordinate(sharding.mesh, mesh, name)
+            if position is not None:
+                scaled = self._combined(MultiplyOp, position, mesh.size([name]))
+                place = self._combined(AddOp, scaled, place)
+            position = place
+        return self._number(0) if position is None else self._combined(MultiplyOp, position, size)
+
+    def _coordinate(self, key: str, mesh: Mesh, name: str) -> SSAValue:
+        """The place of this partition along an axis."""
+        if mesh.devices != tuple(range(len(mesh.devices))):
+            self.op.fail(f"mesh @{key} has its devices in an order of its own")
+        found = self._coordinates.get((key, name))
+        if found is None:
+            (number,) = self.conversion.emit(PartitionIdOp, (), [TensorType(_U32, ())])
+            row = self._combined(DivideOp, number, mesh.stride(name))
+            found = self._combined(RemainderOp, row, mesh.size([name]))
+            self._coordinates[key, name] = found
+        return found
+
+
+def _text(op: SourceOp, name: str) -> str:
+    """Takes the text of an attribute, which the generic form has as an attribute of Shardy."""
+    value = op.take(name)
+    if value is None:
+        op.fail(f"{name} is missing")
+    return value.data if isinstance(value, StringAttr) else str(value)
+
+
+_PARTS = re.compile(r"<@(?:[^<>\"]|\"[^\"]*\")*>")
+
+
+def convert_manual_computation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`sdy.manual_computation`: cut, compute, gather."""
+    manual = _Manual(op, conversion)
+    block = op.regions[0].first_block
+    if block is None or len(block.args) != len(op.operands):
+        op.fail(f"its body takes other than {len(op.operands)} values")
+    shardings = manual.shardings("in_shardings", len(op.operands))
+    parts = [
+        manual.part(value, sharding, conversion.type(argument.type, op))
+        for value, sharding, argument in zip(
+            conversion.operands(op), shardings, block.args, strict=True
+        )
+    ]
+    returned = conversion.inline(op.regions[0], op, parts, "sdy.return")
+    declared = conversion.result_types(op)
+    if len(returned) != len(declared):
+        op.fail(f"its body returns {len(returned)} values for {len(declared)} results")
+    shardings = manual.shardings("out_shardings", len(declared))
+    return [
+        manual.whole(value, sharding, type_)
+        for value, sharding, type_ in zip(returned, shardings, declared, strict=True)
+    ]
+
+
+def convert_named_computation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`sdy.named_computation`: what it computes."""
+    op.properties.clear()
+    returned = conversion.inline(op.regions[0], op, conversion.operands(op), "sdy.return")
+    if [value.type for value in returned] != conversion.result_types(op):
+        op.fail("its body returns other types than declared")
+    return returned
+
+
+ROWS: Mapping[str, Row] = {
+    "sdy.manual_computation": Row(
+        parse_manual_computation, convert_manual_computation, results=None, regions=1
+    ),
+    "sdy.named_computation": Row(
+        parse_named_computation, convert_named_computation, results=None, regions=1
+    ),
+    "sdy.return": Row(parse_return, convert_return, results=0),
+}
