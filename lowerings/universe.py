@@ -46,6 +46,7 @@ _PASSES = {
 }
 
 _TARGETS = {
+    "hlo": "lowerings.targets.hlo:HloTarget",
     "xla-llvm": "lowerings.targets.llvm:XlaLLVMTarget",
     "xla-x86-asm": "lowerings.targets.llvm:XlaX86AssemblyTarget",
 }

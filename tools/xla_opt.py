@@ -22,7 +22,7 @@ from lowerings.universe import toolkit_universe
 from tools.expected_diagnostics import check_diagnostics, has_expectations
 from tools.input_text import Chunk, read_input, split_chunks
 from tools.reporting import guarded, print_timings
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.verification import verify
 
 
@@ -119,7 +119,10 @@ def process(
     if args.timing or args.time_passes:
         print_timings(manager.timings, sys.stderr)
     output = StringIO()
-    emit(args, module, manager, output)
+    try:
+        emit(args, module, manager, output)
+    except LocatedError as error:
+        raise error.quoting(file_name, chunk.text) from None
     return output.getvalue()
 
 
@@ -132,7 +135,11 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
     if spec.name == "mlir":
         output.write(module_text(args, module))
         return
-    targets[spec.name]().from_spec(spec).emit(manager.ctx, module, output)
+    try:
+        target = targets[spec.name]().from_spec(spec)
+    except ValueError as error:
+        raise XlaError(f"target '{spec.name}': {error}") from None
+    target.emit(manager.ctx, module, output)
 
 
 def module_text(args: argparse.Namespace, module: ModuleOp) -> str:

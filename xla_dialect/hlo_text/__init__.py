@@ -1,14 +1,23 @@
-"""HLO text, as XLA and JAX print it, to the `xla` dialect."""
+"""HLO text, as XLA and JAX print it, to the `xla` dialect and back."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError
+from xla_dialect.hlo_text.errors import HloImportError, HloPrintError, HloSyntaxError
 from xla_dialect.hlo_text.importer import import_module
 from xla_dialect.hlo_text.parser import parse_module
+from xla_dialect.hlo_text.print_options import HloPrintOptions
+from xla_dialect.hlo_text.printer import print_module
 
-__all__ = ["HloImportError", "HloSyntaxError", "read_hlo"]
+__all__ = [
+    "HloImportError",
+    "HloPrintError",
+    "HloPrintOptions",
+    "HloSyntaxError",
+    "print_hlo",
+    "read_hlo",
+]
 
 
 def read_hlo(text: str, file_name: str = "<input>") -> ModuleOp:
@@ -20,3 +29,14 @@ def read_hlo(text: str, file_name: str = "<input>") -> ModuleOp:
     with file, line, column and the source line, for the first thing that is wrong.
     """
     return import_module(parse_module(text, file_name))
+
+
+def print_hlo(module: ModuleOp, options: HloPrintOptions | None = None) -> str:
+    """
+    Prints a verified module of functions with operations of the dialect as HLO text.
+
+    What was read by `read_hlo` is printed as the same module: names, attributes, order, schedule,
+    metadata and layouts are kept. Raises HloPrintError, a `LocatedError`, for what HLO text cannot
+    express, for example operations of other dialects.
+    """
+    return print_module(module, options or HloPrintOptions())

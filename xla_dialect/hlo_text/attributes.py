@@ -52,22 +52,21 @@ def of_one(
     return Spelling((property_name,), lambda text: {property_name: read(text)}, write)
 
 
-COMMON_ATTRIBUTES = frozenset(
-    {
-        "backend_config",
-        "control-predecessors",
-        "frontend_attributes",
-        "metadata",
-        "origin",
-        "original_value",
-        "parameter_replication",
-        "sharding",
-        "statistics",
-    }
+COMMON_ATTRIBUTES = (
+    "parameter_replication",
+    "sharding",
+    "frontend_attributes",
+    "control-predecessors",
+    "statistics",
+    "original_value",
+    "origin",
+    "metadata",
+    "backend_config",
 )
-"""What any instruction may carry. Not interpreted, but kept under `kept_name`."""
+"""What any instruction may carry, in the order of printing. Not interpreted, but kept under
+`kept_name`."""
 
-COMPUTATION_ATTRIBUTES = frozenset({"execution_thread", "frontend_attributes"})
+COMPUTATION_ATTRIBUTES = ("execution_thread", "frontend_attributes")
 """What may follow the closing brace of a computation. Not interpreted, but kept."""
 
 
@@ -298,23 +297,22 @@ def names(text: str) -> list[tuple[str, int]]:
 
 
 MODULE_ATTRIBUTES: dict[str, Spelling] = {
-    "alias_passthrough_params": boolean("xla.alias_passthrough_params"),
     "is_scheduled": boolean("xla.is_scheduled"),
-    "num_partitions": integer("xla.num_partitions"),
+    **{name: uninterpreted(name) for name in ("input_output_alias", "buffer_donor")},
+    "alias_passthrough_params": boolean("xla.alias_passthrough_params"),
+    **{
+        name: uninterpreted(name)
+        for name in (
+            "entry_computation_layout",
+            "allow_spmd_sharding_propagation_to_parameters",
+            "allow_spmd_sharding_propagation_to_output",
+        )
+    },
     "replica_count": integer("xla.replica_count"),
-} | {
-    name: uninterpreted(name)
-    for name in (
-        "allow_spmd_sharding_propagation_to_output",
-        "allow_spmd_sharding_propagation_to_parameters",
-        "buffer_donor",
-        "entry_computation_layout",
-        "frontend_attributes",
-        "input_output_alias",
-        "origin_recovery_table",
-    )
+    "num_partitions": integer("xla.num_partitions"),
+    **{name: uninterpreted(name) for name in ("frontend_attributes", "origin_recovery_table")},
 }
-"""What the head of a module may say."""
+"""What the head of a module may say, in the order of printing."""
 
 _INTEGER = re.compile(r"-?[0-9]++")
 _NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")

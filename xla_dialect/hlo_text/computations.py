@@ -7,7 +7,11 @@ from typing import NoReturn
 
 from xla_dialect.hlo_text.attributes import names
 from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError, PartError
-from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
+from xla_dialect.hlo_text.opcodes import (
+    COMPUTATION_LISTS,
+    Opcode,
+    opcode_with_computations,
+)
 from xla_dialect.hlo_text.parser import MAX_NESTING
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 
@@ -68,10 +72,6 @@ def resolve_computations(module: Module) -> None:
             _fail(module, message, computation.start)
 
 
-_LISTS = ("branch_computations", "called_computations")
-"""The attributes that name any number of computations."""
-
-
 def _fail(module: Module, message: str, offset: int) -> NoReturn:
     raise HloImportError.at_offset(message, module.file, module.text, offset)
 
@@ -104,7 +104,7 @@ def _callees(
             raise HloSyntaxError.at_offset(
                 f"{attribute}: {error}", module.file, module.text, start + error.position
             ) from None
-        if attribute not in _LISTS and module.text[start] == "{":
+        if attribute not in COMPUTATION_LISTS and module.text[start] == "{":
             _fail(module, f"{attribute} takes one computation, not a list", start)
         for name, position in listed:
             if name not in defined:

@@ -141,6 +141,8 @@ def _spell_floats(numbers: Numbers) -> list[str]:
         else:
             long = iter(_format(exact[~is_short], digits))
             texts = [next(found) if s else next(long) for s in is_short.tolist()]
+    for i in np.flatnonzero((exact == 0) & np.signbit(exact)).tolist():
+        texts[i] = "-0.0"  # XLA prints -0, which it reads as the integer 0.
     for i in np.flatnonzero(np.isnan(exact)).tolist():
         texts[i] = _spell_nan(numbers[i : i + 1], mantissa_bits)
     return texts

@@ -1,7 +1,8 @@
 """What the text of each opcode may say: its class, its attributes, its computations, its arity.
 
-Most of it follows from the definition of the operation class: an attribute of HLO text has the name
-of a property, a called computation that of a region. Only what differs is listed here.
+Reader and printer share this table. Most of it follows from the definition of the operation class:
+an attribute of HLO text has the name of a property, a called computation that of a region. Only
+what differs is listed here.
 """
 
 from __future__ import annotations
@@ -34,8 +35,16 @@ class Difference:
     """The properties that `spelled` gives."""
     defaults: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     """Properties that may be left out in HLO text, though the class needs them."""
-    kept: frozenset[str] = frozenset()
+    kept: tuple[str, ...] = ()
     """Attributes that are not interpreted, but kept as written."""
+    first: tuple[str, ...] = ()
+    """The attributes that are printed first, where XLA has another order than the class."""
+    always: frozenset[str] = frozenset()
+    """Attributes that are printed even where they have their default value."""
+    implied: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The text of attributes that XLA needs, where the operation says nothing."""
+    packed: frozenset[str] = frozenset()
+    """Variadic operands that are a single one in HLO, a tuple unless there is one value."""
     computations: tuple[tuple[str, ...], ...] = ()
     """Alternative lists of attributes that name the computations, instead of the regions."""
     computations_required: bool = True
@@ -44,16 +53,18 @@ class Difference:
 
 SLICE = ("start_indices", "limit_indices", "strides")
 PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
-RESULT_ACCURACY = Difference(kept=frozenset({"result_accuracy"}))
+RESULT_ACCURACY = Difference(kept=("result_accuracy",))
 
 SINGLE_DIMENSION = Difference(
     spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
 )
-DOT = Difference(kept=frozenset({"operand_precision", "algorithm"}))
+CONTRACTING = frozenset({"lhs_contracting_dims", "rhs_contracting_dims"})
+DOT = Difference(kept=("operand_precision", "algorithm"), always=CONTRACTING)
 
-MODE = frozenset({"mode"})
-COLLECTIVE = Difference(kept=MODE)
-ALONG_DIMENSION = replace(SINGLE_DIMENSION, kept=MODE)
+MODE = ("mode",)
+GROUPS = ("channel_id", "replica_groups", "use_global_device_ids", "constrain_layout")
+COLLECTIVE = Difference(kept=MODE, always=frozenset({"replica_groups"}))
+ALONG_DIMENSION = replace(SINGLE_DIMENSION, kept=MODE, first=GROUPS, always=COLLECTIVE.always)
 PERMUTE = Difference(
     spelled={"slice_sizes": attributes.verbatim("slice_sizes")},
     covered=("slice_sizes",),
@@ -61,6 +72,9 @@ PERMUTE = Difference(
 )
 
 DIFFERENCES: dict[str, Difference] = {
+    "broadcast": Difference(always=frozenset({"dimensions"})),
+    "gather": Difference(always=frozenset({"collapsed_slice_dims"})),
+    "scatter": Difference(always=frozenset({"inserted_window_dims"})),
     **dict.fromkeys(("all-gather", "all-gather-start", "all-to-all"), ALONG_DIMENSION),
     **dict.fromkeys(("all-reduce", "all-reduce-start"), COLLECTIVE),
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
@@ -73,16 +87,12 @@ DIFFERENCES: dict[str, Difference] = {
         computations=(("branch_computations",), ("true_computation", "false_computation"))
     ),
     "constant": Difference(covered=("value",)),
-    "convolution": Difference(
-        kept=frozenset({"operand_precision", "algorithm", "convolution_kind"})
-    ),
+    "convolution": Difference(kept=("operand_precision", "algorithm", "convolution_kind")),
     "custom-call": Difference(
-        kept=frozenset(
-            {
-                *("custom_call_schedule", "dim_labels", "feature_group_count", "literal"),
-                *("batch_group_count", "operand_layout_constraints", "operand_precision"),
-                *("output_to_operand_aliasing", "padding_type", "schedule", "window"),
-            }
+        kept=(
+            *("window", "dim_labels", "feature_group_count", "batch_group_count"),
+            *("operand_precision", "padding_type", "operand_layout_constraints"),
+            *("literal", "output_to_operand_aliasing", "schedule", "custom_call_schedule"),
         ),
         computations=(("called_computations",), ("to_apply",)),
         computations_required=False,
@@ -90,7 +100,15 @@ DIFFERENCES: dict[str, Difference] = {
     "domain": Difference(spelled={"domain": attributes.verbatim("domain")}, covered=("domain",)),
     "dot": DOT,
     **dict.fromkeys(("get-dimension-size", "set-dimension-size"), SINGLE_DIMENSION),
-    "fusion": Difference(kept=frozenset({"output_to_operand_aliasing"})),
+    **dict.fromkeys(
+        (
+            *("all-gather-done", "all-reduce-done", "async-done", "async-update"),
+            *("collective-permute-done", "copy-done", "recv-done", "send-done"),
+        ),
+        Difference(packed=frozenset({"context"})),
+    ),
+    "outfeed": Difference(packed=frozenset({"item"})),
+    "fusion": Difference(kept=("output_to_operand_aliasing",), implied={"kind": "kLoop"}),
     "pad": Difference(
         spelled={"padding": attributes.padding(*PADDING)},
         covered=PADDING,
@@ -99,12 +117,12 @@ DIFFERENCES: dict[str, Difference] = {
     "ragged-all-to-all": COLLECTIVE,
     "ragged-dot": DOT,
     "reduce-scatter": ALONG_DIMENSION,
-    "reshape": Difference(kept=frozenset({"inferred_dimension"})),
+    "reshape": Difference(kept=("inferred_dimension",)),
     "scaled-dot": DOT,
-    "scan": SINGLE_DIMENSION,
+    "scan": replace(SINGLE_DIMENSION, always=frozenset({"is_associative"})),
     "slice": Difference(spelled={"slice": attributes.slice_ranges(*SLICE)}, covered=SLICE),
     "sort": SINGLE_DIMENSION,
-    "topk": Difference(kept=frozenset({"is_stable"})),
+    "topk": Difference(kept=("is_stable",), always=frozenset({"largest"})),
 } | dict.fromkeys(
     (
         *("cbrt", "cosine", "erf", "exponential", "exponential-minus-one", "log", "log-plus-one"),
@@ -117,7 +135,7 @@ DIFFERENCES: dict[str, Difference] = {
 
 @dataclass(frozen=True)
 class Opcode:
-    """How one opcode is read."""
+    """How one opcode is written in HLO text."""
 
     name: str
     operation: type[XlaOp]
@@ -125,8 +143,12 @@ class Opcode:
     """Per HLO attribute that is interpreted."""
     required: frozenset[str]
     """Those of them that must be there."""
-    kept: frozenset[str]
+    kept: tuple[str, ...]
     """Attributes that are kept as written, besides the common ones."""
+    order: tuple[str, ...]
+    """The attributes of `spellings` and `kept` in the order of printing."""
+    always: frozenset[str]
+    """Those of them that are printed even where they have their default value."""
     defaults: Properties
     """The values of properties that may be left out."""
     computations: tuple[tuple[str, ...], ...]
@@ -136,6 +158,10 @@ class Opcode:
     fixed_operands: int
     variadic_operands: int
     """How many groups of operands are of any (the same) length."""
+    implied: Mapping[str, str]
+    """The text of attributes that XLA needs, where the operation says nothing."""
+    packed: frozenset[str]
+    """Variadic operands that are a single one in HLO, a tuple unless there is one value."""
     takes_declared: bool
     """Whether the result type does not follow from the rest."""
 
@@ -188,6 +214,8 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         if not _is_optional(prop) and prop_name not in defaults:
             required.add(attribute)
     regions = tuple(region_name for region_name, _ in definition.regions)
+    first = (name for name in difference.first if name in spellings)
+    own = (*first, *spellings, *difference.kept)
     variadic = sum(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
     return Opcode(
         name,
@@ -195,11 +223,15 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         spellings,
         frozenset(required),
         difference.kept,
+        tuple(dict.fromkeys(own)),
+        difference.always,
         defaults,
         difference.computations or ((regions,) if regions else ()),
         difference.computations_required,
         len(definition.operands) - variadic,
         variadic,
+        difference.implied,
+        difference.packed,
         contract.takes_declared,
     )
 
@@ -221,6 +253,12 @@ OPCODES: dict[str, Opcode] = {
     name: _read_opcode(name, operation) for name, operation in BY_OPCODE.items()
 }
 """Every opcode of the dialect. `parameter` is none: parameters are block arguments."""
+
+OPCODE_OF: dict[type[XlaOp], Opcode] = {row.operation: row for row in OPCODES.values()}
+"""From the class of an operation to its opcode."""
+
+COMPUTATION_LISTS = ("branch_computations", "called_computations")
+"""The attributes that name any number of computations."""
 
 ASYNC_SUFFIXES = ("-start", "-update", "-done")
 

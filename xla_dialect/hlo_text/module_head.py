@@ -1,0 +1,101 @@
+"""The first line of a module: its attributes, and what they say of the entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from xla_dialect.hlo_text.attributes import MODULE_ATTRIBUTES, kept_name
+from xla_dialect.hlo_text.errors import HloSyntaxError
+from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
+from xla_dialect.hlo_text.parser import parse_type
+from xla_dialect.hlo_text.program_printing import ProgramPrinter
+from xla_dialect.hlo_text.shapes import number_every_fifth, spell_type
+from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
+from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.types import compatible
+
+SILENT = {
+    "xla.is_scheduled": BoolAttr.from_bool(False),
+    "xla.alias_passthrough_params": BoolAttr.from_bool(False),
+    "xla.replica_count": IntegerAttr(1, i64),
+    "xla.num_partitions": IntegerAttr(1, i64),
+}
+"""What is not printed, as it says nothing."""
+
+OF_SIGNATURE = (
+    "xla.entry_computation_layout",
+    "xla.input_output_alias",
+    "xla.buffer_donor",
+    "xla.allow_spmd_sharding_propagation_to_parameters",
+    "xla.allow_spmd_sharding_propagation_to_output",
+)
+"""What speaks of the parameters and the result of the entry. It is dropped once a pass has changed
+these."""
+
+
+def head_attributes(module: ModuleOp, entry: FuncOp, program: ProgramPrinter) -> str:
+    """The attributes after the name of the module: `, is_scheduled=true, ...`."""
+    body = next(c.body for c in program.computations.values() if c.is_entry)
+    parameters = [type_ for _, type_ in body.parameters]
+    found = _of_stablehlo(module, entry) | dict(module.attributes)
+    layout = found.get("xla.entry_computation_layout")
+    if isinstance(layout, StringAttr) and not _is_of(layout.data, parameters, body.result):
+        for name in OF_SIGNATURE:
+            found.pop(name, None)
+    text = (
+        f"{{({number_every_fifth(list(map(spell_type, parameters)))})->{spell_type(body.result)}}}"
+    )
+    found.setdefault("xla.entry_computation_layout", StringAttr(text))
+    texts: list[str] = []
+    for name, spelling in MODULE_ATTRIBUTES.items():
+        (key,) = spelling.properties
+        value = found.get(key)
+        if value is not None and value != SILENT.get(key):
+            texts.append(f", {name}={spelling.write(value)}")
+    return "".join(texts)
+
+
+def _is_of(layout: str, parameters: Sequence[Attribute], result: Attribute) -> bool:
+    """Whether an `entry_computation_layout` is that of such a computation."""
+    inputs, _, output = layout[1:-1].rpartition("->")
+    try:
+        return compatible(parse_type(inputs), tuple_of(parameters)) and compatible(
+            parse_type(output), result
+        )
+    except HloSyntaxError:
+        return False
+
+
+def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
+    """What attributes of StableHLO programs say of the module, as HLO has it."""
+    replicas, partitions = process_counts(module)
+    found: dict[str, Attribute] = {
+        "xla.replica_count": IntegerAttr(replicas, i64),
+        "xla.num_partitions": IntegerAttr(partitions, i64),
+    }
+    block = entry.body.block
+    returned = block.last_op
+    is_tuple = returned is None or len(returned.operands) != 1
+    aliases: list[str] = []
+    donors: list[str] = []
+    for i, facts in enumerate(dictionaries(entry.arg_attrs, len(block.args))):
+        output = facts.get("tf.aliasing_output")
+        if isinstance(output, IntegerAttr):
+            number = cast("IntegerAttr[Any]", output).value.data
+            path = f"{{{number}}}" if is_tuple else "{}"
+            aliases.append(f"{path}: ({i}, {{}}, may-alias)")
+        elif facts.get("jax.buffer_donor") == BoolAttr.from_bool(True):
+            donors.append(f"({i}, {{}})")
+    for key, entries in (("input_output_alias", aliases), ("buffer_donor", donors)):
+        if entries:
+            found[kept_name(key)] = StringAttr(f"{{ {', '.join(entries)} }}")
+    meshes = module.attributes.get("sdy.meshes")
+    if isinstance(meshes, DictionaryAttr):
+        text = "{" + ", ".join(f"{n} = {plain_text(m)}" for n, m in meshes.data.items()) + "}"
+        found["xla.frontend_attributes"] = StringAttr(frontend_attributes({"xla.sdy.meshes": text}))
+    return found

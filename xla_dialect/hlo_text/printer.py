@@ -1,0 +1,118 @@
+"""Modules of the dialect as HLO text.
+
+Functions become computations, the entry last among those that the text did not order. Regions
+become computations of their own; where the module comes from HLO text they have the names they had,
+and one that is the same in several places is printed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from xla_dialect.hlo_text.body_printing import BodyPrinter
+from xla_dialect.hlo_text.errors import Inexpressible
+from xla_dialect.hlo_text.importer import ENTRY_SYMBOL, TABLE_ATTRIBUTES
+from xla_dialect.hlo_text.instruction_forms import name_list
+from xla_dialect.hlo_text.module_head import head_attributes
+from xla_dialect.hlo_text.naming import valid_name
+from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
+from xla_dialect.hlo_text.print_options import HloPrintOptions
+from xla_dialect.hlo_text.program_printing import Computation, ProgramPrinter
+from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block
+
+
+def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
+    """
+    The HLO text of a verified module.
+
+    Raises HloPrintError, located, for what HLO text cannot express.
+    """
+    functions = _functions(module)
+    entry = _entry(module, functions)
+    order = name_list(module.attributes.get("xla.computation_order"))
+    program = ProgramPrinter(options, order)
+    names = {function: _name_of(function) for function in functions}
+    for function, name in names.items():
+        program.declare_function(function.sym_name.data, name)
+    for function, name in names.items():
+        block = only_block(function.body, function)
+        facts = dictionaries(function.arg_attrs, len(block.args))
+        try:
+            body = BodyPrinter(program).print_block(block, facts)
+        except Inexpressible as error:
+            fail(function, str(error))
+        symbol = function.sym_name.data
+        program.add_function(symbol, name, body, function.attributes, function is entry)
+    name = valid_name("module" if module.sym_name is None else module.sym_name.data)
+    text = f"HloModule {name}{head_attributes(module, entry, program)}\n\n"
+    if options.print_metadata:
+        text += _tables(module)
+    return text + "\n".join(map(program.text_of, _in_order(program, order)))
+
+
+def _functions(module: ModuleOp) -> list[FuncOp]:
+    """The functions that have a body; raises HloPrintError for anything else."""
+    found: list[FuncOp] = []
+    for op in module.ops:
+        if not isinstance(op, FuncOp):
+            fail(op, f"HLO text has no {op.name} beside computations")
+        if op.body.first_block is not None:
+            found.append(op)
+    return found
+
+
+def _entry(module: ModuleOp, functions: Sequence[FuncOp]) -> FuncOp:
+    """The function that a run of the module starts with."""
+    public = [
+        f for f in functions if f.sym_visibility is None or f.sym_visibility.data != "private"
+    ]
+    named = [f for f in public if f.sym_name.data == ENTRY_SYMBOL]
+    for candidates in (named, public, functions):
+        if len(candidates) == 1:
+            return candidates[0]
+    found = ", ".join(f"@{f.sym_name.data}" for f in public or functions) or "none"
+    fail(module, f"HLO text needs one entry: @{ENTRY_SYMBOL}, or one function; found {found}")
+
+
+def _name_of(function: FuncOp) -> str:
+    kept = function.attributes.get("xla.computation")
+    return valid_name(kept.data if isinstance(kept, StringAttr) else function.sym_name.data)
+
+
+def _tables(module: ModuleOp) -> str:
+    """The stack frame tables; a blank line follows each, and one more the last."""
+    text = ""
+    for table, token in STACK_FRAME_TABLES.items():
+        value = module.attributes.get(TABLE_ATTRIBUTES[table])
+        if isinstance(value, ArrayAttr):
+            opening, closing = ('"', '"') if token == "string" else ("{", "}")
+            lines = name_list(cast("ArrayAttr[StringAttr]", value))
+            rows = (f"{i} {opening}{line}{closing}\n" for i, line in enumerate(lines, 1))
+            text += f"{table}\n{''.join(rows)}\n"
+    return text and f"{text}\n"
+
+
+def _in_order(program: ProgramPrinter, order: Iterable[str]) -> list[Computation]:
+    """
+    The computations in the order of the text that the module comes from, the entry last otherwise.
+
+    A computation that is called always comes first.
+    """
+    computations = program.computations
+    entries = [c.name for c in computations.values() if c.is_entry]
+    found: dict[str, Computation] = {}
+    for root in (*order, *(name for name in computations if name not in entries), *entries):
+        pending = [root] if root in computations else []
+        while pending:
+            name = pending[-1]
+            missing = [c for c in computations[name].body.callees if c not in found]
+            if name in found or not missing:
+                found.setdefault(name, computations[name])
+                pending.pop()
+            else:
+                pending.extend(reversed(missing))
+    return list(found.values())
