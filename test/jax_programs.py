@@ -118,13 +118,25 @@ def scattered(x: Any, i: Any) -> Any:
     )
 
 
-def _programs() -> dict[str, JaxProgram]:
+def _gradients() -> dict[str, JaxProgram]:
+    """What JAX differentiates and batches."""
     weights = {"a": np.ones((4, 5), np.float32), "b": np.ones((5, 2), np.float32)}
-    key = np.array([1, 2], np.uint32)
     return {
         "gradient": JaxProgram(jax.grad(network), (weights, X)),
         "hessian": JaxProgram(jax.hessian(lambda x: jnp.sum(jnp.tanh(x) ** 3)), (X[0],)),
         "batched": JaxProgram(jax.vmap(jax.grad(lambda x: jnp.prod(jnp.cos(x)))), (X,)),
+        "checkpoint": JaxProgram(jax.grad(lambda x: jax.checkpoint(jnp.sin)(x).sum()), (X,)),
+        "custom_rule": JaxProgram(jax.grad(lambda x: jax.nn.relu(x).sum()), (X,)),
+        "loss": JaxProgram(
+            partial(jax.value_and_grad(lambda w, x: -jax.nn.log_softmax(x @ w)[:, 0].mean())),
+            (np.ones((4, 3), np.float32), X),
+        ),
+    }
+
+
+def _windows() -> dict[str, JaxProgram]:
+    """Convolutions, pooling and cumulative operations."""
+    return {
         "convolution": JaxProgram(convolution, (IMAGE, KERNEL)),
         "convolution_gradient": JaxProgram(
             jax.grad(lambda k, i: convolution(i, k).sum()), (KERNEL, IMAGE)
@@ -151,6 +163,12 @@ def _programs() -> dict[str, JaxProgram]:
         ),
         "cumulative": JaxProgram(lambda x: (jnp.cumsum(x, 1), lax.cummax(x)), (X,)),
         "associative_scan": JaxProgram(lambda x: lax.associative_scan(jnp.add, x), (X,)),
+    }
+
+
+def _control_flow() -> dict[str, JaxProgram]:
+    """Sorting with comparators, loops and branches."""
+    return {
         "sort": JaxProgram(
             lambda x, n: (jnp.sort(x), jnp.argsort(-x, 0), lax.sort((n, x))), (X, N)
         ),
@@ -162,6 +180,13 @@ def _programs() -> dict[str, JaxProgram]:
         "switch": JaxProgram(
             lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, lambda v: v + i], x), (np.int32(1), X)
         ),
+    }
+
+
+def _custom_calls() -> dict[str, JaxProgram]:
+    """Linear algebra, Fourier transforms and random numbers."""
+    key = np.array([1, 2], np.uint32)
+    return {
         "cholesky": JaxProgram(jnp.linalg.cholesky, (SQUARE,)),
         "qr": JaxProgram(jnp.linalg.qr, (SQUARE,)),
         "solve": JaxProgram(
@@ -183,6 +208,12 @@ def _programs() -> dict[str, JaxProgram]:
         "random_bits": JaxProgram(
             lambda k: lax.rng_bit_generator(k, (3,)), (np.arange(4, dtype=np.uint32),)
         ),
+    }
+
+
+def _indexing() -> dict[str, JaxProgram]:
+    """Gathers, scatters and slices."""
+    return {
         "gather": JaxProgram(
             lambda x, i: (x[i], jnp.take_along_axis(x, x.argsort(1), 1)), (X, N[0] % 3)
         ),
@@ -194,7 +225,15 @@ def _programs() -> dict[str, JaxProgram]:
             lambda x, i: lax.dynamic_update_slice(x, lax.dynamic_slice(x, (i, 0), (1, 4)), (0, i)),
             (X, np.int32(1)),
         ),
-        "donated": JaxProgram(lambda x, y: (x + 1, y.sum()), (X, N), {"donate_argnums": (0, 1)}),
+    }
+
+
+def _values() -> dict[str, JaxProgram]:
+    """Element types, constants, hints and donation."""
+    return {
+        "donated": JaxProgram(
+            lambda x, y: (x + 1, y - 1, y.sum()), (X, N), {"donate_argnums": (0, 1)}
+        ),
         "types": JaxProgram(
             lambda x: [
                 x.astype(t) for t in (jnp.int4, jnp.uint4, jnp.float8_e4m3fn, jnp.float8_e5m2, bool)
@@ -203,7 +242,7 @@ def _programs() -> dict[str, JaxProgram]:
         ),
         "constants": JaxProgram(
             lambda x: (
-                x + np.array([[np.nan, -0.0, np.inf, 1e-45]], np.float32),
+                x + np.array([[np.nan, -1e-7, np.inf, 1e-45]], np.float32),
                 np.array([1 + 2j, 3], np.complex64),
                 jnp.array([-8, 7], jnp.int4),
                 np.arange(300, dtype=np.float32).reshape(2, 3, 5, 10) / 7,
@@ -212,8 +251,16 @@ def _programs() -> dict[str, JaxProgram]:
         ),
         "complex": JaxProgram(lambda x: (jnp.abs(x * 1j + 2), jnp.angle(x + 1j)), (X,)),
         "hinted": JaxProgram(hinted, (X,)),
-        "checkpoint": JaxProgram(jax.grad(lambda x: jax.checkpoint(jnp.sin)(x).sum()), (X,)),
-        "custom_rule": JaxProgram(jax.grad(lambda x: jax.nn.relu(x).sum()), (X,)),
+        "zero_sizes": JaxProgram(
+            lambda x: (x.sum(0), jnp.concatenate([x, x]), ()), (np.zeros((0, 3), np.float32),)
+        ),
+        "nothing": JaxProgram(lambda: (), ()),
+    }
+
+
+def _collectives() -> dict[str, JaxProgram]:
+    """Programs for several devices."""
+    return {
         "psum": JaxProgram(_spread(lambda x: lax.psum(x, "x")), (ROWS,)),
         "all_gather": JaxProgram(
             _spread(lambda x: lax.all_gather(x, "x", tiled=True)[:1]), (ROWS,)
@@ -231,15 +278,19 @@ def _programs() -> dict[str, JaxProgram]:
             _spread(lambda x: lax.all_to_all(x, "x", 1, 0, tiled=True).reshape(1, -1)), (ROWS,)
         ),
         "constrained": JaxProgram(constrained, (ROWS,)),
-        "zero_sizes": JaxProgram(
-            lambda x: (x.sum(0), jnp.concatenate([x, x]), ()), (np.zeros((0, 3), np.float32),)
-        ),
-        "nothing": JaxProgram(lambda: (), ()),
-        "callback_free_loss": JaxProgram(
-            partial(jax.value_and_grad(lambda w, x: -jax.nn.log_softmax(x @ w)[:, 0].mean())),
-            (np.ones((4, 3), np.float32), X),
-        ),
     }
 
 
-PROGRAMS: Mapping[str, JaxProgram] = _programs() if has_jax() else {}
+_GROUPS = (
+    _gradients,
+    _windows,
+    _control_flow,
+    _custom_calls,
+    _indexing,
+    _values,
+    _collectives,
+)
+
+PROGRAMS: Mapping[str, JaxProgram] = (
+    {name: program for group in _GROUPS for name, program in group().items()} if has_jax() else {}
+)

@@ -13,13 +13,16 @@ if has_jax():
     hlo: Any = importlib.import_module("jaxlib._hlo")
 
 
-def printed_by_xla(text: str, **choices: Any) -> str:
-    """What XLA prints for a text, by default everything that it knows of the module."""
+def everything() -> Any:
+    """XLA's options for printing all that it knows of a module."""
     options = hlo.HloPrintOptions()
     options.print_large_constants = True
-    for name, value in choices.items():
-        setattr(options, name, value)
-    return hlo.hlo_module_from_text(text).to_string(options)
+    return options
+
+
+def printed_by_xla(text: str) -> str:
+    """What XLA prints for a text: everything that it knows of the module."""
+    return hlo.hlo_module_from_text(text).to_string(everything())
 
 
 def assert_round_trip(text: str) -> str:

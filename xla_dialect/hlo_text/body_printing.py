@@ -121,9 +121,9 @@ class BodyPrinter:
 
     def _mark_root(self, returned: Sequence[SSAValue]) -> Attribute:
         """Marks the instruction that is the result; returns its type."""
-        root = self.pack(returned)
         while self._waiting:
             self._print_parameter(self._waiting.pop()[1])
+        root = self.pack(returned)
         name = root.rpartition(" ")[2]
         start = f"  {name} = "
         line = next(i for i in reversed(range(len(self.lines))) if self.lines[i].startswith(start))

@@ -63,13 +63,19 @@ DOT = Difference(kept=("operand_precision", "algorithm"), always=CONTRACTING)
 
 MODE = ("mode",)
 GROUPS = ("channel_id", "replica_groups", "use_global_device_ids", "constrain_layout")
-COLLECTIVE = Difference(kept=MODE, always=frozenset({"replica_groups"}))
+COLLECTIVE = Difference(kept=MODE, first=GROUPS, always=frozenset({"replica_groups"}))
 ALONG_DIMENSION = replace(SINGLE_DIMENSION, kept=MODE, first=GROUPS, always=COLLECTIVE.always)
 PERMUTE = Difference(
     spelled={"slice_sizes": attributes.verbatim("slice_sizes")},
     covered=("slice_sizes",),
     kept=MODE,
 )
+
+CUSTOM_CONVOLUTION = (
+    *("window", "dim_labels", "feature_group_count", "batch_group_count"),
+    *("operand_precision", "padding_type"),
+)
+"""What custom calls say that stand for convolutions."""
 
 DIFFERENCES: dict[str, Difference] = {
     "broadcast": Difference(always=frozenset({"dimensions"})),
@@ -90,9 +96,14 @@ DIFFERENCES: dict[str, Difference] = {
     "convolution": Difference(kept=("operand_precision", "algorithm", "convolution_kind")),
     "custom-call": Difference(
         kept=(
-            *("window", "dim_labels", "feature_group_count", "batch_group_count"),
-            *("operand_precision", "padding_type", "operand_layout_constraints"),
-            *("literal", "output_to_operand_aliasing", "schedule", "custom_call_schedule"),
+            *CUSTOM_CONVOLUTION,
+            *("operand_layout_constraints", "literal", "output_to_operand_aliasing"),
+            *("schedule", "custom_call_schedule"),
+        ),
+        first=(
+            *CUSTOM_CONVOLUTION,
+            *("custom_call_target", "operand_layout_constraints", "custom_call_has_side_effect"),
+            *("literal", "output_to_operand_aliasing", "schedule"),
         ),
         computations=(("called_computations",), ("to_apply",)),
         computations_required=False,
@@ -214,7 +225,7 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         if not _is_optional(prop) and prop_name not in defaults:
             required.add(attribute)
     regions = tuple(region_name for region_name, _ in definition.regions)
-    first = (name for name in difference.first if name in spellings)
+    first = [n for n in difference.first if n in spellings or n in difference.kept]
     own = (*first, *spellings, *difference.kept)
     variadic = sum(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
     return Opcode(
