@@ -107,11 +107,12 @@ def multidimensional_indices(
     """
     _require_one_buffer(layout)
     shape = layout.physical_shape(sizes)
+    if 0 in shape:
+        # The other sizes may be beyond numpy's integers.
+        return np.zeros((*linear.shape, len(sizes)), np.int64), np.zeros(linear.shape, np.bool_)
     strides = row_major_strides(shape)
     is_element = (linear >= 0) & (linear < (strides[0] * shape[0] if shape else 1))
-    coordinates = [
-        linear // max(1, stride) % max(1, size) for stride, size in zip(strides, shape, strict=True)
-    ]
+    coordinates = [linear // stride % size for stride, size in zip(strides, shape, strict=True)]
     for division in reversed(layout.divisions(sizes)):
         coordinates, is_inside = _out_of_tiles(division, coordinates)
         is_element &= is_inside
@@ -152,5 +153,5 @@ def _out_of_tiles(
         merged = count * entry + inside
         is_inside = is_inside & (merged < size)
         pairs = zip(run, row_major_strides(run), strict=True)
-        found.extend(merged // max(1, stride) % max(1, length) for length, stride in pairs)
+        found.extend(merged // stride % length for length, stride in pairs)
     return found[division.prepended :], is_inside

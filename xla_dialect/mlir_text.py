@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
@@ -63,8 +65,25 @@ def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:
     verified.
     """
     parser = LocatingParser(ctx, text, file_name)
-    try:
+    with _located_errors(parser, text, file_name):
         return parser.parse_module()
+
+
+def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attribute:
+    """The type that a whole text spells; raises MlirSyntaxError for any other text."""
+    parser = LocatingParser(ctx, text, file_name)
+    with _located_errors(parser, text, file_name):
+        type_ = parser.parse_type()
+        if parser.pos < len(text.rstrip()):
+            parser.raise_error("expected the end of the type")
+        return type_
+
+
+@contextmanager
+def _located_errors(parser: LocatingParser, text: str, file_name: str) -> Generator[None]:
+    """Whatever a parser raises for a text becomes MlirSyntaxError."""
+    try:
+        yield
     except ParseError as error:
         undefined = parser.undefined_value()
         if undefined is not None and "used but not defined" in error.msg:

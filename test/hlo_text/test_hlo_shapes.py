@@ -77,6 +77,7 @@ def test_token():
         ("f32[2,2]{0,0}", 8, "(C1) minor_to_major {0,0} is no permutation"),
         ("f32[2]{0:S(1)T(2)}", 13, "expected '}' in a layout"),
         ("f32[2]{0:T(0)}", 6, "(C2) tile T(0)"),
+        ("f32[2]{0:T(9223372036854775807,2)}", 6, "(Size) padding makes the buffer larger"),
         ("f32[2]{0:}}", 10, "expected nothing more"),
     ],
 )

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.errors import Inexpressible, PartError, quoted, suggestion
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layout_functions import validate_layout_for_shape
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -51,7 +52,12 @@ def parse_shape(text: str) -> Attribute:
         raise PartError(f"unknown element type {quoted(name)}{hint}")
     sizes, bounds = _parse_dimensions(dimensions, match.start(2))
     encoding = _parse_layout(layout or "", match.start(3), sizes, bounds)
-    return array(element.type, sizes, encoding)
+    type_ = array(element.type, sizes, encoding)
+    try:
+        validate_layout_for_shape(type_)
+    except LayoutError as error:
+        raise PartError(str(error), match.start(3)) from None
+    return type_
 
 
 def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None]]:

@@ -1,0 +1,336 @@
+"""What a layout does to an array, told in short sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
+from xdsl.ir import Attribute
+
+from tools.memory_view import MOST_COLUMNS, Cell, MemoryView
+from xla_dialect.dynamic_size import DynamicSize
+from xla_dialect.layout import Layout, TileDivision
+from xla_dialect.layout_functions import (
+    is_monotonic_with_dim0_major,
+    is_monotonic_with_dim0_minor,
+    layout_of,
+    physical_strides,
+    strides,
+)
+from xla_dialect.shape_functions import (
+    bits_per_element,
+    byte_size_of,
+    elements_in,
+    human_string_with_layout,
+    total_byte_size_of,
+)
+from xla_dialect.types import Array, element_name, extents, sizes_of
+
+MOST_LEAVES = 16
+"""Arrays of a tuple that are told of one by one."""
+_MARGIN = 18
+"""Where sentences begin, after what they explain."""
+_WIDTH = 88
+"""Characters for the cells of a row of memory."""
+_FEWEST_COLUMNS = 6
+_LONGEST_INDEX = 60
+
+_MEMORY_SPACES = {
+    0: "the default memory, on an accelerator its high-bandwidth memory",
+    1: "fast memory on the device, VMEM on a TPU",
+    5: "memory of the host",
+    6: "unpinned memory of the host",
+}
+_PADDING = {
+    "": "of no particular value",
+    "ZERO_PAD": "zeros",
+    "ONE_PAD": "ones",
+    "LOWEST_PAD": "the lowest value of the type",
+    "HIGHEST_PAD": "the highest value of the type",
+    "UNKNOWN_PAD": "of no particular value",
+}
+
+
+def leaves_of(type_: Attribute) -> Iterator[tuple[tuple[int, ...], Attribute]]:
+    """The shapes in a tuple that are none themselves, each with its way there; of others itself."""
+    stack: list[tuple[tuple[int, ...], Attribute]] = [((), type_)]
+    while stack:
+        way, shape = stack.pop()
+        if isinstance(shape, TupleType):
+            inside = [((*way, i), each) for i, each in enumerate(shape.types.data)]
+            stack.extend(reversed(inside))
+        else:
+            yield way, shape
+
+
+def report(type_: Attribute) -> str:
+    """The text on a shape; every array of a tuple has a part of its own."""
+    parts: list[str] = []
+    if isinstance(type_, TupleType):
+        parts.append("\n".join(_tuple_report(type_)))
+    rest = 0
+    for number, (way, leaf) in enumerate(leaves_of(type_)):
+        if number >= MOST_LEAVES:
+            rest += 1
+            continue
+        place = f"Element {{{','.join(map(str, way))}}} of the tuple: " if way else ""
+        lines = [place + human_string_with_layout(leaf), ""]
+        lines += array_report(leaf) if isinstance(leaf, TensorType) else _token_report()
+        parts.append("\n".join(lines))
+    if rest:
+        parts.append(f"{rest} more elements are left out.\n")
+    return "\n".join(parts)
+
+
+def _tuple_report(type_: TupleType) -> list[str]:
+    count = len(type_.types.data)
+    lines = [
+        f"A tuple of {_count(count, 'element')}.",
+        "A tuple has no layout: each of its arrays has one of its own.",
+        "In memory it is a table of pointers to its elements.",
+    ]
+    if all(_is_known(leaf) for _, leaf in leaves_of(type_)):
+        total = total_byte_size_of(type_, pointer_size=0)
+        lines.append(f"Its arrays take {_count(total, 'byte')}, pointers not counted.")
+    return [*lines, ""]
+
+
+def _token_report() -> list[str]:
+    return [
+        "A token holds no data and takes no memory.",
+        "It puts operations with side effects in an order.",
+        "",
+    ]
+
+
+def array_report(type_: Array) -> list[str]:
+    """The parts on one array: what it is, what its layout says, what comes of it, the order."""
+    lines = ["The array", *_array_lines(type_), "", "The layout", *_layout_lines(type_), ""]
+    if not _is_known(type_):
+        return [*lines, "The size is known only when the program runs, and so is the memory.", ""]
+    lines += ["In memory", *_memory_lines(type_), ""]
+    if layout_of(type_).split_configs:
+        return lines
+    return [*lines, "The linear order", *_order_lines(type_), ""]
+
+
+def _is_known(type_: Attribute) -> bool:
+    return not isinstance(type_, TensorType) or DYNAMIC_INDEX not in extents(type_)
+
+
+def _is_bounded(type_: Array) -> bool:
+    return any(isinstance(size, DynamicSize) for size in extents(type_))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _by(sizes: Sequence[int]) -> str:
+    return " x ".join(str(int(size)) for size in sizes)
+
+
+def _told(word: str, *sentences: str) -> Iterator[str]:
+    """A word and what there is to say about it, one sentence per line."""
+    for number, sentence in enumerate(sentences):
+        head = word if number == 0 else ""
+        gap = " " * max(2, _MARGIN - 2 - len(head))
+        if number == 0 and len(head) > _MARGIN - 4:
+            yield f"  {head}"
+            head, gap = "", " " * (_MARGIN - 2)
+        yield f"  {head}{gap}{sentence}"
+
+
+def _array_lines(type_: Array) -> Iterator[str]:
+    bits = bits_per_element(type_)
+    width = _count(bits, "bit") if bits % 8 else _count(bits // 8, "byte")
+    yield from _told("element type", f"{element_name(type_.element_type)}, {width} each")
+    sizes = extents(type_)
+    yield from _told(
+        "dimensions",
+        *(_dimension(number, size) for number, size in enumerate(sizes)),
+        *(["none: the array is one number, a scalar"] if not sizes else []),
+    )
+    if _is_known(type_):
+        count = elements_in(type_)
+        at_most = "at most " if _is_bounded(type_) else ""
+        size = _count(-(-count * bits // 8), "byte")
+        yield from _told("elements", f"{at_most}{count}: {size}, if there were no padding")
+
+
+def _dimension(number: int, size: int) -> str:
+    if size == DYNAMIC_INDEX:
+        return f"dimension {number} has a size that is not known here"
+    at_most = "at most " if isinstance(size, DynamicSize) else ""
+    return f"dimension {number} has size {at_most}{int(size)}"
+
+
+def _layout_lines(type_: Array) -> Iterator[str]:
+    layout = layout_of(type_)
+    yield "  A layout says where in memory each element lies."
+    yield from _order_sentences(layout)
+    if layout.padded_dimensions:
+        yield from _told(
+            "padding",
+            f"The dimensions are padded to {_by(layout.padded_dimensions)}.",
+            f"The padding is {_PADDING[layout.padding_value]}.",
+        )
+    for tile, division in zip(layout.tiles, _divisions(type_), strict=False):
+        spelled = ",".join("*" if entry is None else str(entry) for entry in tile)
+        yield from _told(f"tile ({spelled})", *_tile_sentences(division, tile))
+    if layout.tail_padding_alignment_in_elements != 1:
+        yield from _told(
+            f"L({layout.tail_padding_alignment_in_elements})",
+            "The tail is padded: the number of elements of the buffer becomes a multiple of "
+            f"{layout.tail_padding_alignment_in_elements}.",
+        )
+    if layout.element_size_in_bits:
+        yield from _told(
+            f"E({layout.element_size_in_bits})",
+            f"Every element takes {_count(layout.element_size_in_bits, 'bit')} of memory.",
+        )
+    if layout.memory_space:
+        space = layout.memory_space
+        yield from _told(
+            f"S({space})",
+            f"It lies in {_MEMORY_SPACES.get(space, 'memory that the device knows')}.",
+        )
+    for position, indices in layout.split_configs:
+        yield from _told(
+            f"SC({position}:{','.join(map(str, indices))})",
+            f"Physical dimension {position} is cut at {', '.join(map(str, indices))}.",
+            f"Each of the {len(indices) + 1} parts has a buffer of its own.",
+            "What follows is said of the largest one.",
+        )
+    if prefix := layout.dynamic_shape_metadata_prefix_bytes:
+        yield from _told(
+            f"M({prefix})",
+            f"In front of the buffer {_count(prefix, 'byte')} hold the sizes of this run.",
+        )
+
+
+def _order_sentences(layout: Layout) -> Iterator[str]:
+    order = layout.minor_to_major
+    word = f"{{{','.join(map(str, order))}}}"
+    if len(order) < 2:
+        yield from _told(
+            word, "There is only one order." if order else "There is nothing to order."
+        )
+        return
+    changes = "would change" if layout.tiles else "changes"
+    sentences = [
+        f"The dimensions from minor to major: {', '.join(map(str, order))}.",
+        f"Dimension {order[0]} is the most minor: its index {changes} fastest in memory.",
+        f"Dimension {order[-1]} is the most major: its index {changes} slowest.",
+    ]
+    if is_monotonic_with_dim0_major(layout):
+        sentences.append("Dimension 0 is major: the default, for matrices row-major.")
+    if is_monotonic_with_dim0_minor(layout):
+        sentences.append("Dimension 0 is minor: for matrices column-major.")
+    if layout.tiles:
+        sentences.append("But tiles change that: each one lies in memory in one piece.")
+    yield from _told(word, *sentences)
+
+
+def _divisions(type_: Array) -> tuple[TileDivision, ...]:
+    return layout_of(type_).divisions(sizes_of(type_)) if _is_known(type_) else ()
+
+
+def _tile_sentences(division: TileDivision, tile: Sequence[int | None]) -> Iterator[str]:
+    if division.prepended:
+        sizes = [*division.lead, *(size for run in division.runs for size in run)]
+        yield f"The tile has more dimensions than there are: sizes of 1 in front make {_by(sizes)}."
+    if len(division.runs) < len(tile):
+        joined = ", ".join(f"({_by(run)})" for run in division.runs)
+        yield f"A star joins a dimension with the next one: {joined} become {_by(division.merged)}."
+    tiles = "1 tile" if set(division.counts) == {1} else f"{_by(division.counts)} tiles"
+    yield f"It cuts {_by(division.merged)} into {tiles} of {_by(division.entries)}."
+    if any(n % e for n, e in zip(division.merged, division.entries, strict=True)):
+        yield "Tiles at the edge are filled up with padding."
+    yield f"The sizes in memory become {_by(division.sizes)}."
+
+
+def size_and_waste(type_: Array) -> str:
+    """One sentence on the size of a buffer and the part of it that is padding."""
+    count, waste = layout_of(type_).buffer_elements(sizes_of(type_)), _waste(type_)
+    size = f"{_count(count, 'element')} of memory, {_count(byte_size_of(type_), 'byte')}"
+    if not count:
+        return "The array has no elements and takes no memory."
+    return f"{size}; {_share(waste, count) if waste else 'none of it is padding'}."
+
+
+def _waste(type_: Array) -> int:
+    return layout_of(type_).buffer_elements(sizes_of(type_)) - elements_in(type_)
+
+
+def _share(waste: int, count: int) -> str:
+    share = float(Fraction(100 * waste, count))
+    return f"{_count(waste, 'element')} of padding, {share:.1f} %"
+
+
+def _memory_lines(type_: Array) -> Iterator[str]:
+    layout, sizes = layout_of(type_), sizes_of(type_)
+    shape = layout.physical_shape(sizes)
+    if shape:
+        yield from _told("physical shape", f"{_by(shape)}, the most major size first")
+        steps = ", ".join(map(str, physical_strides(type_)))
+        yield from _told("its strides", f"{steps}: elements of memory per step along each")
+    if not layout.split_configs:
+        for number, (size, stride) in enumerate(zip(sizes, strides(type_), strict=True)):
+            if size > 1:
+                yield from _told(f"dimension {number}", _stride(stride, bits_per_element(type_)))
+    count = layout.buffer_elements(sizes)
+    yield from _told("buffer", f"{_count(count, 'element')}, {_count(byte_size_of(type_), 'byte')}")
+    if not layout.split_configs:
+        waste = _waste(type_)
+        said = f"{_share(waste, count)} of the buffer" if waste else "none: there is no padding"
+        yield from _told("waste", said)
+
+
+def _stride(stride: int | None, bits: int) -> str:
+    if stride is None:
+        return "no single stride: tiles cut it, so steps differ"
+    bytes_ = f", {_count(stride * bits // 8, 'byte')}" if stride * bits % 8 == 0 else ""
+    return f"a step along it is {_count(stride, 'element')} of memory{bytes_}"
+
+
+def _order_lines(type_: Array) -> Iterator[str]:
+    label = len(spell_index([max(0, size - 1) for size in sizes_of(type_)]))
+    view = MemoryView.of(type_, max(_FEWEST_COLUMNS, min(MOST_COLUMNS, _WIDTH // (label + 2))))
+    if not view.count:
+        yield "  The array has no elements, so memory holds none."
+        return
+    yield "  Read memory row by row, from left to right."
+    yield "  In front of a row stands the position of its first cell."
+    yield "  A cell shows the index of the element that lies there; a dot is padding."
+    yield ""
+    table = [
+        [str(row[0] * view.row_length), *(_cell(view, row, i) for i in range(len(view.columns)))]
+        if row is not None
+        else ["..."]
+        for row in view.rows
+    ]
+    whole = [row for row in table if len(row) > 1]
+    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+    for head, *cells in table:
+        bar = " | " if cells else ""
+        padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths[1:], strict=False))
+        yield f"  {head:>{widths[0]}}{bar}{'  '.join(padded)}".rstrip()
+
+
+def _cell(view: MemoryView, row: tuple[int, Sequence[Cell | None]], column: int) -> str:
+    number, cells = row
+    cell = cells[column]
+    if cell is None:
+        is_gap = view.columns[column] is None and view.goes_on(number, column)
+        return "..." if is_gap else ""
+    return "." if cell.index is None else spell_index(cell.index)
+
+
+def spell_index(index: Sequence[int]) -> str:
+    """An index in parentheses; of a very long one the beginning and the end."""
+    text = ",".join(map(str, index))
+    if len(text) > _LONGEST_INDEX:
+        text = f"{text[: _LONGEST_INDEX // 2]}...{text[-_LONGEST_INDEX // 2 :]}"
+    return f"({text})"
