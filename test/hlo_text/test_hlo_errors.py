@@ -36,10 +36,13 @@ def in_entry(*lines: str, before: str = "") -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@@", "expected 'HloModule', found the end of the text"),
-        ("@@func.func @main()", "expected 'HloModule', found 'func.func'"),
+        ("@@", "expected 'HloModule', a computation or an instruction, found the end of the text"),
+        ("@@{", "expected 'HloModule', a computation or an instruction, found '{'"),
+        ("func.func @@@main()", "unexpected character '@'"),
+        ("func.func@@", "expected '{', found the end of the text"),
         ("HloModule@@", "expected the name of the module, found the end of the text"),
-        ("HloModule m@@", "module has no ENTRY computation"),
+        ("HloModule m@@", "module has no computations"),
+        ("HloModule @@ENTRY e {", "expected the name of the module, found 'ENTRY'"),
         ("HloModule m,@@", "expected an attribute, 'name=' without a blank, found the end"),
         ("HloModule m\nENTRY@@", "expected a computation, found the end of the text"),
         ("HloModule m\nENTRY e@@", "expected '{', found the end of the text"),
@@ -65,7 +68,7 @@ def in_entry(*lines: str, before: str = "") -> str:
         ("HloModule m\nFileNames\n1 @@", "expected a line of 'FileNames', found the end"),
         ("HloModule m\nFileNames\n1 @@{}", "expected a line of 'FileNames', found '{'"),
         ('HloModule m\nFileNames\n@@2 "a"', "expected '1', the number of the next line"),
-        ('HloModule m\nFileNames\n1 "a"\n@@FileNames\n', "second table 'FileNames'"),
+        ('HloModule m\nFileNames\n1 "a"\n@@FileNames\n', "expected the table 'FunctionNames', found 'FileNames'"),
     ],
 )
 def test_truncated_text(text: str, message: str):
@@ -122,8 +125,14 @@ def test_truncated_text(text: str, message: str):
         ),
         ("y = f32[2] iota(), iota_dimension=@@x", "iota_dimension: expected an integer, found 'x'"),
         ("y = f32[4] concatenate(x, x), dimensions=@@{}", "dimensions: expected one dimension"),
-        ("y = f32[2] call(x), to_apply={f @@g}", "to_apply: expected '}', found 'g}'"),
-        ('y = f32[2] call(x), to_apply=@@"f"', "to_apply: expected a name, found"),
+        ("y = f32[2] call(x), to_apply={f @@g}", "expected '=', found 'g'"),
+        ('y = f32[2] call(x), to_apply=@@"f"', "expected a computation after to_apply=, found '\"f"),
+        ("y = f32[2] call(x), to_apply=@@{}", "to_apply takes one computation, not a list"),
+        ("y = f32[2] call(x), to_apply=@@{f}", "to_apply takes one computation, not a list"),
+        ("y = f32[2] call(x), to_apply=@@{f, g}", "to_apply takes one computation, not a list"),
+        ("y = f32[2] call(x), to_apply=@@{{}}", "to_apply takes one computation, not a list"),
+        ("y = f32[2] conditional(x), branch_computations=@@f", "expected '{' after branch_comp"),
+        ("y = f32[2] conditional(x), branch_computations={f @@g}", "expected ',', found 'g'"),
         ("y = f32[2] copy(x), control-predecessors={x @@x}", "control-predecessors: expected '}'"),
     ],
 )
@@ -173,7 +182,6 @@ def test_syntax(line: str, message: str):
         ("y = f32[2] @@get-tuple-element(x), index=0", "xla.get_tuple_element: (C1) operand is"),
         ("y = f32[2] call(x), to_apply=@@f", "computation 'f' is not defined"),
         ("y = f32[2] @@call(x)", "call needs the attribute 'to_apply'"),
-        ("y = f32[2] call(x), to_apply=@@{}", "to_apply takes one computation, not a list"),
         ("y = f32[2] @@while(x), body=f", "while needs the attribute 'condition'"),
     ],
 )
@@ -192,7 +200,9 @@ X = "ENTRY e {\n  x = f32[2] parameter(0)\n"
     ("text", "message"),
     [
         (f"HloModule m\n{F}@@{F}", "computation 'f' is defined twice"),
-        (f"HloModule m\n{F}{SCALAR}@@", "module has no ENTRY computation"),
+        ("HloModule m, to_apply=@@{", "only instructions have an attribute 'to_apply'"),
+        (f"HloModule m\n{F}y = f32[2] add(@@a, a)", "'a' is not defined before its use; with its "),
+        (f"{X}}}\n@@ROOT y = f32[2] copy(f32[2] a)", "second ENTRY computation"),
         (f"HloModule m\nENTRY {F}ENTRY @@{SCALAR}", "second ENTRY computation"),
         (
             "HloModule m\n@@e {\n  x = f32[] parameter(1)\n}\n",

@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from xla_dialect.hlo_text.attributes import names
-from xla_dialect.hlo_text.errors import HloImportError, HloSyntaxError, PartError
-from xla_dialect.hlo_text.opcodes import (
-    COMPUTATION_LISTS,
-    Opcode,
-    opcode_with_computations,
-)
+from xla_dialect.hlo_text.errors import HloImportError, quoted, suggestion
+from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
 from xla_dialect.hlo_text.parser import MAX_NESTING
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
 
@@ -97,18 +92,9 @@ def _callees(
                 f"{opcode.name} needs the attribute '{attribute}'",
                 instruction.opcode_start,
             )
-        start, end = given[attribute].value
-        try:
-            listed = names(module.text[start:end])
-        except PartError as error:
-            raise HloSyntaxError.at_offset(
-                f"{attribute}: {error}", module.file, module.text, start + error.position
-            ) from None
-        if attribute not in COMPUTATION_LISTS and module.text[start] == "{":
-            _fail(module, f"{attribute} takes one computation, not a list", start)
-        for name, position in listed:
+        for name, start in given[attribute].computations:
             if name not in defined:
-                _fail_undefined(module, caller, name, start + position)
+                _fail_undefined(module, caller, name, start)
             found.append(module.computations[name])
     return found
 
@@ -118,4 +104,5 @@ def _fail_undefined(module: Module, caller: Computation, name: str, offset: int)
         _fail(module, f"computation '{name}' calls itself", offset)
     if name in module.computations:
         _fail(module, f"computation '{name}' is called before its definition", offset)
-    _fail(module, f"computation '{name}' is not defined", offset)
+    hint = suggestion(name, module.computations)
+    _fail(module, f"computation {quoted(name)} is not defined{hint}", offset)

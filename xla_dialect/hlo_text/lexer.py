@@ -27,7 +27,7 @@ LAYOUT_OPENS = r"\{(?=\s*+[0-9:])"
 # A shape ends at the first bracket that does not belong to it.
 _TOKEN = re.compile(
     rf"""(?s:{_SKIPPED})(?:
-      (?P<shape>[a-z][a-z0-9]*+\s*+\[[^\[\](){{}}"]*+\](?:\s*+{LAYOUT_OPENS}[^{{}}"]*+\}}|\{{\s*+\}})?)
+      (?P<shape>[a-z][a-z0-9]*+\s*+\[[^\[\](){{}}"]*+\](?:{_SKIPPED}{LAYOUT_OPENS}[^{{}}"]*+\}}|\{{\s*+\}})?)
     | (?P<attribute>[A-Za-z_][\w.\-]*+=(?!=))
     | (?P<name>%?[A-Za-z0-9_.][\w.]*+(?:-(?!>)[\w.]*+)*)
     | (?P<string>{STRING})
@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     re.ASCII | re.VERBOSE | re.DOTALL,
 )
 _BLANKS = re.compile(_SKIPPED, re.DOTALL)
+_COMMENT = re.compile(COMMENT)
 _PLAIN = r'[^(){}\[\]"/]*+'
 _TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
 _PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
@@ -96,6 +97,13 @@ class Lexer:
         if self.kind == "end":
             return "the end of the text"
         return quoted(self.token)
+
+    def next_character(self) -> str:
+        """The character after the current token, blanks and comments skipped; "" at the end."""
+        blanks = _BLANKS.match(self.text, self.end)
+        assert blanks is not None
+        offset = blanks.end()
+        return self.text[offset : offset + 1]
 
     def accept(self, punctuation: str) -> bool:
         """Steps over this token if it is the current one."""
@@ -167,6 +175,15 @@ class Lexer:
         if self.token == '"' or self.text.startswith("/*", self.start):
             self.fail(_UNCLOSED[self.token])
         self.fail(f"unexpected character {self.token!r}")
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks in the place of comments, so that offsets stay."""
+    return _COMMENT.sub(_blanks, text) if "/" in text else text
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def skip_to_bracket(text: str, offset: int) -> int:

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.errors import PartError, quoted
-from xla_dialect.hlo_text.lexer import COMMENT
+from xla_dialect.hlo_text.lexer import without_comments
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -44,9 +44,7 @@ def parse_literal(text: str, type_: Attribute) -> Attribute:
     Elements lie in row-major order of the dimensions, whatever the layout of the type.
     Raises PartError.
     """
-    if "/" in text:
-        text = _COMMENT.sub(_blank, text)
-    return _parse(text, type_, 0)
+    return _parse(without_comments(text), type_, 0)
 
 
 def _parse(text: str, type_: Attribute, start: int) -> Attribute:
@@ -328,12 +326,6 @@ def numpy_float(name: str) -> np.dtype[Any]:
     return np.dtype(getattr(ml_dtypes, re.sub(r"^f(\d)", r"float\1_", name)))
 
 
-def _blank(match: re.Match[str]) -> str:
-    """Blanks as long as the match, so that offsets stay."""
-    return " " * len(match.group())
-
-
-_COMMENT = re.compile(COMMENT)
 _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
 _PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
 _NO_STRUCTURE = re.compile(r"[^(){},]++")

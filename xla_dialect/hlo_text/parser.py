@@ -1,8 +1,16 @@
-"""HLO text to its syntax: recursive descent over the tokens of the lexer, one token ahead."""
+"""
+HLO text to its syntax: recursive descent over the tokens of the lexer, one token ahead.
+
+A text is a module, `HloModule name, attributes` and computations; or computations without that
+head; or, in place of the entry computation, just its instructions. Instructions may stand in the
+place of operands, and computations in the place of their names.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.builtin import TupleType
@@ -12,8 +20,11 @@ from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.lexer import Lexer
 from xla_dialect.hlo_text.shapes import parse_shape
 from xla_dialect.hlo_text.syntax import (
+    COMPUTATION_LISTS,
+    ONE_COMPUTATION,
     AttributeText,
     Computation,
+    ComputationUse,
     Instruction,
     Module,
     Operand,
@@ -22,7 +33,8 @@ from xla_dialect.hlo_text.syntax import (
 )
 
 MAX_NESTING = 32
-"""How deep tuples, and computations inside instructions, may be nested."""
+"""How deep tuples, instructions inside operands, and computations inside instructions may be
+nested."""
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",
@@ -32,6 +44,15 @@ STACK_FRAME_TABLES = {
 }
 """The tables between the head of a module and its computations, in the order XLA prints them, and
 the kind of token that their lines start with after the number."""
+
+_KEYWORDS = frozenset({"HloModule", "ENTRY", "ROOT"})
+"""Names are spelled otherwise, or with `%`."""
+
+ENTRY_NAME = "entry"
+"""The entry computation, where the text has only its instructions."""
+
+_LIST = re.compile(r"\s*+(?:[{}]|%?[\w.\-]++\s*+[,}])")
+"""What follows the brace of a list of computations, and not that of a computation."""
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -59,6 +80,34 @@ def parse_type(text: str) -> Attribute:
     return type_
 
 
+@dataclass(slots=True)
+class _Scope:
+    """The names inside the braces of one computation."""
+
+    computation: Computation
+    makes_parameters: bool = False
+    """Whether an operand that is not defined, with its shape, is a parameter of its own."""
+    names: set[str] = field(default_factory=set[str])
+    numbered: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
+    """The parameters by number."""
+    implicit: list[Instruction] = field(default_factory=list[Instruction])
+    """The parameters that were made for operands, in the order of their use."""
+    root: Instruction | None = None
+    """The instruction marked ROOT."""
+
+    def free_name(self, name: str) -> str:
+        """The name, with a number behind it if it is taken."""
+        return _free(name, self.names)
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    free, number = name, 0
+    while free in taken:
+        number += 1
+        free = f"{name}.{number}"
+    return free
+
+
 class _Parser:
     def __init__(self, text: str, file: str):
         self.lexer = Lexer(text, file)
@@ -70,40 +119,46 @@ class _Parser:
         self.line_start = 0
         self.counted = 0
         """The offset up to which lines are counted."""
+        self.computations: dict[str, Computation] = {}
+        self.entry: Computation | None = None
+        """The computation marked ENTRY, or the instructions outside of any."""
+        self.scopes: list[_Scope] = []
+        """The computations that are being read, each inside the one before."""
+        self.depth = 0
+        """How many operands are instructions at this place, one inside the other."""
 
     def module(self) -> Module:
         lexer = self.lexer
-        if lexer.token != "HloModule":
-            lexer.fail_expected("'HloModule'")
-        lexer.advance()
-        name = self.name("the name of the module")
-        attributes = self.attributes()
+        name, attributes = "", dict[str, AttributeText]()
+        if lexer.kind != "name":
+            lexer.fail_expected("'HloModule', a computation or an instruction")
+        if has_head := lexer.token == "HloModule":
+            lexer.advance()
+            name = self.name("the name of the module")
+            attributes = self.attributes()
         layout_text = attributes.get("entry_computation_layout")
         layout = None if layout_text is None else self.entry_layout(layout_text.value)
         tables = self.tables()
-        computations: dict[str, Computation] = {}
-        entry: Computation | None = None
         while lexer.kind != "end":
-            computation = self.computation()
-            if computation.name in computations:
-                lexer.fail(f"computation '{computation.name}' is defined twice", computation.start)
-            computations[computation.name] = computation
-            if computation.is_entry:
-                if entry is not None:
-                    lexer.fail("second ENTRY computation", computation.start)
-                entry = computation
-        if entry is None:
-            if len(computations) != 1:
-                lexer.fail("module has no ENTRY computation")
-            (entry,) = computations.values()
-        return Module(lexer.text, lexer.file, name, attributes, tables, computations, entry, layout)
+            if lexer.token == "ROOT" or (lexer.kind == "name" and lexer.next_character() == "="):
+                self.entry_instructions()
+            else:
+                self.computation()
+        if not self.computations:
+            lexer.fail("module has no computations")
+        entry = self.entry or next(reversed(self.computations.values()))
+        if not has_head:
+            name = f"module_{entry.name}"
+        return Module(
+            lexer.text, lexer.file, name, attributes, tables, self.computations, entry, layout
+        )
 
     def name(self, what: str) -> str:
         """Steps over a name and returns it without `%`."""
         lexer = self.lexer
-        if lexer.kind != "name":
-            lexer.fail_expected(what)
         name = lexer.token
+        if lexer.kind != "name" or name in _KEYWORDS:
+            lexer.fail_expected(what)
         if name[0] == "%":
             name = name[1:]
         lexer.advance()
@@ -121,18 +176,68 @@ class _Parser:
             start = lexer.start
             if name in found:
                 lexer.fail(f"attribute '{name}' is given twice")
-            found[name] = AttributeText(start, Span(*lexer.value()))
+            if name in ONE_COMPUTATION:
+                found[name] = self.one_computation(name)
+            elif name in COMPUTATION_LISTS:
+                found[name] = self.computation_list(name)
+            else:
+                found[name] = AttributeText(start, Span(*lexer.value()))
         return found
 
+    def one_computation(self, attribute: str) -> AttributeText:
+        """Steps over `name=%computation` or `name={ instructions }`."""
+        lexer = self.lexer
+        start = lexer.start
+        lexer.advance()
+        value_start = lexer.start
+        if lexer.token == "{" and _LIST.match(lexer.text, lexer.end):
+            lexer.fail(f"{attribute} takes one computation, not a list")
+        use = self.computation_use(attribute)
+        return AttributeText(start, Span(value_start, lexer.start), (use,))
+
+    def computation_list(self, attribute: str) -> AttributeText:
+        """Steps over `name={%computation, { instructions }}`."""
+        lexer = self.lexer
+        start = lexer.start
+        lexer.advance()
+        value_start = lexer.start
+        if lexer.token != "{":
+            lexer.fail_expected(f"'{{' after {attribute}=")
+        lexer.advance()
+        uses: list[ComputationUse] = []
+        while lexer.token != "}":
+            if uses:
+                lexer.expect(",")
+            uses.append(self.computation_use(attribute))
+        lexer.advance()
+        return AttributeText(start, Span(value_start, lexer.start), tuple(uses))
+
+    def computation_use(self, attribute: str) -> ComputationUse:
+        """Steps over the name of a computation, or over its instructions in braces."""
+        lexer = self.lexer
+        start = lexer.start
+        if lexer.token != "{":
+            return ComputationUse(self.name(f"a computation after {attribute}="), start)
+        if not self.scopes:
+            lexer.fail(f"only instructions have an attribute '{attribute}'")
+        if len(self.scopes) == MAX_NESTING:
+            lexer.fail(f"computations are nested deeper than {MAX_NESTING}")
+        caller = self.scopes[-1].computation.name
+        name = _free(f"{caller}.{attribute}", self.computations)
+        self.body(Computation(start, name, False, None))
+        return ComputationUse(name, start)
+
     def tables(self) -> dict[str, list[str]]:
-        """Steps over the stack frame tables; their lines are numbered 1, 2, and so on."""
+        """Steps over the stack frame tables, all four or none; their lines are numbered from 1."""
         lexer = self.lexer
         tables: dict[str, list[str]] = {}
-        while (name := lexer.token) in STACK_FRAME_TABLES:
-            if name in tables:
-                lexer.fail(f"second table '{name}'")
+        if lexer.token not in STACK_FRAME_TABLES:
+            return tables
+        for table in STACK_FRAME_TABLES:
+            if lexer.token != table:
+                lexer.fail_expected(f"the table '{table}'")
             lexer.advance()
-            tables[name] = self.table_lines(name)
+            tables[table] = self.table_lines(table)
         return tables
 
     def table_lines(self, table: str) -> list[str]:
@@ -153,7 +258,8 @@ class _Parser:
             lexer.advance_to(end)
         return lines
 
-    def computation(self) -> Computation:
+    def computation(self) -> None:
+        """Steps over a computation and adds it to the module."""
         lexer = self.lexer
         is_entry = lexer.token == "ENTRY"
         if is_entry:
@@ -162,11 +268,18 @@ class _Parser:
         name = self.name("a computation")
         signature = self.signature() if lexer.token == "(" else None
         computation = Computation(start, name, is_entry, signature)
-        lexer.expect("{")
-        self.instructions(computation)
-        lexer.expect("}")
+        if name in self.computations:
+            lexer.fail(f"computation '{name}' is defined twice", start)
+        if is_entry:
+            self.set_entry(computation)
+        self.body(computation)
         computation.attributes = self.attributes()
-        return computation
+
+    def set_entry(self, computation: Computation) -> None:
+        """Makes it the entry computation; there can only be one."""
+        if self.entry is not None:
+            self.lexer.fail("second ENTRY computation", computation.start)
+        self.entry = computation
 
     def signature(self) -> Signature:
         """Steps over `(name: type, ...) -> type`; the names are those of the instructions."""
@@ -202,53 +315,91 @@ class _Parser:
         lexer.advance_to(resume_at)
         return layout
 
-    def instructions(self, computation: Computation) -> None:
-        """Fills in the instructions, up to the closing brace."""
+    def body(self, computation: Computation) -> None:
+        """Steps over `{ instructions }` and adds the computation to the module."""
         lexer = self.lexer
-        names: set[str] = set()
-        numbered: dict[int, Instruction] = {}
-        instructions = computation.instructions
-        marked: Instruction | None = None
+        lexer.expect("{")
+        scope = _Scope(computation)
+        self.scopes.append(scope)
         while lexer.token != "}":
-            is_root = lexer.token == "ROOT"
-            if is_root:
-                if marked is not None:
-                    lexer.fail("second ROOT instruction")
-                lexer.advance()
-            instruction = self.instruction()
-            if is_root:
-                marked = instruction
-            if instruction.name in names:
-                lexer.fail(
-                    f"'{instruction.name}' is defined twice in '{computation.name}'",
-                    instruction.start,
-                )
-            names.add(instruction.name)
-            if instruction.opcode == "parameter":
-                if instruction.number in numbered:
-                    lexer.fail(f"second parameter {instruction.number}", instruction.opcode_start)
-                numbered[instruction.number] = instruction
-            instructions.append(instruction)
-        if not instructions:
+            self.instruction_of(scope)
+        self.finish(scope)
+        lexer.advance()
+
+    def entry_instructions(self) -> None:
+        """Steps over the instructions outside of any computation, up to the end of the text."""
+        lexer = self.lexer
+        name = _free(ENTRY_NAME, self.computations)
+        computation = Computation(lexer.start, name, True, None)
+        self.set_entry(computation)
+        scope = _Scope(computation, makes_parameters=True)
+        self.scopes.append(scope)
+        while lexer.kind != "end":
+            self.instruction_of(scope)
+        number = max(scope.numbered, default=-1)
+        for parameter in scope.implicit:
+            parameter.number = number = number + 1
+            scope.numbered[number] = parameter
+        self.finish(scope)
+
+    def finish(self, scope: _Scope) -> None:
+        """Completes the computation of the innermost scope and leaves it."""
+        lexer = self.lexer
+        computation = scope.computation
+        if not computation.instructions:
             lexer.fail(f"computation '{computation.name}' has no instructions")
-        computation.root = marked or instructions[-1]
-        for number in range(len(numbered)):
-            if number not in numbered:
+        computation.root = scope.root or computation.instructions[-1]
+        for number in range(len(scope.numbered)):
+            if number not in scope.numbered:
                 lexer.fail(
                     f"parameter {number} is missing in computation '{computation.name}', "
-                    f"which has parameter {max(numbered)}",
+                    f"which has parameter {max(scope.numbered)}",
                     computation.start,
                 )
-            computation.parameters.append(numbered[number])
+            computation.parameters.append(scope.numbered[number])
+        self.computations[computation.name] = computation
+        self.scopes.pop()
 
-    def instruction(self) -> Instruction:
+    def instruction_of(self, scope: _Scope) -> None:
+        """Steps over `ROOT name = ...` and adds it to the computation."""
         lexer = self.lexer
+        is_root = lexer.token == "ROOT"
+        if is_root:
+            if scope.root is not None:
+                lexer.fail("second ROOT instruction")
+            lexer.advance()
         start = lexer.start
-        line, column = self.place(start)
         name = self.name("an instruction")
         lexer.expect("=")
+        instruction = self.instruction(scope, start, name)
+        if is_root:
+            scope.root = instruction
+
+    def add(self, scope: _Scope, instruction: Instruction) -> None:
+        """Adds an instruction to the computation; its name and parameter number must be new."""
+        name = instruction.name
+        if name in scope.names:
+            self.lexer.fail(
+                f"'{name}' is defined twice in '{scope.computation.name}'", instruction.start
+            )
+        scope.names.add(name)
+        if instruction.opcode == "parameter" and instruction.number >= 0:
+            if instruction.number in scope.numbered:
+                self.lexer.fail(f"second parameter {instruction.number}", instruction.opcode_start)
+            scope.numbered[instruction.number] = instruction
+        scope.computation.instructions.append(instruction)
+
+    def instruction(self, scope: _Scope, start: int, name: str) -> Instruction:
+        """
+        Steps over `type opcode(operands), attributes` and adds it to the computation.
+
+        In the place of an operand, that is with the name "", there are no attributes, and the
+        instruction is named after its opcode.
+        """
+        lexer = self.lexer
+        line, column = self.place(start)
         type_start = lexer.start
-        type_ = self.type() if lexer.kind == "shape" or lexer.token == "(" else None
+        type_ = self.type() if self.at_type() else None
         opcode, opcode_start = lexer.token, lexer.start
         if lexer.kind != "name":
             lexer.fail_expected("an opcode" if type_ is not None else "a shape or an opcode")
@@ -269,12 +420,12 @@ class _Parser:
             if opcode == "parameter":
                 number = self.parameter_number()
             elif lexer.token != ")":
-                self.operands(operands)
+                self.operands(scope, operands)
             end = lexer.end
             lexer.expect(")")
-        return Instruction(
+        instruction = Instruction(
             start,
-            name,
+            name or scope.free_name(f"{opcode}.anon"),
             line,
             column,
             type_,
@@ -283,29 +434,68 @@ class _Parser:
             opcode_start,
             operands,
             Span(argument_start, end - 1),
-            self.attributes(),
+            self.attributes() if name else {},
             number,
         )
+        self.add(scope, instruction)
+        return instruction
 
-    def operands(self, operands: list[Operand]) -> None:
+    def operands(self, scope: _Scope, operands: list[Operand]) -> None:
         """Fills in the operands, up to the closing parenthesis."""
         lexer = self.lexer
         while True:
             type_ = None
             start = lexer.start
-            if lexer.kind != "name":
-                if lexer.kind == "shape" or lexer.token == "(":
+            if lexer.kind != "name" or lexer.token == "b":
+                if self.at_type():
                     type_ = self.type()
-                if lexer.kind != "name":
+                if lexer.kind != "name" and not (type_ is not None and scope.makes_parameters):
                     lexer.fail_expected("an operand")
-            name = lexer.token
-            if name[0] == "%":
-                name = name[1:]
-            operands.append(Operand(start, name, type_))
-            lexer.advance()
+            name = ""
+            if lexer.kind == "name":
+                name = lexer.token
+                if name[0] == "%":
+                    name = name[1:]
+                lexer.advance()
+            if lexer.token == "(":
+                operands.append(self.nested_instruction(scope, start))
+            elif scope.makes_parameters and name not in scope.names:
+                operands.append(self.implicit_parameter(scope, start, name, type_))
+            else:
+                operands.append(Operand(start, name, type_))
             if lexer.token != ",":
                 return
             lexer.advance()
+
+    def nested_instruction(self, scope: _Scope, start: int) -> Operand:
+        """Steps over an instruction in the place of an operand, `negate(x)` or `s8[2] negate(x)`."""
+        lexer = self.lexer
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            lexer.fail(f"instructions are nested deeper than {MAX_NESTING}")
+        lexer.advance_to(start)
+        instruction = self.instruction(scope, start, "")
+        self.depth -= 1
+        return Operand(start, instruction.name, None)
+
+    def implicit_parameter(
+        self, scope: _Scope, start: int, name: str, type_: Attribute | None
+    ) -> Operand:
+        """Adds the parameter for an operand that no instruction defines."""
+        if type_ is None:
+            self.lexer.fail(
+                f"'{name}' is not defined before its use; with its shape, as in 'f32[2] {name}', "
+                "it would be a parameter",
+                start,
+            )
+        line, column = self.place(start)
+        name = name or scope.free_name("arg")
+        parameter = Instruction(
+            start, name, line, column, type_, start, "parameter", start, [], Span(start, start), {}
+        )
+        scope.implicit.append(parameter)
+        self.add(scope, parameter)
+        return Operand(start, name, type_)
 
     def parameter_number(self) -> int:
         lexer = self.lexer
@@ -324,6 +514,16 @@ class _Parser:
             self.line_start = text.rfind("\n", self.counted, offset) + 1
         self.counted = offset
         return self.line, offset - self.line_start + 1
+
+    def at_type(self) -> bool:
+        """Whether a shape begins here."""
+        lexer = self.lexer
+        token = lexer.token
+        return (
+            lexer.kind == "shape"
+            or token == "("
+            or (token == "b" and lexer.text.startswith("(", lexer.end))
+        )
 
     def type(self) -> Attribute:
         """Steps over a shape and returns its type."""

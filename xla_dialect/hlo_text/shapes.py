@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.errors import Inexpressible, PartError, quoted, suggestion
+from xla_dialect.hlo_text.lexer import without_comments
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.layout_functions import validate_layout_for_shape
 from xla_dialect.types import (
@@ -36,7 +37,7 @@ def parse_shape(text: str) -> Attribute:
 
     The default layout is no encoding. Raises PartError.
     """
-    match = _SHAPE.fullmatch(text)
+    match = _SHAPE.fullmatch(without_comments(text))
     if match is None:
         raise PartError("expected a shape such as f32[2,3]", 0)
     name, dimensions, layout = match.groups()

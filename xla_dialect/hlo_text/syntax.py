@@ -11,6 +11,18 @@ from typing import NamedTuple
 from xdsl.ir import Attribute
 
 
+ONE_COMPUTATION = frozenset(
+    {
+        *("body", "calls", "condition", "false_computation", "scatter", "select", "to_apply"),
+        "true_computation",
+    }
+)
+"""The attributes whose value is a computation: its name, or its instructions in braces."""
+
+COMPUTATION_LISTS = frozenset({"branch_computations", "called_computations"})
+"""The attributes whose value is a list of computations in braces."""
+
+
 class Span(NamedTuple):
     """A part of the text, from `start` up to `end`."""
 
@@ -25,6 +37,15 @@ class AttributeText:
     start: int
     """Where the name starts."""
     value: Span
+    computations: tuple[ComputationUse, ...] = ()
+    """What the value names, if it is a computation or a list of computations."""
+
+
+class ComputationUse(NamedTuple):
+    """The name of a computation in an attribute; one written in place was given a name."""
+
+    name: str
+    start: int
 
 
 @dataclass(slots=True)
