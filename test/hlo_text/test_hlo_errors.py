@@ -36,7 +36,7 @@ def in_entry(*lines: str, before: str = "") -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@@", "expected 'HloModule', a computation or an instruction, found the end of the text"),
+        ("@@", "module has no computations"),
         ("@@{", "expected 'HloModule', a computation or an instruction, found '{'"),
         ("func.func @@@main()", "unexpected character '@'"),
         ("func.func@@", "expected '{', found the end of the text"),
@@ -68,7 +68,10 @@ def in_entry(*lines: str, before: str = "") -> str:
         ("HloModule m\nFileNames\n1 @@", "expected a line of 'FileNames', found the end"),
         ("HloModule m\nFileNames\n1 @@{}", "expected a line of 'FileNames', found '{'"),
         ('HloModule m\nFileNames\n@@2 "a"', "expected '1', the number of the next line"),
-        ('HloModule m\nFileNames\n1 "a"\n@@FileNames\n', "expected the table 'FunctionNames', found 'FileNames'"),
+        (
+            'HloModule m\nFileNames\n1 "a"\n@@FileNames\n',
+            "expected the table 'FunctionNames', found 'FileNames'",
+        ),
     ],
 )
 def test_truncated_text(text: str, message: str):
@@ -126,7 +129,10 @@ def test_truncated_text(text: str, message: str):
         ("y = f32[2] iota(), iota_dimension=@@x", "iota_dimension: expected an integer, found 'x'"),
         ("y = f32[4] concatenate(x, x), dimensions=@@{}", "dimensions: expected one dimension"),
         ("y = f32[2] call(x), to_apply={f @@g}", "expected '=', found 'g'"),
-        ('y = f32[2] call(x), to_apply=@@"f"', "expected a computation after to_apply=, found '\"f"),
+        (
+            'y = f32[2] call(x), to_apply=@@"f"',
+            "expected a computation after to_apply=, found '\"f",
+        ),
         ("y = f32[2] call(x), to_apply=@@{}", "to_apply takes one computation, not a list"),
         ("y = f32[2] call(x), to_apply=@@{f}", "to_apply takes one computation, not a list"),
         ("y = f32[2] call(x), to_apply=@@{f, g}", "to_apply takes one computation, not a list"),

@@ -27,8 +27,8 @@ from xdsl.ir import Attribute
 from xla_dialect.attributes import SpelledAttribute, SpellingError
 from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
 from xla_dialect.hlo_text.literal_printing import spell_float
-from xla_dialect.hlo_text.parser import parse_type
 from xla_dialect.hlo_text.shapes import spell_type
+from xla_dialect.hlo_text.type_parser import parse_type
 
 Properties: TypeAlias = dict[str, Attribute]
 

@@ -11,14 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import cast
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.lexer import Lexer
-from xla_dialect.hlo_text.shapes import parse_shape
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -31,10 +27,7 @@ from xla_dialect.hlo_text.syntax import (
     Signature,
     Span,
 )
-
-MAX_NESTING = 32
-"""How deep tuples, instructions inside operands, and computations inside instructions may be
-nested."""
+from xla_dialect.hlo_text.type_parser import MAX_NESTING, TypeParser
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",
@@ -67,19 +60,6 @@ def parse_module(text: str, file: str) -> Module:
     return _Parser(text, file).module()
 
 
-def parse_type(text: str) -> Attribute:
-    """
-    The type that a text spells: `f32[2,3]{1,0}`, `(s32[], pred[4])`, `token[]`.
-
-    Raises HloSyntaxError.
-    """
-    parser = _Parser(text, "<type>")
-    type_ = parser.type()
-    if parser.lexer.kind != "end":
-        parser.lexer.fail_expected("the end of the type")
-    return type_
-
-
 @dataclass(slots=True)
 class _Scope:
     """The names inside the braces of one computation."""
@@ -108,13 +88,9 @@ def _free(name: str, taken: Container[str]) -> str:
     return free
 
 
-class _Parser:
+class _Parser(TypeParser):
     def __init__(self, text: str, file: str):
-        self.lexer = Lexer(text, file)
-        self.types: dict[str, Attribute] = {}
-        """Every spelling of a type met so far."""
-        self.equal_types: dict[Attribute, Attribute] = {}
-        """One object for all equal types, so that comparing them mostly ends at identity."""
+        super().__init__(Lexer(text, file))
         self.line = 1
         self.line_start = 0
         self.counted = 0
@@ -130,9 +106,8 @@ class _Parser:
     def module(self) -> Module:
         lexer = self.lexer
         name, attributes = "", dict[str, AttributeText]()
-        if lexer.kind != "name":
-            lexer.fail_expected("'HloModule', a computation or an instruction")
-        if has_head := lexer.token == "HloModule":
+        has_head = lexer.token == "HloModule"
+        if has_head:
             lexer.advance()
             name = self.name("the name of the module")
             attributes = self.attributes()
@@ -140,7 +115,10 @@ class _Parser:
         layout = None if layout_text is None else self.entry_layout(layout_text.value)
         tables = self.tables()
         while lexer.kind != "end":
-            if lexer.token == "ROOT" or (lexer.kind == "name" and lexer.next_character() == "="):
+            if lexer.kind != "name":
+                head = "" if has_head else "'HloModule', "
+                lexer.fail_expected(f"{head}a computation or an instruction")
+            if lexer.token == "ROOT" or lexer.next_character() == "=":
                 self.entry_instructions()
             else:
                 self.computation()
@@ -201,15 +179,13 @@ class _Parser:
         start = lexer.start
         lexer.advance()
         value_start = lexer.start
-        if lexer.token != "{":
+        if not lexer.accept("{"):
             lexer.fail_expected(f"'{{' after {attribute}=")
-        lexer.advance()
         uses: list[ComputationUse] = []
-        while lexer.token != "}":
+        while not lexer.accept("}"):
             if uses:
                 lexer.expect(",")
             uses.append(self.computation_use(attribute))
-        lexer.advance()
         return AttributeText(start, Span(value_start, lexer.start), tuple(uses))
 
     def computation_use(self, attribute: str) -> ComputationUse:
@@ -468,7 +444,7 @@ class _Parser:
             lexer.advance()
 
     def nested_instruction(self, scope: _Scope, start: int) -> Operand:
-        """Steps over an instruction in the place of an operand, `negate(x)` or `s8[2] negate(x)`."""
+        """Steps over an instruction in the place of an operand, `s8[2] negate(x)`."""
         lexer = self.lexer
         self.depth += 1
         if self.depth > MAX_NESTING:
@@ -514,68 +490,3 @@ class _Parser:
             self.line_start = text.rfind("\n", self.counted, offset) + 1
         self.counted = offset
         return self.line, offset - self.line_start + 1
-
-    def at_type(self) -> bool:
-        """Whether a shape begins here."""
-        lexer = self.lexer
-        token = lexer.token
-        return (
-            lexer.kind == "shape"
-            or token == "("
-            or (token == "b" and lexer.text.startswith("(", lexer.end))
-        )
-
-    def type(self) -> Attribute:
-        """Steps over a shape and returns its type."""
-        lexer = self.lexer
-        if lexer.kind == "shape":
-            type_ = self.types.get(lexer.token)
-            if type_ is None:
-                type_ = self.new_type(self.array(lexer.token, lexer.start))
-            lexer.advance()
-            return type_
-        if lexer.token != "(":
-            lexer.fail_expected("a shape")
-        start = lexer.start
-        end = lexer.skip_group(start)
-        text = lexer.text[start:end]
-        type_ = self.types.get(text)
-        if type_ is None:
-            type_ = self.types[text] = self.tuple()
-        else:
-            lexer.advance_to(end)
-        return type_
-
-    def array(self, text: str, start: int) -> Attribute:
-        try:
-            return parse_shape(text)
-        except PartError as error:
-            self.lexer.fail(str(error), start + error.position)
-
-    def new_type(self, type_: Attribute) -> Attribute:
-        """The object that stands for this type from now on, under the current token."""
-        type_ = self.types[self.lexer.token] = self.equal_types.setdefault(type_, type_)
-        return type_
-
-    def tuple(self) -> Attribute:
-        """Steps over a tuple shape, without recursion."""
-        lexer = self.lexer
-        open_tuples: list[list[Attribute]] = []
-        while True:
-            start = lexer.start
-            if lexer.accept("("):
-                if len(open_tuples) == MAX_NESTING:
-                    lexer.fail(f"tuples are nested deeper than {MAX_NESTING}", start)
-                open_tuples.append([])
-                if lexer.token != ")":
-                    continue
-            else:
-                open_tuples[-1].append(self.type())
-            while lexer.accept(")"):
-                elements = cast("list[TypeAttribute]", open_tuples.pop())
-                type_: Attribute = TupleType(tuple(elements))
-                type_ = self.equal_types.setdefault(type_, type_)
-                if not open_tuples:
-                    return type_
-                open_tuples[-1].append(type_)
-            lexer.expect(",")

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from xdsl.ir import Attribute
 
-
 ONE_COMPUTATION = frozenset(
     {
         *("body", "calls", "condition", "false_computation", "scatter", "select", "to_apply"),
