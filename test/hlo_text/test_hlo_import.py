@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from hlo_import import function, name_of, operations
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     FileLineColLoc,
     IntegerAttr,
-    ModuleOp,
     StringAttr,
     TensorType,
     TupleType,
@@ -26,15 +26,6 @@ from xla_dialect.hlo_text import read_hlo
 from xla_dialect.verification import verify
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))
-
-
-def function(module: ModuleOp, name: str = "main") -> FuncOp:
-    return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
-
-
-def operations(module: ModuleOp, name: str = "main") -> list[Operation]:
-    """The operations of a function without its terminator."""
-    return list(function(module, name).body.block.ops)[:-1]
 
 
 def in_entry(*lines: str, before: str = "") -> str:
@@ -76,12 +67,6 @@ def test_every_instruction_of_the_entry_is_there(path: Path):
     assert found == names
     assert name_of(returned(main)) == next(name for mark, name, _ in lines if mark)
     assert main.attributes["xla.computation"] == StringAttr(entry.split()[1].lstrip("%"))
-
-
-def name_of(op: Operation) -> str | None:
-    """The HLO name of an operation."""
-    kept = op.attributes.get("xla.name")
-    return kept.data if isinstance(kept, StringAttr) else op.results[0].name_hint
 
 
 def returned(func: FuncOp) -> Operation:

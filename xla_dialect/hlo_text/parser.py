@@ -75,15 +75,18 @@ class _Scope:
     root: Instruction | None = None
     """The instruction marked ROOT."""
 
+    numbers: dict[str, int] = field(default_factory=dict[str, int])
+    """The last number behind each name that was made."""
+
     def free_name(self, name: str) -> str:
         """The name, with a number behind it if it is taken."""
-        return _free(name, self.names)
+        return _free(name, self.names, self.numbers)
 
 
-def _free(name: str, taken: Container[str]) -> str:
-    free, number = name, 0
+def _free(name: str, taken: Container[str], numbers: dict[str, int]) -> str:
+    free = name
     while free in taken:
-        number += 1
+        numbers[name] = number = numbers.get(name, 0) + 1
         free = f"{name}.{number}"
     return free
 
@@ -96,6 +99,8 @@ class _Parser(TypeParser):
         self.counted = 0
         """The offset up to which lines are counted."""
         self.computations: dict[str, Computation] = {}
+        self.numbers: dict[str, int] = {}
+        """The last number behind the name of a computation that was made."""
         self.entry: Computation | None = None
         """The computation marked ENTRY, or the instructions outside of any."""
         self.scopes: list[_Scope] = []
@@ -199,7 +204,7 @@ class _Parser(TypeParser):
         if len(self.scopes) == MAX_NESTING:
             lexer.fail(f"computations are nested deeper than {MAX_NESTING}")
         caller = self.scopes[-1].computation.name
-        name = _free(f"{caller}.{attribute}", self.computations)
+        name = _free(f"{caller}.{attribute}", self.computations, self.numbers)
         self.body(Computation(start, name, False, None))
         return ComputationUse(name, start)
 
@@ -305,7 +310,7 @@ class _Parser(TypeParser):
     def entry_instructions(self) -> None:
         """Steps over the instructions outside of any computation, up to the end of the text."""
         lexer = self.lexer
-        name = _free(ENTRY_NAME, self.computations)
+        name = _free(ENTRY_NAME, self.computations, self.numbers)
         computation = Computation(lexer.start, name, True, None)
         self.set_entry(computation)
         scope = _Scope(computation, makes_parameters=True)
