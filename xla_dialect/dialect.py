@@ -10,7 +10,7 @@ from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
-from xla_dialect.types import TokenType
+from xla_dialect.types import BufferType, OpaqueType, TokenType
 from xla_dialect.window import WindowAttr
 
 xdsl_workarounds.install()
@@ -21,6 +21,8 @@ XLA = Dialect(
     [
         LayoutAttr,
         TokenType,
+        OpaqueType,
+        BufferType,
         WindowAttr,
         ConvolutionLabelsAttr,
         ReplicaGroupsAttr,

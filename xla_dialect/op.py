@@ -50,6 +50,8 @@ from xla_dialect.structure import Structure
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
+    BufferType,
+    OpaqueType,
     TokenType,
     element_class,
     element_count,
@@ -368,8 +370,10 @@ def _verify_type(name: str, type_: Attribute) -> None:
         for element in type_.types.data:
             _verify_type(name, element)
         return
-    if isinstance(type_, TokenType):
+    if isinstance(type_, TokenType | OpaqueType):
         return
+    if isinstance(type_, BufferType):
+        type_ = type_.content
     if not isinstance(type_, TensorType) or not element_class(cast(Array, type_).element_type):
         raise VerifyException(f"{name}: (Type) a result is {type_}, which is no type of XLA")
     type_ = cast(Array, type_)

@@ -40,6 +40,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.dynamic_size import DynamicSize, is_dynamic, united
 from xla_dialect.layout import Layout, LayoutAttr
@@ -146,6 +147,26 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
     """An ordering between operations with side effects; carries no data."""
 
     name = "xla.token"
+
+
+@irdl_attr_definition
+class OpaqueType(ParametrizedAttribute, TypeAttribute):
+    """A value that nothing but the custom calls that make and take it knows: `opaque[]`."""
+
+    name = "xla.opaque"
+
+
+@irdl_attr_definition
+class BufferType(ParametrizedAttribute, TypeAttribute):
+    """The memory of an array, which custom calls write in place: `b(f32[2])`."""
+
+    name = "xla.buffer"
+    content: TensorType[Attribute]
+
+    def verify(self) -> None:
+        """The content is an array of an element type of XLA."""
+        if not is_array(self.content):
+            raise VerifyException(f"{self.content} is no array of XLA")
 
 
 def array(
@@ -270,6 +291,8 @@ def compatible(a: Attribute, b: Attribute) -> bool:
         return extents(left) == extents(right) and left.element_type == right.element_type
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         return all_compatible(a.types.data, b.types.data)
+    if isinstance(a, BufferType) and isinstance(b, BufferType):
+        return compatible(a.content, b.content)
     return False
 
 
@@ -330,6 +353,10 @@ def spell(type_: Attribute) -> str:
         return f"({', '.join(map(spell, type_.types.data))})"
     if isinstance(type_, TokenType):
         return "token[]"
+    if isinstance(type_, OpaqueType):
+        return "opaque[]"
+    if isinstance(type_, BufferType):
+        return f"b({spell(type_.content)})"
     if isinstance(type_, FunctionType):
         return f"{spell_all(type_.inputs.data)} -> {spell_all(type_.outputs.data)}"
     return str(type_)

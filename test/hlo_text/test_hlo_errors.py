@@ -9,6 +9,7 @@ import pytest
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloImportError, HloSyntaxError, read_hlo
+from xla_dialect.verification import verify
 
 MARK = "@@"
 
@@ -310,7 +311,11 @@ def test_deep_nesting():
         (f"y = f32[2] copy(x), sharding={'{' * deep}@@]", "expected '}', found ']'"),
     ):
         assert error_of(in_entry(line)).message.startswith(message)
-    read_hlo(in_entry(f"y = f32[2] copy(x), sharding={'{' * deep}{'}' * deep}"))
+    for legal in ("backend_config={deep}", "frontend_attributes={{a={deep}}}"):
+        line = legal.format(deep="{" * deep + "}" * deep)
+        module = read_hlo(in_entry(f"y = f32[2] copy(x), {line}"))
+        verify(module)
+        assert "{" * deep in str(module)
 
 
 def chain(length: int, uses: int) -> str:

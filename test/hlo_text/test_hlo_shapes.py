@@ -1,12 +1,13 @@
 """Shapes of HLO text: the types they stand for, and what is wrong with those that are wrong."""
 
 import pytest
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, f32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, TupleType, f32
 
-from xla_dialect.hlo_text.errors import PartError
+from xla_dialect.hlo_text.errors import HloSyntaxError, PartError
 from xla_dialect.hlo_text.shapes import parse_shape
+from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.types import ELEMENT_TYPES, TokenType
+from xla_dialect.types import ELEMENT_TYPES, BufferType, OpaqueType, TokenType, spell
 
 
 @pytest.mark.parametrize("element", ELEMENT_TYPES, ids=lambda e: e.name)
@@ -53,8 +54,27 @@ def test_bounds_of_dynamic_dimensions():
     assert parse_shape("f32[?]") == TensorType(f32, [DYNAMIC_INDEX])
 
 
-def test_token():
+def test_types_that_are_no_arrays():
     assert parse_shape("token[]") == TokenType()
+    assert parse_shape("opaque[]") == OpaqueType()
+    pair = parse_type("(b(f32[2]{0}), opaque[])")
+    assert pair == TupleType((BufferType(TensorType(f32, [2])), OpaqueType()))
+    assert spell(pair) == "(b(f32[2]), opaque[])"
+
+
+@pytest.mark.parametrize(
+    "text", ["b()", "b((f32[2]))", "b(token[])", "b(opaque[])", "b(f32[2]", "b"]
+)
+def test_buffers_hold_arrays(text: str):
+    with pytest.raises(HloSyntaxError):
+        parse_type(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["f32[/*rows*/2,3]", "f32[2,3]/*layout*/{1,0}", "f32[2,/**/3]{1,0/*row major*/}"]
+)
+def test_comments(text: str):
+    assert parse_type(text) == TensorType(f32, [2, 3])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +82,7 @@ def test_token():
     [
         ("f33[2]", 0, "unknown element type 'f33'; did you mean"),
         ("xyz[2]", 0, "unknown element type 'xyz'"),
-        ("opaque[]", 0, "values of type opaque are not supported"),
+        ("opaque[2]", 7, "opaque has no dimensions"),
         ("token[2]", 6, "token has no dimensions"),
         ("f32[-1]", 4, "expected a dimension size, found '-1'"),
         ("f32[2,]", 6, "expected a dimension size, found ''"),

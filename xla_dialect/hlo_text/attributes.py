@@ -29,6 +29,7 @@ from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.hlo_text.type_parser import parse_type
+from xla_dialect.hlo_text.uninterpreted import check_uninterpreted
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -81,7 +82,9 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
     Metadata and frontend attributes become dictionaries (of the strings as escaped in the text,
     and of integers) if that says exactly the same; everything else is a string, as written.
+    Raises PartError where XLA would not read the text.
     """
+    check_uninterpreted(attribute, text)
     separator = _FIELD_SEPARATORS.get(attribute)
     if separator is None:
         return StringAttr(text)
@@ -160,8 +163,13 @@ def string(property_name: str) -> Spelling:
 
 
 def verbatim(property_name: str) -> Spelling:
-    """Anything, as it is written"""
-    return of_one(property_name, StringAttr, _str)
+    """As it is written, see `check_uninterpreted`"""
+
+    def read(text: str) -> Attribute:
+        check_uninterpreted(property_name, text)
+        return StringAttr(text)
+
+    return of_one(property_name, read, _str)
 
 
 def shape(property_name: str) -> Spelling:
@@ -177,7 +185,7 @@ def shape(property_name: str) -> Spelling:
 
 
 def uninterpreted(attribute: str) -> Spelling:
-    """Anything, see `kept_value`"""
+    """As it is written, see `kept_value`"""
     return of_one(
         kept_name(attribute),
         lambda text: kept_value(attribute, text),

@@ -42,7 +42,7 @@ def resolve_computations(module: Module) -> None:
                 continue
             callees = _callees(module, computation, instruction, opcode, defined)
             instruction.callees = callees
-            if instruction.opcode == "call":
+            if opcode.name == "call":
                 called.update(callee.name for callee in callees)
                 continue
             inlined.update(callee.name for callee in callees)

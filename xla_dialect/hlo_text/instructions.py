@@ -210,7 +210,10 @@ class InstructionImporter:
         key = (name, self.text[value.start : value.end])
         found = self._kept.get(key)
         if found is None:
-            found = self._kept[key] = kept_value(*key)
+            try:
+                found = self._kept[key] = kept_value(*key)
+            except PartError as error:
+                self.fail_syntax(f"{name}: {error}", value.start + error.position)
         return found
 
     def _operands(self, opcode: Opcode, instruction: Instruction, values: Values) -> list[SSAValue]:

@@ -38,7 +38,7 @@ _TOKEN = re.compile(
     re.ASCII | re.VERBOSE | re.DOTALL,
 )
 _BLANKS = re.compile(_SKIPPED, re.DOTALL)
-_COMMENT = re.compile(COMMENT)
+_STRING_OR_COMMENT = re.compile(rf"{STRING}|{COMMENT}", re.DOTALL)
 _PLAIN = r'[^(){}\[\]"/]*+'
 _TO_BRACKET = re.compile(rf"{_PLAIN}(?:(?:{STRING}|{COMMENT}|/(?![*])){_PLAIN})*", re.DOTALL)
 _PLAIN_VALUE = r'[^\s,(){}\[\]"/]*+'
@@ -100,9 +100,7 @@ class Lexer:
 
     def next_character(self) -> str:
         """The character after the current token, blanks and comments skipped; "" at the end."""
-        blanks = _BLANKS.match(self.text, self.end)
-        assert blanks is not None
-        offset = blanks.end()
+        offset = self._skip_blanks(self.end)
         return self.text[offset : offset + 1]
 
     def accept(self, punctuation: str) -> bool:
@@ -146,12 +144,24 @@ class Lexer:
         Steps over the value of the current `attribute` token and returns its extent.
 
         A value ends at the first blank, comma or closing bracket outside brackets and strings; but
-        one that begins with a mesh goes on to its axes.
+        one that begins with a mesh goes on to its axes, and `literal=f32[]` to its elements.
         """
         text = self.text
-        blanks = _BLANKS.match(text, self.end)
-        assert blanks is not None
-        start = offset = blanks.end()
+        start = self._skip_blanks(self.end)
+        offset = self._end_of_value(start)
+        if text.startswith("mesh[", start):
+            rest = _REST_OF_MESH.match(text, offset)
+            offset = offset if rest is None else rest.end()
+        elif self.token == "literal=" and text[offset - 1 : offset] in ("]", "}"):
+            offset = self._end_of_value(self._skip_blanks(offset))
+        if offset == start:
+            self.fail(f"attribute '{self.token[:-1]}' has no value", start)
+        self.end = offset
+        self.advance()
+        return start, offset
+
+    def _end_of_value(self, offset: int) -> int:
+        text = self.text
         while True:
             match = _TO_VALUE_END.match(text, offset)
             assert match is not None
@@ -160,16 +170,13 @@ class Lexer:
             if character == '"':
                 self.fail(_UNCLOSED[character], offset)
             if character not in _CLOSING:
-                break
+                return offset
             offset = self.skip_group(offset)
-        if text.startswith("mesh[", start):
-            rest = _REST_OF_MESH.match(text, offset)
-            offset = offset if rest is None else rest.end()
-        if offset == start:
-            self.fail(f"attribute '{self.token[:-1]}' has no value", start)
-        self.end = offset
-        self.advance()
-        return start, offset
+
+    def _skip_blanks(self, offset: int) -> int:
+        match = _BLANKS.match(self.text, offset)
+        assert match is not None
+        return match.end()
 
     def _fail_invalid(self) -> NoReturn:
         if self.token == '"' or self.text.startswith("/*", self.start):
@@ -179,11 +186,14 @@ class Lexer:
 
 def without_comments(text: str) -> str:
     """The text with blanks in the place of comments, so that offsets stay."""
-    return _COMMENT.sub(_blanks, text) if "/" in text else text
+    if "//" not in text and "/*" not in text:
+        return text
+    return _STRING_OR_COMMENT.sub(_blank_comment, text)
 
 
-def _blanks(match: re.Match[str]) -> str:
-    return " " * len(match.group())
+def _blank_comment(match: re.Match[str]) -> str:
+    text = match.group()
+    return text if text.startswith('"') else " " * len(text)
 
 
 def skip_to_bracket(text: str, offset: int) -> int:

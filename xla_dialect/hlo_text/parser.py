@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.lexer import Lexer
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
@@ -28,6 +29,7 @@ from xla_dialect.hlo_text.syntax import (
     Span,
 )
 from xla_dialect.hlo_text.type_parser import MAX_NESTING, TypeParser
+from xla_dialect.hlo_text.uninterpreted import check_table_line
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",
@@ -235,6 +237,10 @@ class _Parser(TypeParser):
             if lexer.kind == "punctuation":
                 lexer.expect("{")
                 end = lexer.skip_group(start)
+            try:
+                check_table_line(table, lexer.text[start:end])
+            except PartError as error:
+                lexer.fail(str(error), start + error.position)
             lines.append(lexer.text[start + 1 : end - 1])
             lexer.advance_to(end)
         return lines

@@ -19,6 +19,8 @@ from xla_dialect.types import (
     BY_TYPE,
     MAX_ELEMENTS,
     Array,
+    BufferType,
+    OpaqueType,
     TokenType,
     array,
     element_count,
@@ -44,9 +46,7 @@ def parse_shape(text: str) -> Attribute:
     if name in _NO_ARRAYS:
         if dimensions.strip():
             raise PartError(f"{name} has no dimensions", match.start(2))
-        if name == "opaque":
-            raise PartError("values of type opaque are not supported", 0)
-        return TokenType()
+        return OpaqueType() if name == "opaque" else TokenType()
     element = BY_NAME.get(name)
     if element is None:
         hint = suggestion(name, BY_NAME)
@@ -122,8 +122,10 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
         return spell(type_) + (_spell_layout(type_) if with_layouts else "")
     if isinstance(type_, TupleType):
         return f"({number_every_fifth([spell_type(t, with_layouts) for t in type_.types.data])})"
-    if isinstance(type_, TokenType):
-        return "token[]"
+    if isinstance(type_, BufferType):
+        return f"b({spell_type(type_.content, with_layouts)})"
+    if isinstance(type_, TokenType | OpaqueType):
+        return spell(type_)
     raise Inexpressible(f"{type_} is no type of HLO")
 
 

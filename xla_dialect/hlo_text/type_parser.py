@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
 from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.lexer import Lexer
 from xla_dialect.hlo_text.shapes import parse_shape
+from xla_dialect.types import Array, BufferType
 
 MAX_NESTING = 32
 """How deep tuples, instructions inside operands, and computations inside instructions may be
@@ -58,6 +59,8 @@ class TypeParser:
                 type_ = self.new_type(self.array(lexer.token, lexer.start))
             lexer.advance()
             return type_
+        if lexer.token == "b":
+            return self.buffer()
         if lexer.token != "(":
             lexer.fail_expected("a shape")
         start = lexer.start
@@ -69,6 +72,19 @@ class TypeParser:
         else:
             lexer.advance_to(end)
         return type_
+
+    def buffer(self) -> Attribute:
+        """Steps over the shape of a buffer, `b(f32[2])`."""
+        lexer = self.lexer
+        lexer.advance()
+        lexer.expect("(")
+        start = lexer.start
+        content = self.type() if lexer.kind == "shape" else None
+        if not isinstance(content, TensorType):
+            lexer.fail(f"expected the shape of an array, found {lexer.describe()}", start)
+        lexer.expect(")")
+        type_ = BufferType(cast(Array, content))
+        return self.equal_types.setdefault(type_, type_)
 
     def array(self, text: str, start: int) -> Attribute:
         try:

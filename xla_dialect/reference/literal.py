@@ -229,6 +229,8 @@ def as_argument(value: object, type_: Attribute, name: str) -> Value:
         if value is not TOKEN:
             raise _mismatch(name, type_, value)
         return TOKEN
+    if isinstance(type_, types.OpaqueType | types.BufferType):
+        raise XlaError(f"{name}: there are no arguments of type {types.spell(type_)}")
     if value is None or elements is not None:
         raise _mismatch(name, type_, value)
     array = np.asarray(value)

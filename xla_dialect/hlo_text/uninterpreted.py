@@ -1,0 +1,354 @@
+"""
+The grammar of attribute values that are kept as they are written: metadata, sharding, aliases.
+
+Nobody here asks what they mean, but XLA does not read a text in which they are misspelled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from xla_dialect.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
+from xla_dialect.hlo_text.literals import parse_literal
+from xla_dialect.hlo_text.type_parser import MAX_NESTING
+from xla_dialect.hlo_text.value_grammar import (
+    FIELD,
+    WORD,
+    Grammar,
+    Reader,
+    boolean,
+    braces,
+    by_first,
+    check,
+    choice,
+    dictionary,
+    field,
+    int32,
+    integer,
+    listed,
+    number,
+    optional,
+    record,
+    rest,
+    sequence,
+    shape,
+    string,
+    token,
+    word,
+)
+from xla_dialect.window import WindowAttr
+
+
+def check_uninterpreted(attribute: str, text: str) -> None:
+    """Raises PartError where the value of an attribute is not spelled as XLA has it."""
+    grammar = UNINTERPRETED.get(attribute)
+    if grammar is not None:
+        check(grammar, text)
+
+
+def check_table_line(table: str, text: str) -> None:
+    """Raises PartError where a line of a stack frame table, `{field=1 field=2}`, is misspelled."""
+    check(TABLE_LINES[table], text)
+
+
+_TWO_BRACES = re.compile(r"\{\s*+\{")
+
+metadata = record(
+    {
+        **dict.fromkeys(("op_type", "op_name", "source_file"), string),
+        **dict.fromkeys(
+            ("source_line", "source_end_line", "source_column", "source_end_column"), int32
+        ),
+        "stack_frame_id": int32,
+        "profile_type": listed(integer),
+        **dict.fromkeys(("deduplicated_name", "scheduling_name", "metadata_payload"), string),
+        # Found in older texts.
+        **dict.fromkeys(
+            ("size_of_generated_code_in_bytes", "size_of_memory_working_set_in_bytes"), integer
+        ),
+        "preserve_layout": boolean,
+        "profile_info": braces,
+    }
+)
+_SHARDING_TYPES = ("maximal", "replicated", "manual", "unreduced")
+_AXIS = token(r"'[^']*+'|\"[^\"]*+\"|[0-9]++", "an axis in quotes")
+_AXIS_SIZE = token(r"(?:'[^']*+'|\"[^\"]*+\")=[0-9]++", "an axis with its size, 'name'=2")
+_AXIS_USE = sequence(_AXIS, optional(":", sequence("(", integer, ")", integer)))
+_AXES = listed(_AXIS_USE)
+_DIMENSION = listed(by_first({"?": sequence("?")}, _AXIS_USE))
+_PERMUTATION = optional("T", listed(integer, "(", ")"))
+_IOTA = sequence(listed(integer, "[", "]", may_be_empty=False), _PERMUTATION)
+
+
+def _one_or_more_metadata(reader: Reader) -> None:
+    """`{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`"""
+    (listed(metadata) if _TWO_BRACES.match(reader.text, reader.position) else metadata)(reader)
+
+
+_NAMED_SHARDING_FIELDS: Mapping[str, Grammar] = {
+    **dict.fromkeys(("replicated", "unreduced", "manual"), _AXES),
+    "metadata": _one_or_more_metadata,
+}
+
+
+def _devices(reader: Reader) -> None:
+    """`[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`"""
+    listed(integer, "[", "]", may_be_empty=False)(reader)
+    if reader.accept("<="):
+        _IOTA(reader)
+        return
+    integer(reader)
+    while reader.accept(","):
+        integer(reader)
+
+
+_SHARDING_FIELDS: Mapping[str, Grammar] = {
+    "device": integer,
+    "devices": _devices,
+    "last_tile_dims": listed(word(*_SHARDING_TYPES)),
+    "metadata": _one_or_more_metadata,
+}
+_SHARDING_WORDS = (*_SHARDING_TYPES, "unknown", "last_tile_dim_replicate")
+_SHARD_GROUPS = ("shard_as", "shard_like")
+_EXPECTED_SHARDING = ", ".join((*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS, "mesh"))
+
+
+def _named_sharding(reader: Reader) -> None:
+    """What follows `mesh` in `mesh['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`"""
+    listed(_AXIS_SIZE, "[", "]")(reader)
+    if reader.accept(",") and reader.accept("device_ids="):
+        reader.expect("(")
+        by_first({"[": _IOTA}, listed(integer, "", ")"))(reader)
+        reader.accept(")")
+        reader.accept(",")
+    if reader.at("["):
+        listed(_DIMENSION, "[", "]")(reader)
+    else:
+        word("replicated", "unreduced", "manual")(reader)
+    seen = set[str]()
+    while reader.accept(","):
+        field(reader, _NAMED_SHARDING_FIELDS, seen)
+
+
+def _one_sharding(reader: Reader) -> None:
+    """What stands between the braces of a sharding that is no tuple"""
+    if reader.accept("mesh"):
+        _named_sharding(reader)
+        return
+    if reader.accept("maximal_mesh"):
+        sequence("[", "device_id=", integer, "]")(reader)
+        if reader.accept(","):
+            field(reader, {"metadata": _one_or_more_metadata}, set())
+        return
+    start = reader.position
+    seen = set[str]()
+    while not reader.at("}"):
+        if FIELD.match(reader.text, reader.position):
+            field(reader, _SHARDING_FIELDS, seen)
+            continue
+        place = reader.position
+        found = reader.match(WORD, f"one of {_EXPECTED_SHARDING}")
+        if found in _SHARD_GROUPS:
+            integer(reader)
+        elif found not in _SHARDING_WORDS:
+            hint = suggestion(found, (*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS))
+            message = f"expected one of {_EXPECTED_SHARDING}; found {quoted(found)}{hint}"
+            raise PartError(message, place)
+        seen.add(found)
+    _check_sharding(seen, start)
+
+
+def _check_sharding(seen: set[str], start: int) -> None:
+    """Which devices a sharding has follows from its kind."""
+    kind = next((kind for kind in _SHARDING_WORDS if kind in seen), None)
+    if kind == "maximal" and "device" not in seen:
+        raise PartError("a maximal sharding needs 'device='", start)
+    if kind in ("replicated", "manual", "unknown", "unreduced") and seen & {"device", "devices"}:
+        raise PartError(f"a sharding that is {kind} has no devices", start)
+    if kind in (None, "last_tile_dim_replicate") and "devices" not in seen:
+        raise PartError(f"expected one of {_EXPECTED_SHARDING}", start)
+
+
+def sharding(reader: Reader) -> None:
+    """`{replicated}`, or for a tuple `{{replicated}, {maximal device=0}}`"""
+    reader.expect("{")
+    if reader.accept("}"):
+        return
+    if not reader.at("{"):
+        _one_sharding(reader)
+        reader.expect("}")
+        return
+    one = sequence("{", _one_sharding, "}")
+    one(reader)
+    while reader.accept(","):
+        one(reader)
+    reader.expect("}")
+
+
+shape_index = listed(integer)
+
+
+def _nothing(reader: Reader) -> None:
+    """No characters"""
+
+
+_ORIGINAL_ARRAY = sequence(
+    "{",
+    by_first({"}": _nothing}, sequence(string, by_first({"{": shape_index}, _nothing))),
+    "}",
+)
+
+
+def origin(reader: Reader) -> None:
+    """`{[synthetic_call]}`, or a tree of arrays, `{({"a"}, {"b" {1}})}`"""
+    reader.expect("{")
+    if reader.accept("["):
+        sequence(word("synthetic_call"), "]", "}")(reader)
+        return
+    if reader.accept("}"):
+        return
+    depth = 0
+    while True:
+        while reader.accept("("):
+            depth += 1
+            if depth > MAX_NESTING:
+                raise PartError(f"tuples are nested deeper than {MAX_NESTING}", reader.position - 1)
+        if not reader.at(")"):
+            _ORIGINAL_ARRAY(reader)
+        while depth and reader.accept(")"):
+            depth -= 1
+        if not depth:
+            break
+        reader.expect(",")
+    reader.expect("}")
+
+
+def literal(reader: Reader, depth: int = 0) -> None:
+    """`f32[2] {1, 2}`, or a tuple of such"""
+    if reader.at("("):
+        if depth == MAX_NESTING:
+            reader.fail(f"tuples nested at most {MAX_NESTING} deep")
+        listed(lambda inner: literal(inner, depth + 1), "(", ")")(reader)
+        return
+    type_ = shape(reader)
+    start = reader.position
+    if reader.at("{") or reader.at("("):
+        text = _group(reader)
+    else:
+        text = reader.match(_NUMBER, "a literal")
+    try:
+        parse_literal(text, type_)
+    except PartError as error:
+        raise PartError(str(error), start + error.position) from None
+
+
+def _group(reader: Reader) -> str:
+    """Steps over the elements of an array in braces, or of a complex number in parentheses."""
+    start = reader.position
+    depth = 0
+    for match in _BRACKET.finditer(reader.text, start):
+        depth += 1 if match.group() in "{(" else -1
+        if not depth:
+            reader.position = match.end()
+            reader.skip_blanks()
+            return reader.text[start : match.end()]
+    reader.fail("a literal")
+
+
+_BRACKET = re.compile(r"[{}()]")
+_NUMBER = re.compile(r"[^\s,(){}]++(?:\(\w++\))?")
+
+
+def _recovery_table(reader: Reader) -> None:
+    """`{{"a"} : {"b"}, "HloModule ..."}`"""
+    reader.expect("{")
+    while not reader.accept("}"):
+        sequence(_ORIGINAL_ARRAY, ":", _ORIGINAL_ARRAY, optional(",", string))(reader)
+
+
+# ---- All attributes
+
+_ALIAS = sequence(shape_index, ":", "(", integer, ",", shape_index)
+_PRECISION_ALGORITHMS = tuple(
+    f"dot_{name}"
+    for name in (
+        *("any_f8_any_f8_f32", "any_f8_any_f8_f32_fast_accum", "any_f8_any_f8_any"),
+        *("any_f8_any_f8_any_fast_accum", "f16_f16_f16", "f16_f16_f32", "bf16_bf16_bf16"),
+        *("bf16_bf16_f32", "bf16_bf16_f32_x3", "bf16_bf16_f32_x6", "bf16_bf16_f32_x9"),
+        *("tf32_tf32_f32", "tf32_tf32_f32_x3", "f32_f32_f32", "f64_f64_f64"),
+    )
+)
+
+
+def _line(*names: str) -> Grammar:
+    """`{name=1 name=2}`, with all of the names"""
+    return record(dict.fromkeys(names, int32), needs_all=True)
+
+
+_SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
+_PROPAGATION = by_first({"{": listed(boolean)}, boolean)
+_TOLERANCE = listed(
+    lambda reader: field(reader, dict.fromkeys(("atol", "rtol", "ulps"), number), set())
+)
+
+UNINTERPRETED: Mapping[str, Grammar] = {
+    # Of any instruction.
+    "backend_config": by_first({"{": braces}, string),
+    "control-predecessors": listed(
+        token(r"%?[\w.][\w.\-]*+", "an instruction"), may_be_empty=False
+    ),
+    "frontend_attributes": dictionary(by_first({"{": braces}, string)),
+    "metadata": metadata,
+    "origin": origin,
+    # The name of `origin` in older texts.
+    "original_value": origin,
+    "parameter_replication": listed(boolean),
+    "sharding": sharding,
+    "statistics": dictionary(number),
+    # Of some instructions.
+    "algorithm": word("unset", *_PRECISION_ALGORITHMS),
+    "batch_group_count": integer,
+    "convolution_kind": word("fprop", "wgrad", "dgrad", "unset"),
+    "custom_call_schedule": _SCHEDULE,
+    "dim_labels": rest(ConvolutionLabelsAttr.read),
+    "domain": record(
+        {"kind": token('"sharding"', 'the kind "sharding"'), "entry": sharding, "exit": sharding},
+        needs_all=True,
+    ),
+    "feature_group_count": integer,
+    "inferred_dimension": integer,
+    "is_stable": boolean,
+    "literal": literal,
+    "mode": word("cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"),
+    "operand_layout_constraints": listed(shape),
+    "operand_precision": listed(word("default", "high", "highest", "packed_nibble")),
+    "output_to_operand_aliasing": listed(sequence(_ALIAS, ")"), may_end_in_comma=True),
+    "padding_type": word("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
+    "result_accuracy": choice({"mode": word("default", "highest"), "tolerance": _TOLERANCE}),
+    "schedule": _SCHEDULE,
+    "slice_sizes": listed(listed(integer)),
+    "window": rest(WindowAttr.read, "{", "}"),
+    # Of computations and modules.
+    "execution_thread": string,
+    "allow_spmd_sharding_propagation_to_output": _PROPAGATION,
+    "allow_spmd_sharding_propagation_to_parameters": _PROPAGATION,
+    "buffer_donor": listed(sequence("(", integer, ",", shape_index, ")"), may_end_in_comma=True),
+    "input_output_alias": listed(
+        sequence(_ALIAS, optional(",", word("may-alias", "must-alias")), ")"),
+        may_end_in_comma=True,
+    ),
+    "origin_recovery_table": _recovery_table,
+}
+"""The values of all attributes that are kept as written, with a grammar."""
+
+TABLE_LINES: Mapping[str, Grammar] = {
+    "FileNames": string,
+    "FunctionNames": string,
+    "FileLocations": _line(
+        *("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
+    ),
+    "StackFrames": _line("file_location_id", "parent_frame_id"),
+}
+"""The lines of the stack frame tables, after their numbers."""

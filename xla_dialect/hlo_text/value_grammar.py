@@ -1,0 +1,295 @@
+"""
+Grammars of values in HLO text: functions that step over a value, made of one another.
+
+A grammar reads; nothing is made of the value. It raises PartError at the place that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NoReturn, TypeAlias
+
+from xdsl.ir import Attribute
+
+from xla_dialect.attributes import SpellingError
+from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted, suggestion
+from xla_dialect.hlo_text.lexer import STRING, Lexer, without_comments
+from xla_dialect.hlo_text.type_parser import TypeParser
+
+
+class Reader:
+    """A position in the text of a value."""
+
+    __slots__ = ("position", "text")
+
+    def __init__(self, text: str):
+        self.text = without_comments(text)
+        self.position = 0
+        self.skip_blanks()
+
+    def skip_blanks(self) -> None:
+        match = _BLANKS.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+
+    def at(self, word: str) -> bool:
+        """Whether these characters come next."""
+        return self.text.startswith(word, self.position)
+
+    def accept(self, word: str) -> bool:
+        """Steps over these characters if they come next."""
+        if not self.at(word):
+            return False
+        self.position += len(word)
+        self.skip_blanks()
+        return True
+
+    def expect(self, word: str) -> None:
+        if not self.accept(word):
+            self.fail(f"'{word}'")
+
+    def match(self, pattern: re.Pattern[str], expected: str) -> str:
+        """Steps over what the pattern matches and returns it."""
+        match = pattern.match(self.text, self.position)
+        if match is None:
+            self.fail(expected)
+        self.position = match.end()
+        self.skip_blanks()
+        return match.group()
+
+    def fail(self, expected: str) -> NoReturn:
+        raise PartError(f"expected {expected}, found {self.found()}", self.position)
+
+    def found(self) -> str:
+        """What comes next, as messages show it."""
+        rest = self.text[self.position :]
+        return quoted(rest) if rest else "the end"
+
+
+Grammar: TypeAlias = Callable[[Reader], object]
+"""Steps over a value; raises PartError."""
+
+
+def check(grammar: Grammar, text: str) -> None:
+    reader = Reader(text)
+    grammar(reader)
+    if reader.position != len(reader.text):
+        reader.fail("the end of the value")
+
+
+# ---- Values of one token
+
+
+def token(pattern: str, expected: str) -> Grammar:
+    compiled = re.compile(pattern, re.DOTALL | re.ASCII)
+    return lambda reader: reader.match(compiled, expected)
+
+
+_BLANKS = re.compile(r"\s*+")
+WORD = re.compile(r"[A-Za-z_][\w.\-]*+", re.ASCII)
+FIELD = re.compile(r"[A-Za-z_][\w.\-]*+=", re.ASCII)
+_JSON_TEXT = re.compile(rf'[^{{}}"]++|{STRING}', re.DOTALL)
+
+integer = token(r"-?[0-9]{1,19}(?![0-9.])", "an integer")
+number = token(r"-?(?:[0-9]++(?:\.[0-9]*+)?(?:[eE][-+]?[0-9]++)?|inf)|nan", "a number")
+_ANY_STRING = token(STRING, "a string in quotes")
+_UNKNOWN_ESCAPE = re.compile(
+    r"\\(?![abfnrtv\\?'\"0-7]|x[0-9a-fA-F]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+
+
+def string(reader: Reader) -> None:
+    """`"text"`, with the escapes of C"""
+    start = reader.position
+    text = str(_ANY_STRING(reader))
+    if "\\" in text:
+        for escape in _ESCAPE.finditer(text):
+            if _UNKNOWN_ESCAPE.match(text, escape.start()):
+                message = f"unknown escape {escape.group()} in a string"
+                raise PartError(message, start + escape.start())
+
+
+def int32(reader: Reader) -> None:
+    """A number of 32 bits"""
+    start = reader.position
+    number = int(str(integer(reader)))
+    if not -(2**31) <= number < 2**31:
+        raise PartError(f"'{number}' does not fit 32 bits", start)
+
+
+def word(*words: str) -> Grammar:
+    """One of some words"""
+
+    def read(reader: Reader) -> None:
+        start = reader.position
+        found = reader.match(WORD, f"one of {', '.join(words)}")
+        if found not in words:
+            hint = suggestion(found, words)
+            message = f"expected one of {', '.join(words)}; found {quoted(found)}{hint}"
+            raise PartError(message, start)
+
+    return read
+
+
+boolean = word("true", "false")
+
+
+def braces(reader: Reader) -> None:
+    """`{...}`, where only braces and strings count: JSON, or what looks like it"""
+    start = reader.position
+    reader.expect("{")
+    depth = 1
+    text, position = reader.text, reader.position
+    while depth:
+        match = _JSON_TEXT.match(text, position)
+        if match is not None:
+            position = match.end()
+        elif position == len(text):
+            raise PartError("'{' is never closed", start)
+        else:
+            depth += 1 if text[position] == "{" else -1
+            position += 1
+    reader.position = position
+    reader.skip_blanks()
+
+
+def shape(reader: Reader) -> Attribute:
+    """`f32[2]{0}` or `(f32[2], s32[])`; the type"""
+    lexer = Lexer(reader.text, "")
+    parser = TypeParser(lexer)
+    try:
+        lexer.advance_to(reader.position)
+        end = lexer.end
+        if lexer.kind == "shape":
+            # What follows need not be a token.
+            type_ = parser.array(lexer.token, lexer.start)
+        else:
+            type_ = parser.type()
+            end = lexer.start
+    except HloSyntaxError as error:
+        lines = reader.text.split("\n")[: error.line - 1]
+        position = sum(len(line) + 1 for line in lines) + error.column - 1
+        raise PartError(error.message, position) from None
+    reader.position = end
+    reader.skip_blanks()
+    return type_
+
+
+def rest(read: Callable[[str], object], opening: str = "", closing: str = "") -> Grammar:
+    """All that is left, between two characters, as somebody else reads it."""
+
+    def grammar(reader: Reader) -> None:
+        start = reader.position
+        text = reader.text[start:]
+        if not (text.startswith(opening) and text.endswith(closing)):
+            reader.fail(f"'{opening}' and '{closing}'")
+        try:
+            read(text[len(opening) : len(text) - len(closing)])
+        except SpellingError as error:
+            raise PartError(str(error), start + len(opening) + error.position) from None
+        reader.position = len(reader.text)
+
+    return grammar
+
+
+# ---- Values made of values
+
+
+def listed(
+    item: Grammar,
+    opening: str = "{",
+    closing: str = "}",
+    *,
+    may_be_empty: bool = True,
+    may_end_in_comma: bool = False,
+) -> Grammar:
+    """`{item, item}`"""
+
+    def read(reader: Reader) -> None:
+        reader.expect(opening)
+        if may_be_empty and reader.accept(closing):
+            return
+        item(reader)
+        while reader.accept(",") and not (may_end_in_comma and reader.at(closing)):
+            item(reader)
+        reader.expect(closing)
+
+    return read
+
+
+def sequence(*parts: Grammar | str) -> Grammar:
+    """One after the other; strings stand for themselves."""
+
+    def read(reader: Reader) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                reader.expect(part)
+            else:
+                part(reader)
+
+    return read
+
+
+def optional(opening: str, rest: Grammar) -> Grammar:
+    """Nothing, or these characters and what follows them."""
+
+    def read(reader: Reader) -> None:
+        if reader.accept(opening):
+            rest(reader)
+
+    return read
+
+
+def by_first(cases: Mapping[str, Grammar], otherwise: Grammar) -> Grammar:
+    """The grammar of the first character of the value."""
+
+    def read(reader: Reader) -> None:
+        cases.get(reader.text[reader.position : reader.position + 1], otherwise)(reader)
+
+    return read
+
+
+def field(reader: Reader, fields: Mapping[str, Grammar], seen: set[str]) -> None:
+    """Steps over `name=value`, with a name that is known and not yet seen."""
+    start = reader.position
+    name = reader.match(FIELD, f"one of {', '.join(fields)} with '='")[:-1]
+    grammar = fields.get(name)
+    if grammar is None:
+        hint = suggestion(name, fields)
+        raise PartError(
+            f"unknown field {quoted(name)} (there are {', '.join(fields)}){hint}", start
+        )
+    if name in seen:
+        raise PartError(f"field '{name}' is given twice", start)
+    seen.add(name)
+    grammar(reader)
+
+
+def record(fields: Mapping[str, Grammar], *, needs_all: bool = False) -> Grammar:
+    """`{name=value name=value}`, with or without commas between"""
+
+    def read(reader: Reader) -> None:
+        start = reader.position
+        reader.expect("{")
+        seen = set[str]()
+        while not reader.accept("}"):
+            reader.accept(",")
+            field(reader, fields, seen)
+        missing = [name for name in fields if name not in seen]
+        if needs_all and missing:
+            raise PartError(f"field '{missing[0]}' is missing", start)
+
+    return read
+
+
+def choice(fields: Mapping[str, Grammar]) -> Grammar:
+    """`{name=value}`, one of several"""
+    return lambda reader: sequence("{", lambda r: field(r, fields, set()), "}")(reader)
+
+
+def dictionary(value: Grammar) -> Grammar:
+    """`{name=value,name=value}`, with any names"""
+    item = sequence(lambda reader: reader.match(FIELD, "a name with '='"), value)
+    return listed(item)
