@@ -22,7 +22,7 @@ from xla_dialect.hlo_text.attributes import names as names_in
 from xla_dialect.hlo_text.errors import Inexpressible
 from xla_dialect.hlo_text.instruction_forms import name_list
 from xla_dialect.hlo_text.naming import FreeNames, given_name
-from xla_dialect.hlo_text.opcodes import COMPUTATION_LISTS, OPCODE_OF, OPCODES, Opcode
+from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode
 from xla_dialect.hlo_text.program_printing import Body, ProgramPrinter
 from xla_dialect.hlo_text.shapes import number_every_fifth
 from xla_dialect.hlo_text.structure_printing import (
@@ -39,6 +39,7 @@ from xla_dialect.hlo_text.structure_printing import (
     result_tuple,
     tuple_of,
 )
+from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, FusionOp, ReturnOp, WhileOp

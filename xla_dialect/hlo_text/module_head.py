@@ -12,10 +12,10 @@ from xdsl.ir import Attribute
 from xla_dialect.hlo_text.attributes import MODULE_ATTRIBUTES, kept_name
 from xla_dialect.hlo_text.errors import HloSyntaxError
 from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
-from xla_dialect.hlo_text.parser import parse_type
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
 from xla_dialect.hlo_text.shapes import number_every_fifth, spell_type
 from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
+from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.types import compatible
 

@@ -268,9 +268,6 @@ OPCODES: dict[str, Opcode] = {
 OPCODE_OF: dict[type[XlaOp], Opcode] = {row.operation: row for row in OPCODES.values()}
 """From the class of an operation to its opcode."""
 
-COMPUTATION_LISTS = ("branch_computations", "called_computations")
-"""The attributes that name any number of computations."""
-
 ASYNC_SUFFIXES = ("-start", "-update", "-done")
 
 
