@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResultDef
@@ -13,8 +13,10 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
 from tools.examples import examples
+from tools.layout_drawing import drawing
 from tools.reporting import guarded
 from tools.status import ASPECTS, NOT_OPERATIONS
+from xla_dialect.hlo_text.parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 
@@ -109,7 +111,19 @@ def status_page() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"ops.md": operations_page, "passes.md": passes_page, "status.md": status_page}
+def layout_picture(shape: str) -> Callable[[], str]:
+    """What draws the memory of a shape for docs/layouts.md."""
+    return lambda: drawing(parse_type(shape))
+
+
+PAGES = {
+    "ops.md": operations_page,
+    "passes.md": passes_page,
+    "status.md": status_page,
+    "layout_column_major.svg": layout_picture("f32[2,3]{0,1}"),
+    "layout_tiled.svg": layout_picture("f32[3,5]{1,0:T(2,2)}"),
+    "layout_tiles_of_tiles.svg": layout_picture("bf16[4,8]{1,0:T(2,4)(2,1)}"),
+}
 """Every generated page and what writes it."""
 
 
