@@ -16,7 +16,7 @@ from tools.examples import examples
 from tools.layout_drawing import drawing
 from tools.reporting import guarded
 from tools.status import ASPECTS, NOT_OPERATIONS
-from xla_dialect.hlo_text.parser import parse_type
+from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 

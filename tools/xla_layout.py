@@ -15,7 +15,7 @@ from tools.layout_drawing import drawing
 from tools.layout_report import leaves_of, report
 from tools.reporting import guarded
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.hlo_text.parser import parse_type
+from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.layout_functions import validate_layout_for_shape
 from xla_dialect.mlir_text import read_mlir_type
