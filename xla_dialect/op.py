@@ -314,27 +314,34 @@ class XlaOp(IRDLOperation):
         try:
             if self.next_op is None:
                 _verify_end_of_block(self)
-            self._verify_contract()
-            self.verify_context()
+            self._verify_results()
+            self.verify_inferred()
         except VerifyException as error:
             self.emit_error(f"Operation does not verify: {error}", error)
+
+    def verify_inferred(self) -> None:
+        """
+        What there is to check where the constructor has inferred the result types.
+
+        Raises VerifyException.
+        """
+        for type_ in self.result_types:
+            _verify_type(self.name, type_)
+        for trait in self.contract().structure.traits:
+            trait.verify(self)
+        self.verify_context()
 
     def verify_context(self) -> None:
         """Checks rules that need more than types and properties; raises VerifyException."""
 
-    def _verify_contract(self) -> None:
+    def _verify_results(self) -> None:
         inferred = self.infer_types()
-        structure = self.contract().structure
         declared = tuple(self.result_types)
         if declared != inferred and not results_follow(declared, inferred):
             raise VerifyException(
                 f"{self.name}: (Result) declared {spell_all(declared)}, "
                 f"inferred {spell_all(inferred)}"
             )
-        for type_ in declared:
-            _verify_type(self.name, type_)
-        for trait in structure.traits:
-            trait.verify(self)
 
     def print(self, printer: Printer) -> None:
         """Prints the one syntax of the dialect, see `xla_dialect.syntax`."""

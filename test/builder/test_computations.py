@@ -151,3 +151,28 @@ def test_an_operation_rejects_what_does_not_fit() -> None:
         build(lambda b, x: b.while_(lambda k: k, lambda k: k, x), "f32[]")
     with pytest.raises(BuildError, match=r"xla\.while: \(C2\)"):
         build(lambda b, x: b.while_(lambda k: k < 1, lambda k: k < 1, x), "f32[]")
+
+
+def test_a_scan_without_inputs() -> None:
+    """Scan: the outputs say what is stacked, `length` how often."""
+    b = XlaBuilder("count")
+    start = b.parameter(0, "f32[2]")
+    found = b.scan([], [start], lambda x: (x, x + 1), -1, length=3)
+    stacked, last = run(b.build(found), [np.array([0, 10], np.float32)])
+    np.testing.assert_array_equal(stacked, [[0, 1, 2], [10, 11, 12]])
+    np.testing.assert_array_equal(last, [3, 13])
+
+
+@pytest.mark.parametrize(
+    ("dimension", "length", "message"),
+    [
+        (0, None, r"\(C2\) either there are inputs, or length is given"),
+        (0, -1, r"\(C2\) length is -1"),
+        (2, 2, r"\(C2\) dimension 2 for rank 2"),
+    ],
+)
+def test_a_scan_of_nothing(dimension: int, length: int | None, message: str) -> None:
+    b = XlaBuilder("nothing")
+    start = b.parameter(0, "f32[2]")
+    with pytest.raises(BuildError, match=message):
+        b.scan([], [start], lambda x: (x, x), dimension, length=length)

@@ -1,5 +1,6 @@
 """One method per operation of the reference: its name, its arguments, its example."""
 
+import ast
 import doctest
 import inspect
 import re
@@ -12,7 +13,8 @@ from built_programs import reparsed
 from xdsl.dialects.builtin import ModuleOp
 
 import xla_dialect.builder
-from xla_dialect.builder import XlaBuilder
+from xla_dialect.builder import BuildError, XlaBuilder
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import OPERATIONS
 
 UNARY = (
@@ -180,6 +182,51 @@ def program_of(example: str) -> ModuleOp:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_example(example: str) -> None:
     reparsed(program_of(example))
+
+
+WRONG = (None, "?", 1.5, object(), [None], ["a"], [[0]], -1, 2**70, np.ones((2, 2)))
+
+
+def with_one_wrong(example: str) -> list[Any]:
+    """The code of a call with each of its arguments in turn replaced by WRONG."""
+
+    def call() -> ast.Call:
+        found = ast.parse(example.replace("\n", " "), mode="eval").body
+        assert isinstance(found, ast.Call)
+        return found
+
+    def code(changed: ast.Call) -> Any:
+        return compile(ast.fix_missing_locations(ast.Expression(changed)), "<example>", "eval")
+
+    codes: list[Any] = []
+    wrong = ast.Name("WRONG", ast.Load())
+    for position in range(len(call().args)):
+        changed = call()
+        changed.args[position] = wrong
+        codes.append(code(changed))
+    for position in range(len(call().keywords)):
+        changed = call()
+        changed.keywords[position].value = wrong
+        codes.append(code(changed))
+    return codes
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_any_wrong_argument(example: str) -> None:
+    """It is taken, or it is an error of ours; nothing else happens."""
+    places: set[str] = set()
+    for code in with_one_wrong(example):
+        b = XlaBuilder("example")
+        names: dict[str, Any] = {name: b.constant(0, shape) for name, shape in VALUES.items()}
+        for wrong in WRONG:
+            known = {"b": b, "np": np, "WRONG": wrong} | names
+            try:
+                eval(code, vars(xla_dialect.builder) | known)
+            except BuildError as error:
+                places.add(error.file)
+            except XlaError:
+                pass
+    assert places <= {"<example>"}
 
 
 def test_there_is_an_example_of_every_method() -> None:

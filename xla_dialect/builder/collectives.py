@@ -37,7 +37,7 @@ from xla_dialect.replica_groups import (
 )
 from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_elements
 
-Groups: TypeAlias = "Sequence[Sequence[int]] | str | None"
+Groups: TypeAlias = Sequence[Sequence[int]] | str | None
 """
 Who takes part together: lists of ids, or as HLO spells groups, `"[2,4]<=[8]"`. None: all.
 """

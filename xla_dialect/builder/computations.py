@@ -46,7 +46,7 @@ class XlaComputation:
         return tuple(argument.type for argument in self.body.block.args)
 
 
-Computation: TypeAlias = "Callable[..., Results] | XlaComputation"
+Computation: TypeAlias = Callable[..., Results] | XlaComputation
 """
 A Python function from values to a value, or to several: `lambda a, b: a + b`, `b.add`. It is called
 once, with values that stand for the parameters, and may use all other values that are visible.

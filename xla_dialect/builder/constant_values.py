@@ -16,7 +16,7 @@ from xla_dialect.types import BY_NAME, BY_TYPE, ElementClass, ElementType
 Number: TypeAlias = bool | int | float | complex
 """A Python number. Where it stands for a value, it is a constant of the element type around it."""
 
-ArrayLike: TypeAlias = "Number | np.generic | Array | Sequence[ArrayLike]"
+ArrayLike: TypeAlias = Number | np.generic | Array | Sequence["ArrayLike"]
 """A Python number, nested sequences of them, or an array (anything that numpy takes for one)."""
 
 _DEFAULT_TYPES: tuple[tuple[type[Any], str], ...] = (

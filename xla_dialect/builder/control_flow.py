@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, SymbolRefAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region
 
 from xla_dialect.attributes import FusionKind, FusionKindAttr
+from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations, XlaComputation
-from xla_dialect.builder.recorder import normalized
+from xla_dialect.builder.recorder import normalized, violated
 from xla_dialect.builder.value import XlaValue
+from xla_dialect.constraints import as_array, flat_results, signature
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.shapes import without
-from xla_dialect.types import PRED, S32, array, compatible, is_scalar, spell
+from xla_dialect.types import PRED, S32, array, compatible, extents, is_scalar, spell
+from xla_dialect.violation import Violation
 
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
 """What a computation returns, and so the operation that carries it: a value or several."""
@@ -173,6 +176,7 @@ class ControlFlowMethods(Computations):
             return self._conditional_on_index(*arguments, **named)
         return self._conditional_on_pred(*arguments, **named)
 
+    @explained
     def _conditional_on_pred(
         self,
         pred: XlaValue,
@@ -187,6 +191,7 @@ class ControlFlowMethods(Computations):
             pred, [true_computation, false_computation], [true_operand, false_operand]
         )
 
+    @explained
     def _conditional_on_index(
         self,
         branch_index: XlaValue,
@@ -256,20 +261,28 @@ class ControlFlowMethods(Computations):
         dimension: int,
         is_reverse: bool = False,
         is_associative: bool = False,
+        *,
+        length: int | None = None,
     ) -> tuple[XlaValue, ...]:
         """
         `outputs[i], carries = computation(inputs[i], carries)`, for every i along a dimension.
 
         The computation takes a slice of each input, without that dimension, and the carries, and
         returns slices of outputs and the new carries. The results are the outputs, stacked, and
-        the last carries. Example: `b.scan([x], [v], lambda row, sum: (row + sum, row + sum), 0)`.
+        the last carries. Without inputs, `length` is the number of steps.
+        Examples: `b.scan([x], [v], lambda row, sum: (row + sum, row + sum), 0)`;
+        `b.scan([], [s], lambda sum: (sum, sum + 1), 0, length=5)`.
         """
+        if bool(inputs) == (length is not None):
+            raise build_error("scan: (C2) either there are inputs, or length is given")
         values = self._all_ssa(inputs, "input")
         state = self._all_ssa(carries, "carry")
-        rank = inputs[0].rank if inputs else 0
-        number = normalized(dimension, rank)
+        number = normalized(dimension, inputs[0].rank) if inputs else dimension
         slices = [array(value.element_type, without(value.shape, (number,))) for value in inputs]
-        parameters = [*slices, *(value.type for value in state)]
+        body = self._region(computation, [*slices, *(value.type for value in state)])
+        declared: list[Attribute] | None = None
+        if length is not None:
+            number, declared = _stacked(body, len(state), dimension, length)
         return self._append(
             ops.ScanOp,
             [*values, *state],
@@ -277,7 +290,8 @@ class ControlFlowMethods(Computations):
             num_carries=len(state),
             is_reverse=is_reverse,
             is_associative=is_associative,
-            regions=[self._region(computation, parameters)],
+            regions=[body],
+            result_types=declared,
         )
 
     def optimization_barrier(self, operand: XlaValue) -> XlaValue:
@@ -324,6 +338,27 @@ class ControlFlowMethods(Computations):
         word = self._word("fusion", FusionKindAttr, kind)
         results = self._append(ops.FusionOp, values, kind=word, regions=[body])
         return results[0] if returns_one else results
+
+
+def _stacked(
+    body: Region, carries: int, dimension: int, length: int
+) -> tuple[int, list[Attribute]]:
+    """
+    The results of a scan of `length` steps with this body, and the dimension counted from 0.
+
+    Raises BuildError for a negative length, and for outputs that are no arrays.
+    """
+    if length < 0:
+        raise build_error(f"scan: (C2) length is {length}")
+    _, returned = signature(body, "to_apply", "C3")
+    results = flat_results(returned)
+    count = max(0, len(results) - carries)
+    try:
+        outputs = [as_array(type_, "an output", "C4") for type_ in results[:count]]
+    except Violation as violation:
+        raise violated("scan", violation) from None
+    number = normalized(dimension, len(extents(outputs[0])) + 1) if outputs else dimension
+    return number, [*(ops.stacked(t, number, length) for t in outputs), *results[count:]]
 
 
 def _as_list(values: XlaValue | Sequence[XlaValue]) -> Sequence[XlaValue]:

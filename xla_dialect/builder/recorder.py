@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from inspect import isfunction
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -16,6 +17,7 @@ from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
 from xla_dialect.builder.value import XlaValue
@@ -36,6 +38,13 @@ Operand: TypeAlias = XlaValue | Number
 
 class Recorder:
     """The open blocks of a program that is being built."""
+
+    def __init_subclass__(cls) -> None:
+        """Public methods say which argument has a wrong type."""
+        super().__init_subclass__()
+        for name, method in list(vars(cls).items()):
+            if isfunction(method) and not name.startswith("_"):
+                setattr(cls, name, explained(method))
 
     def __init__(self) -> None:
         self._entry = Block()
@@ -100,7 +109,10 @@ class Recorder:
             )
             if element_type is not None:
                 op.set_result_types(op.infer_types())
-            op.verify(verify_nested_ops=False)
+            if result_types is None and element_type is None:
+                op.verify_inferred()
+            else:
+                op.verify(verify_nested_ops=False)
         except VerifyException as error:
             raise build_error(_innermost(error)) from None
         op.location = caller_location()

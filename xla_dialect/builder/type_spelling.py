@@ -41,10 +41,10 @@ class HasShape(Protocol):
     def dtype(self) -> Any: ...
 
 
-ElementTypeLike: TypeAlias = "str | Attribute | np.dtype[Any] | type[Any]"
+ElementTypeLike: TypeAlias = str | Attribute | np.dtype[Any] | type[Any]
 """`"f32"`, `np.float32`, `np.dtype("float32")`, `ml_dtypes.bfloat16`, or an MLIR type."""
 
-TypeLike: TypeAlias = "str | Attribute | HasShape | tuple[ElementTypeLike, Sequence[int]]"
+TypeLike: TypeAlias = str | Attribute | HasShape | tuple[ElementTypeLike, Sequence[int]]
 """
 A type as HLO spells it, `"f32[4,8]"` or `"(s32[], pred[4])"`; an MLIR type; element type and sizes,
 `(np.float32, (4, 8))`; or anything with `dtype` and `shape`.

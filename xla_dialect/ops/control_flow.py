@@ -331,10 +331,11 @@ class ScanOp(XlaOp):
             spell_all(carries),
         )
         (length,) = lengths
-        return (*(_stacked(cast(Array, t), dimension, length) for t in produced), *carries)
+        return (*(stacked(cast(Array, t), dimension, length) for t in produced), *carries)
 
 
-def _stacked(slice_type: Array, dimension: int, length: int) -> Array:
+def stacked(slice_type: Array, dimension: int, length: int) -> Array:
+    """The type of `length` slices along a new dimension."""
     sizes = sizes_of(slice_type)
     return array(slice_type.element_type, (*sizes[:dimension], length, *sizes[dimension:]))
 
