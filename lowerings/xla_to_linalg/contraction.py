@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import AffineMapAttr, ComplexType, Float64Type, TensorType, f32, f64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    ComplexType,
+    Float64Type,
+    TensorType,
+    f32,
+    f64,
+)
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.conversion import ConversionBuilder
@@ -17,11 +26,11 @@ from lowerings.xla_to_linalg.formulas import of_complex
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
-    constant,
     fill,
     generic,
     identity,
     iterators,
+    outside_of_bodies,
     pointwise,
     projection,
     sizes_of,
@@ -101,49 +110,93 @@ _INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 
 
 def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
-    """
-    One generic of products and sums over a tensor of zeros; rounded to the result type afterwards.
-
-    Operands are extended to the accumulator's type in the body.
-    """
-    result = array_type(op.result)
-    left, right = elements_of(op.lhs), elements_of(op.rhs)
-    accumulator = accumulator_type(left, right, result.element_type)
-    multiply, add = _MULTIPLY_ADD[element_class(accumulator)]
+    """One generic of products and sums; see `sum_products`."""
     maps = ContractionMaps.of(op)
+    factors = Factors.of(op.lhs, op.rhs, array_type(op.result).element_type)
+    operands = ((op.lhs, maps.lhs), (op.rhs, maps.rhs))
+
+    def products(s: ScalarBuilder, elements: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
+        return elements[0], elements[1]
+
+    sums = sum_products(
+        builder,
+        factors,
+        operands,
+        (sizes_of(op.result), maps.result),
+        iterators(maps.parallel, maps.contracting),
+        products,
+    )
+    builder.replace([rounded_sums(builder, sums, factors)])
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The element types of the factors, of their sums and of the result."""
+
+    left: Attribute
+    right: Attribute
+    accumulator: Attribute
+    result: Attribute
+
+    @staticmethod
+    def of(lhs: SSAValue, rhs: SSAValue, result: Attribute) -> Factors:
+        """The types for operands of the xla dialect."""
+        left, right = elements_of(lhs), elements_of(rhs)
+        return Factors(left, right, accumulator_type(left, right, result), result)
+
+
+def sum_products(
+    builder: ConversionBuilder,
+    factors: Factors,
+    operands: Sequence[tuple[SSAValue, AffineMapAttr]],
+    result: tuple[Sequence[int], AffineMapAttr],
+    iterator_types: ArrayAttr[IteratorTypeAttr],
+    elements_of_operands: Callable[
+        [ScalarBuilder, Sequence[SSAValue]], tuple[SSAValue, SSAValue]
+    ],
+) -> SSAValue:
+    """
+    One generic of products and sums over a tensor of zeros, in the accumulator's type.
+
+    Operands are extended to it in the body. `elements_of_operands` gives both factors there.
+    """
+    accumulator = factors.accumulator
+    multiply, add = _MULTIPLY_ADD[element_class(accumulator)]
 
     def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        x = convert_scalar(s, elements[0], left, accumulator)
-        y = convert_scalar(s, elements[1], right, accumulator)
-        return (add(s, elements[2], multiply(s, x, y)),)
+        left, right = elements_of_operands(s, elements)
+        x = convert_scalar(s, left, factors.left, accumulator)
+        y = convert_scalar(s, right, factors.right, accumulator)
+        return (add(s, elements[-1], multiply(s, x, y)),)
 
-    type_ = TensorType(accumulator, result.shape)
-    zeros = _zeros(builder, type_)
-    sums = generic(
-        builder,
-        ((op.lhs, maps.lhs), (op.rhs, maps.rhs)),
-        ((zeros, maps.result),),
-        iterators(maps.parallel, maps.contracting),
-        body,
-    )[0]
-    if accumulator == result.element_type:
-        builder.replace([sums])
-        return
+    sizes, result_map = result
+    zeros = filled_with_zeros(builder, TensorType(accumulator, sizes))
+    return generic(builder, operands, ((zeros, result_map),), iterator_types, body)[0]
+
+
+def rounded_sums(builder: ConversionBuilder, sums: SSAValue, factors: Factors) -> SSAValue:
+    """Sums in the element type of the result."""
+    accumulator, element_type = factors.accumulator, factors.result
+    if accumulator == element_type:
+        return sums
 
     def round_once(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return (convert_scalar(s, elements[0], accumulator, result.element_type),)
+        return (convert_scalar(s, elements[0], accumulator, element_type),)
 
-    inputs = ((sums, identity(maps.parallel)),)
-    builder.replace([pointwise(builder, inputs, result, round_once)])
+    sizes = sizes_of(sums)
+    inputs = ((sums, identity(len(sizes))),)
+    return pointwise(builder, inputs, TensorType(element_type, sizes), round_once)
 
 
-def _zeros(builder: ConversionBuilder, type_: TensorType[Attribute]) -> SSAValue:
-    element_type = type_.element_type
+def zero(s: ScalarBuilder, element_type: Attribute) -> SSAValue:
+    """The number 0 of any element type."""
     if element_class(element_type) != ElementClass.COMPLEX:
-        return fill(builder, constant(builder, 0, element_type), type_)
+        return s.constant(0, element_type)
+    part = s.constant(0.0, component_type(element_type))
+    return s.create_complex(part, part)
 
-    def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        zero = s.constant(0.0, component_type(element_type))
-        return (s.create_complex(zero, zero),)
 
-    return pointwise(builder, (), type_, body)
+def filled_with_zeros(builder: ConversionBuilder, type_: TensorType[Attribute]) -> SSAValue:
+    """A new tensor of zeros."""
+    scalar = outside_of_bodies(builder, lambda s: zero(s, type_.element_type))
+    return fill(builder, scalar, type_)

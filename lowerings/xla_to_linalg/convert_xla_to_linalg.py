@@ -15,10 +15,13 @@ from lowerings.xla_to_linalg import (
     contraction,
     control_flow,
     conversion,
+    convolution,
     creation,
     data_movement,
     gather_scatter,
+    reduce_window,
     reduction,
+    select_and_scatter,
 )
 from lowerings.xla_to_linalg.element_functions import NotLowered
 from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
@@ -96,8 +99,11 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.data_movement.SliceOp: data_movement.convert_slice,
     ops.data_movement.TransposeOp: data_movement.convert_transpose,
     ops.reduction.ReduceOp: reduction.convert_reduce,
+    ops.reduction.ReduceWindowOp: reduce_window.convert_reduce_window,
+    ops.reduction.SelectAndScatterOp: select_and_scatter.convert_select_and_scatter,
     ops.reduction.MapOp: reduction.convert_map,
     ops.contraction.DotOp: contraction.convert_dot,
+    ops.contraction.ConvolutionOp: convolution.convert_convolution,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -39,7 +40,7 @@ from xla_dialect.ops.data_movement import (
     TransposeOp,
 )
 from xla_dialect.shapes import ceil_div
-from xla_dialect.types import ElementClass, element_class, element_count
+from xla_dialect.types import Array, ElementClass, element_class, element_count
 
 
 def first(_s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -110,39 +111,63 @@ def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
     builder.replace([result])
 
 
+@dataclass(frozen=True)
+class Placed:
+    """Which elements along one dimension go where in another tensor: `offset + i * step`."""
+
+    begin: int
+    """The first element that is taken."""
+    count: int
+    offset: int
+    step: int
+
+    @staticmethod
+    def of(size: int, low: int, step: int, width: int) -> Placed:
+        """Element i of `size` lands at `low + i * step`, if that is in a dimension of `width`."""
+        begin = ceil_div(-low, step) if low < 0 else 0
+        # Element i is inside for i below this:
+        end = min(size, max(0, ceil_div(width - low, step))) if width > low else 0
+        count = max(0, end - begin)
+        # A step beyond the only element would leave the tensor's bounds.
+        return Placed(begin, count, low + begin * step, step if count > 1 else 1)
+
+
+def place(
+    builder: ConversionBuilder,
+    value: SSAValue,
+    dimensions: Sequence[Placed],
+    result: Array,
+    background: Callable[[], SSAValue],
+) -> SSAValue:
+    """The elements of a tensor where they land in one that is full of a scalar else."""
+    counts = [d.count for d in dimensions]
+    if not element_count(counts):
+        return fill(builder, background(), result)
+    inside = extract_slice(builder, value, [d.begin for d in dimensions], counts)
+    if tuple(counts) == result.get_shape():
+        return inside
+    around = fill(builder, background(), result)
+    offsets, steps = [d.offset for d in dimensions], [d.step for d in dimensions]
+    return insert_slice(builder, inside, around, offsets, steps)
+
+
 def convert_pad(op: PadOp, builder: ConversionBuilder) -> None:
     """The part of the operand that is left is inserted into a tensor full of the padding value."""
     result = array_type(op.result)
-    scalar = extract_scalar(builder, op.padding_value)
-    begins: list[int] = []
-    counts: list[int] = []
-    offsets: list[int] = []
-    steps: list[int] = []
-    for size, low, interior, width in zip(
-        sizes_of(op.operand),
-        decode(op.edge_padding_low),
-        decode(op.interior_padding),
-        result.get_shape(),
-        strict=True,
-    ):
-        step = interior + 1
-        begin = ceil_div(-low, step) if low < 0 else 0
-        # Element i lands at low + i * step, inside for i below this:
-        end = min(size, max(0, ceil_div(width - low, step))) if width > low else 0
-        begins.append(begin)
-        counts.append(max(0, end - begin))
-        offsets.append(low + begin * step)
-        # A step beyond the only element would leave the tensor's bounds.
-        steps.append(step if counts[-1] > 1 else 1)
-    if not element_count(counts):
-        builder.replace([fill(builder, scalar, result)])
-        return
-    inside = extract_slice(builder, op.operand, begins, counts)
-    if tuple(counts) == result.get_shape():
-        builder.replace([inside])
-        return
-    background = fill(builder, scalar, result)
-    builder.replace([insert_slice(builder, inside, background, offsets, steps)])
+    dimensions = [
+        Placed.of(size, low, interior + 1, width)
+        for size, low, interior, width in zip(
+            sizes_of(op.operand),
+            decode(op.edge_padding_low),
+            decode(op.interior_padding),
+            result.get_shape(),
+            strict=True,
+        )
+    ]
+    padding = op.padding_value
+    builder.replace(
+        [place(builder, op.operand, dimensions, result, lambda: extract_scalar(builder, padding))]
+    )
 
 
 def _starts(

@@ -109,6 +109,21 @@ def inline_computation(
     raise NotLowered("a computation has no xla.return")
 
 
+def only_operation(computation: Block) -> type[Operation] | None:
+    """The operation of both parameters that a computation of two parameters consists of."""
+    op, last = computation.first_op, computation.last_op
+    if (
+        op is None
+        or last is None
+        or len(computation.args) != 2
+        or set(op.operands) != set(computation.args)
+        or op.next_op is not last
+        or tuple(last.operands) != tuple(op.results)
+    ):
+        return None
+    return type(op)
+
+
 def _types(op: Operation) -> str:
     types: Sequence[Attribute] = op.operand_types
     return ", ".join(map(str, types)) or "nothing"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
@@ -231,13 +231,21 @@ def clamped_start(
     if limit == 0:
         return 0
     scalar = extract_scalar(builder, start)
-    # Scalar operations outside of a body go to a block of their own, then into place.
+    return outside_of_bodies(builder, lambda s: clamped_index(s, scalar, limit, signed))
+
+
+MadeT = TypeVar("MadeT")
+
+
+def outside_of_bodies(builder: ConversionBuilder, make: Callable[[ScalarBuilder], MadeT]) -> MadeT:
+    """What `make` computes from scalars, where the operation stands that is being converted."""
+    # Scalar operations go to a block of their own, then into place.
     scalars = ScalarBuilder(Block(), builder.op.location)
-    index = clamped_index(scalars, scalar, limit, signed)
+    result = make(scalars)
     for op in list(scalars.block.ops):
         op.detach()
         builder.insert(op)
-    return index
+    return result
 
 
 def clamped_index(scalars: ScalarBuilder, start: SSAValue, limit: int, signed: bool) -> SSAValue:

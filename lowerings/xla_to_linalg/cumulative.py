@@ -1,0 +1,206 @@
+"""
+Cumulative reductions: windows that take in all of a dimension up to, or from, where they stand.
+
+As windows they take quadratic time. Here a running value goes along the dimension once. Forwards
+that is the very fold that a window stands for, in the same order: it is exact for every
+computation. Backwards the terms are combined from the other end, which only operations bear that
+are associative; a sum of n terms then differs from the fold by at most `2 (n - 1) u Σ|x|`, with
+the unit roundoff u of the element type (each of both orders is within half of that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.reshapes import reshape
+from lowerings.xla_to_linalg.counted_loops import counted_loop
+from lowerings.xla_to_linalg.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.structured import (
+    array_type,
+    empty,
+    extract_slice,
+    fill,
+    generic,
+    identity,
+    insert_slice,
+    iterators,
+    outside_of_bodies,
+    sizes_of,
+)
+from lowerings.xla_to_linalg.windows import Sliding
+
+ROWS_AT_ONCE = 8
+"""Independent running values hide the latency of one another's operations."""
+LARGEST_SCALAR_ROW = 16
+"""Up to so many neighbours each have a running scalar; longer rows are tensors."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A dimension along which everything before each place, or after it, is folded."""
+
+    dimension: int
+    backwards: bool
+
+    @staticmethod
+    def of(dimensions: Sequence[Sliding]) -> Running | None:
+        """The only dimension that a window does anything in, if it is such a dimension."""
+        moving = [d for d, sliding in enumerate(dimensions) if not sliding.is_idle]
+        if len(moving) != 1:
+            return None
+        sliding = dimensions[moving[0]]
+        size, is_dense = sliding.base, (sliding.stride, sliding.holes, sliding.dilation) == (1, 1, 1)
+        if not is_dense or (sliding.elements, sliding.placements) != (size, size):
+            return None
+        if sliding.low not in (0, size - 1):
+            return None
+        return Running(moving[0], backwards=sliding.low == 0)
+
+
+@dataclass(frozen=True)
+class CumulativeReduction:
+    """Tensors of sizes `(outer, length, inner)` that are folded along the middle dimension."""
+
+    builder: ConversionBuilder
+    computation: Block
+    values: Sequence[SSAValue]
+    inits: Sequence[SSAValue]
+    """Scalars."""
+    backwards: bool
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Outer, length, inner."""
+        return sizes_of(self.values[0])
+
+    def convert(self) -> Sequence[SSAValue]:
+        """The cumulative reductions."""
+        outer, _, inner = self.sizes
+        starts = [empty(self.builder, array_type(value)) for value in self.values]
+        if inner > LARGEST_SCALAR_ROW:
+            return counted_loop(self.builder, outer, 1, starts, self._along_rows)
+        rows = next(n for n in range(ROWS_AT_ONCE // inner or 1, 0, -1) if outer % n == 0)
+        return counted_loop(
+            self.builder,
+            outer,
+            rows,
+            starts,
+            lambda builder, row, results: self._along_scalars(builder, row, results, rows),
+        )
+
+    def _step(
+        self, s: ScalarBuilder, running: Sequence[SSAValue], elements: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        return inline_computation(s, self.computation, (*running, *elements))
+
+    def _place(self, s: ScalarBuilder, number: SSAValue) -> SSAValue:
+        """Where the turn of this number takes place."""
+        if not self.backwards:
+            return number
+        return s.emit(arith.SubiOp, (s.constant(self.sizes[1] - 1, INDEX), number))
+
+    def _along_scalars(
+        self, builder: ConversionBuilder, row: SSAValue, results: Sequence[SSAValue], rows: int
+    ) -> Sequence[SSAValue]:
+        """A running scalar for each of some rows and each inner index."""
+        chains = [(r, i) for r in range(rows) for i in range(self.sizes[2])]
+        starts = [*results, *(list(self.inits) * len(chains))]
+
+        def turn(
+            inner: ConversionBuilder, number: SSAValue, carried: Sequence[SSAValue]
+        ) -> Sequence[SSAValue]:
+            return outside_of_bodies(
+                inner, lambda s: self._advance(s, chains, (row, number), carried)
+            )
+
+        return counted_loop(builder, self.sizes[1], 1, starts, turn)[: len(results)]
+
+    def _advance(
+        self,
+        s: ScalarBuilder,
+        chains: Sequence[tuple[int, int]],
+        position: tuple[SSAValue, SSAValue],
+        carried: Sequence[SSAValue],
+    ) -> Sequence[SSAValue]:
+        """The results and the running scalars of all chains, one step on."""
+        first_row, number = position
+        place = self._place(s, number)
+        count = len(self.values)
+        results, running = carried[:count], list[SSAValue]()
+        for chain, (row, index) in enumerate(chains, 1):
+            own_row = s.emit(arith.AddiOp, (first_row, s.constant(row, INDEX)))
+            where = own_row, place, s.constant(index, INDEX)
+            elements = [
+                s.emit(tensor.ExtractOp, (value, *where), storage(elements_of(value)))
+                for value in self.values
+            ]
+            stepped = self._step(s, carried[count * chain : count * (chain + 1)], elements)
+            results = [
+                s.emit(tensor.InsertOp, (value, into, *where), into.type)
+                for value, into in zip(stepped, results, strict=True)
+            ]
+            running += stepped
+        return [*results, *running]
+
+    def _along_rows(
+        self, builder: ConversionBuilder, row: SSAValue, results: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """Running tensors of all inner indices."""
+        count, inner_size = len(self.values), self.sizes[2]
+
+        def turn(
+            inner: ConversionBuilder, number: SSAValue, carried: Sequence[SSAValue]
+        ) -> Sequence[SSAValue]:
+            place = outside_of_bodies(inner, lambda s: self._place(s, number))
+            offsets = (row, place, 0)
+            running = [(value, identity(3)) for value in carried[count:]]
+            slices = [
+                (extract_slice(inner, value, offsets, (1, 1, inner_size)), identity(3))
+                for value in self.values
+            ]
+
+            def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                return self._step(s, elements[:count], elements[count : 2 * count])
+
+            outputs = [(empty(inner, array_type(value)), identity(3)) for value, _ in running]
+            stepped = generic(inner, (*running, *slices), outputs, iterators(3), body)
+            written = [
+                insert_slice(inner, value, into, offsets)
+                for value, into in zip(stepped, carried[:count], strict=True)
+            ]
+            return [*written, *stepped]
+
+        rows = [
+            fill(builder, init, TensorType(init.type, (1, 1, inner_size))) for init in self.inits
+        ]
+        return counted_loop(builder, self.sizes[1], 1, [*results, *rows], turn)[:count]
+
+
+def convert_cumulative(
+    builder: ConversionBuilder,
+    computation: Block,
+    values: Sequence[SSAValue],
+    inits: Sequence[SSAValue],
+    running: Running,
+) -> Sequence[SSAValue]:
+    """The cumulative reductions of `values`; `inits` are scalars."""
+    sizes = sizes_of(values[0])
+    d = running.dimension
+    flat = (prod(sizes[:d]), sizes[d], prod(sizes[d + 1 :]))
+    reduction = CumulativeReduction(
+        builder,
+        computation,
+        [reshape(value, flat, builder.op) for value in values],
+        inits,
+        running.backwards,
+    )
+    return [reshape(result, sizes, builder.op) for result in reduction.convert()]

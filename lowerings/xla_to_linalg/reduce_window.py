@@ -1,0 +1,168 @@
+"""Reductions of what a sliding window meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.contraction import zero
+from lowerings.xla_to_linalg.cumulative import Running, convert_cumulative
+from lowerings.xla_to_linalg.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_operations import inline_computation, only_operation
+from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.structured import (
+    array_type,
+    extract_scalar,
+    fill,
+    generic,
+    iterators,
+    projection,
+    sizes_of,
+)
+from lowerings.xla_to_linalg.windows import (
+    Neutral,
+    Sliding,
+    WindowElements,
+    WindowLoops,
+    sliding_dimensions,
+)
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops.reduction import ReduceWindowOp
+from xla_dialect.types import BY_TYPE, ElementClass, element_class, is_array
+
+
+def _least(type_: Attribute) -> float | int:
+    """The least value of a type."""
+    kind, bits = element_class(type_), BY_TYPE[type_].bits
+    if kind == ElementClass.FLOAT:
+        return float("-inf")
+    return -(1 << (bits - 1)) if kind == ElementClass.SIGNED else 0
+
+
+def _greatest(type_: Attribute) -> float | int:
+    """The greatest value of a type, as it is or as signless bits."""
+    kind, bits = element_class(type_), BY_TYPE[type_].bits
+    if kind == ElementClass.FLOAT:
+        return float("inf")
+    if kind == ElementClass.PRED:
+        return 1
+    return (1 << (bits - 1)) - 1 if kind == ElementClass.SIGNED else (1 << bits) - 1
+
+
+def _nothing(type_: Attribute) -> float | int:
+    """What a sum leaves as it is; 0 would change the sign of -0."""
+    return -0.0 if element_class(type_) == ElementClass.FLOAT else 0
+
+
+_NEUTRAL: dict[type[Operation], Callable[[Attribute], float | int]] = {
+    binary.AddOp: _nothing,
+    binary.OrOp: lambda _: 0,
+    binary.XorOp: lambda _: 0,
+    binary.MultiplyOp: lambda _: 1,
+    binary.MaximumOp: _least,
+    binary.MinimumOp: _greatest,
+    binary.AndOp: lambda type_: 1 if element_class(type_) == ElementClass.PRED else -1,
+}
+"""By associative operation: the number that changes nothing."""
+
+_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
+
+
+def neutral_element(computation: Block) -> Neutral | None:
+    """
+    What may stand for padding in a fold; None for computations that are not known to have it.
+
+    Complex numbers have none: in a product with 1 + 0i, infinities become NaN. Neither have the
+    smallest floats, some of which lack infinities and -0.
+    """
+    operation = only_operation(computation)
+    number = None if operation is None else _NEUTRAL.get(operation)
+    type_ = elements_of(computation.args[0])
+    kind = element_class(type_)
+    if number is None or kind == ElementClass.COMPLEX:
+        return None
+    if kind == ElementClass.FLOAT and not isinstance(type_, _FLOATS):
+        return None
+    value = number(type_)
+    return lambda s: s.constant(float(value) if kind == ElementClass.FLOAT else value, type_)
+
+
+def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str | None:
+    """
+    One generic over all inputs: loops over the placements, then over the window's elements.
+
+    The inputs are padded with what the computation ignores. Where it is not known what that is,
+    the body finds out what is padding. A window that takes in all of a dimension up to, or from,
+    its place becomes a loop along that dimension.
+    """
+    if not all(is_array(t) for t in op.result_types):
+        return "its result is a tuple; xla-flatten-tuples takes tuples apart"
+    computation = op.to_apply.block
+    inits = [extract_scalar(builder, init) for init in op.init_values]
+    sizes = sizes_of(op.inputs[0])
+    dimensions = sliding_dimensions(op.window.data, sizes)
+    restricted = [d.restricted() if d.base else None for d in dimensions]
+    met = [d for d in restricted if d is not None]
+    if len(met) < len(dimensions):
+        results = [
+            fill(builder, init, array_type(result))
+            for init, result in zip(inits, op.results, strict=True)
+        ]
+        builder.replace(results)
+        return None
+    running = Running.of(met)
+    if running is not None and (not running.backwards or is_associative(computation)):
+        builder.replace(convert_cumulative(builder, computation, op.inputs, inits, running))
+        return None
+    builder.replace(_windows(op, builder, met, inits))
+    return None
+
+
+def is_associative(computation: Block) -> bool:
+    """Whether a computation is known to be associative, up to rounding."""
+    return only_operation(computation) in _NEUTRAL
+
+
+def _windows(
+    op: ReduceWindowOp,
+    builder: ConversionBuilder,
+    dimensions: Sequence[Sliding],
+    inits: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """The generic of a window that slides."""
+    computation = op.to_apply.block
+    loops = WindowLoops.after(dimensions)
+    rank, count = len(dimensions), len(op.inputs)
+    neutral = neutral_element(computation) if count == 1 else None
+    elements = WindowElements.plan(
+        loops, range(rank), {}, sizes_of(op.inputs[0]), neutral=neutral is not None
+    )
+    padding = [neutral or (lambda s, t=elements_of(value): zero(s, t)) for value in op.inputs]
+    operands = [
+        elements.operand(builder, value, own)
+        for value, own in zip(op.inputs, padding, strict=True)
+        if elements.has_image
+    ]
+    operands.append((loops.shape_operand(builder, elements_of(op.inputs[0])), loops.shape_map))
+
+    def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        inside = elements.inside(s)
+        accumulators = values[-count:]
+        met = (
+            values[:count]
+            if elements.has_image
+            else [elements.read(s, value, inside) for value in op.inputs]
+        )
+        found = inline_computation(s, computation, (*accumulators, *met))
+        if inside is None:
+            return found
+        return [s.select(inside, new, old) for new, old in zip(found, accumulators, strict=True)]
+
+    outputs = [
+        (fill(builder, init, array_type(result)), projection(loops.rank, loops.places))
+        for init, result in zip(inits, op.results, strict=True)
+    ]
+    return generic(builder, operands, outputs, iterators(rank, loops.rank - rank), body)

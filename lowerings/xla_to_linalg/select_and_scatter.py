@@ -1,0 +1,320 @@
+"""
+Select-and-scatter: what a window picks in each placement gets an element of the source.
+
+It is done the other way round: an element of the result asks the few placements that meet it, in
+their order, whether they have picked it. So all elements are computed at once, none is written
+twice, and the order in which `scatter` is applied is that of the placements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IntegerType, TensorType, i1, i32, i64
+from xdsl.ir import SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.reshapes import reshape
+from lowerings.xla_to_linalg.contraction import filled_with_zeros, zero
+from lowerings.xla_to_linalg.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.structured import (
+    array_type,
+    constant,
+    empty,
+    extract_scalar,
+    extract_slice,
+    fill,
+    generic,
+    iterators,
+    projection,
+    sizes_of,
+)
+from lowerings.xla_to_linalg.windows import (
+    Sliding,
+    WindowElements,
+    WindowLoops,
+    sliding_dimensions,
+    times,
+)
+from xla_dialect.ops.reduction import SelectAndScatterOp
+from xla_dialect.shapes import ceil_div
+
+
+def convert_select_and_scatter(op: SelectAndScatterOp, builder: ConversionBuilder) -> None:
+    """
+    Two generics: which element of the window each placement picks; what each element gets.
+    """
+    result = array_type(op.result)
+    init = extract_scalar(builder, op.init_value)
+    dimensions = sliding_dimensions(op.window.data, sizes_of(op.operand))
+    restricted = [d.restricted() if d.placements else None for d in dimensions]
+    met = [d for d in restricted if d is not None]
+    if len(met) < len(dimensions):
+        builder.replace([fill(builder, init, result)])
+        return
+    picked = _picked(op, builder, met)
+    builder.replace([_scattered(op, builder, [Meeting(d) for d in met], picked, init)])
+
+
+def _flat_strides(sizes: Sequence[int]) -> list[int]:
+    return [prod(sizes[d + 1 :]) for d in range(len(sizes))]
+
+
+def _number_type(dimensions: Sequence[Sliding]) -> IntegerType:
+    """The type of the numbers of a window's elements."""
+    return i32 if prod(d.elements for d in dimensions) < 1 << 31 else i64
+
+
+def _sum(s: ScalarBuilder, terms: Sequence[SSAValue]) -> SSAValue:
+    total = terms[0] if terms else s.constant(0, INDEX)
+    for term in terms[1:]:
+        total = s.emit(arith.AddiOp, (total, term))
+    return total
+
+
+def _picked(
+    op: SelectAndScatterOp, builder: ConversionBuilder, dimensions: Sequence[Sliding]
+) -> SSAValue:
+    """Per placement the number, in row-major order, of the element it picks; -1 for none."""
+    loops, rank = WindowLoops.after(dimensions), len(dimensions)
+    element_type, number_type = elements_of(op.operand), _number_type(dimensions)
+    elements = WindowElements.plan(loops, range(rank), {}, sizes_of(op.operand), neutral=False)
+    operands = [(loops.shape_operand(builder, element_type), loops.shape_map)]
+    if elements.has_image:
+        operand = elements.operand(builder, op.operand, lambda s: zero(s, element_type))
+        operands.insert(0, operand)
+    strides = _flat_strides([d.elements for d in dimensions])
+    select = op.select.block
+
+    def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        inside = elements.inside(s)
+        candidate = values[0] if elements.has_image else elements.read(s, op.operand, inside)
+        best, number = values[-2:]
+        (wins,) = inline_computation(s, select, (best, candidate))
+        stays = s.both(s.compare("sge", number, 0), wins)
+        if inside is not None:
+            stays = s.either(stays, s.emit(arith.XOrIOp, (inside, s.constant(1, i1))))
+        counted = [
+            times(s, s.index(loop), stride)
+            for loop, stride in zip(loops.elements, strides, strict=True)
+            if loop is not None
+        ]
+        own = s.emit(arith.IndexCastOp, (_sum(s, counted),), number_type)
+        return s.select(stays, best, candidate), s.select(stays, number, own)
+
+    placements = [d.placements for d in dimensions]
+    places = projection(loops.rank, loops.places)
+    none = constant(builder, -1, number_type)
+    starts = (
+        (filled_with_zeros(builder, TensorType(element_type, placements)), places),
+        (fill(builder, none, TensorType(number_type, placements)), places),
+    )
+    return generic(builder, operands, starts, iterators(rank, loops.rank - rank), body)[1]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """
+    Which placements meet an element, in one dimension.
+
+    With positions counted from `shift` before the first, position `block * stride + rest` is met
+    by the placements `block - skipped - t`, t below `most`, as element `rest + t * stride` of the
+    window.
+    """
+
+    sliding: Sliding
+
+    @property
+    def skipped(self) -> int:
+        """Blocks before the first placement."""
+        return ceil_div(max(0, -self.sliding.low), self.sliding.stride)
+
+    @property
+    def shift(self) -> int:
+        """The position of the first element."""
+        return self.sliding.low + self.skipped * self.sliding.stride
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks hold all elements."""
+        return ceil_div(self.shift + self.sliding.base, self.sliding.stride)
+
+    @property
+    def most(self) -> int:
+        """How many placements may meet one element."""
+        return ceil_div(self.sliding.elements, self.sliding.stride)
+
+    @property
+    def always_placed(self) -> bool:
+        """Whether all these placements exist."""
+        return (self.skipped, self.most) == (0, 1) and self.blocks <= self.sliding.placements
+
+    @property
+    def always_met(self) -> bool:
+        """Whether the window has all these elements."""
+        return self.most * self.sliding.stride == self.sliding.elements
+
+
+@dataclass(frozen=True)
+class MeetingLoops:
+    """The loops over an array in blocks, and over the placements that meet an element."""
+
+    meetings: tuple[Meeting, ...]
+    blocks: tuple[int, ...]
+    rests: tuple[int | None, ...]
+    """The loop inside the blocks; None where they have one element."""
+    turns: tuple[int | None, ...]
+    """The loop over the placements, ascending; None where there is one at most."""
+    rank: int
+
+    @staticmethod
+    def of(meetings: Sequence[Meeting]) -> MeetingLoops:
+        """The loops in the order of the dimensions; those over placements come last."""
+        count = 0
+        blocks: list[int] = []
+        rests: list[int | None] = []
+        for meeting in meetings:
+            blocks.append(count)
+            has_rest = meeting.sliding.stride > 1
+            rests.append(count + 1 if has_rest else None)
+            count += 1 + has_rest
+        turns: list[int | None] = []
+        for meeting in meetings:
+            turns.append(count if meeting.most > 1 else None)
+            count += meeting.most > 1
+        return MeetingLoops(tuple(meetings), tuple(blocks), tuple(rests), tuple(turns), count)
+
+    @property
+    def blocked_sizes(self) -> list[int]:
+        """The sizes of the result in blocks."""
+        sizes: list[int] = []
+        for meeting in self.meetings:
+            sizes.append(meeting.blocks)
+            if meeting.sliding.stride > 1:
+                sizes.append(meeting.sliding.stride)
+        return sizes
+
+    @property
+    def turned(self) -> list[int]:
+        """The loops over placements."""
+        return [loop for loop in self.turns if loop is not None]
+
+    @property
+    def has_plain_places(self) -> bool:
+        """Whether the placement is the block, in all dimensions."""
+        return all(meeting.always_placed for meeting in self.meetings)
+
+    def place(self, s: ScalarBuilder, dimension: int) -> SSAValue:
+        """The placement that is asked, which may not exist."""
+        meeting, turn = self.meetings[dimension], self.turns[dimension]
+        place, first = s.index(self.blocks[dimension]), meeting.skipped + meeting.most - 1
+        if first:
+            place = s.emit(arith.SubiOp, (place, s.constant(first, INDEX)))
+        return place if turn is None else s.emit(arith.AddiOp, (place, s.index(turn)))
+
+    def element(self, s: ScalarBuilder, dimension: int) -> SSAValue:
+        """The element of the window that meets this one, which may not exist."""
+        meeting, turn, rest = self.meetings[dimension], self.turns[dimension], self.rests[dimension]
+        element = s.constant(0, INDEX) if rest is None else s.index(rest)
+        if turn is None:
+            return element
+        left = s.emit(arith.SubiOp, (s.constant(meeting.most - 1, INDEX), s.index(turn)))
+        return s.emit(arith.AddiOp, (element, times(s, left, meeting.sliding.stride)))
+
+
+def _existence(s: ScalarBuilder, loops: MeetingLoops) -> SSAValue | None:
+    """Whether the placement that is asked and the window's element exist; None if always."""
+    conditions: list[SSAValue] = []
+    for dimension, meeting in enumerate(loops.meetings):
+        # As unsigned numbers, places before the first are large.
+        if not meeting.always_placed:
+            place = loops.place(s, dimension)
+            conditions.append(s.compare("ult", place, meeting.sliding.placements))
+        if not meeting.always_met:
+            element = loops.element(s, dimension)
+            conditions.append(s.compare("ult", element, meeting.sliding.elements))
+    if not conditions:
+        return None
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = s.both(result, condition)
+    return result
+
+
+def _clamped_places(
+    s: ScalarBuilder, loops: MeetingLoops, exists: SSAValue | None
+) -> list[SSAValue]:
+    """The placement that is asked; some placement where that does not exist."""
+    places: list[SSAValue] = []
+    for dimension, meeting in enumerate(loops.meetings):
+        place = loops.place(s, dimension)
+        if exists is not None and not meeting.always_placed:
+            place = s.select(exists, place, s.constant(0, INDEX))
+        places.append(place)
+    return places
+
+
+def _element_number(s: ScalarBuilder, loops: MeetingLoops, like: SSAValue) -> SSAValue:
+    """The number of the window's element that meets this one."""
+    strides = _flat_strides([meeting.sliding.elements for meeting in loops.meetings])
+    counted = [
+        times(s, loops.element(s, dimension), stride)
+        for dimension, (meeting, stride) in enumerate(zip(loops.meetings, strides, strict=True))
+        if meeting.sliding.elements > 1
+    ]
+    return s.emit(arith.IndexCastOp, (_sum(s, counted),), like.type)
+
+
+def _scattered(
+    op: SelectAndScatterOp,
+    builder: ConversionBuilder,
+    meetings: Sequence[Meeting],
+    picked: SSAValue,
+    init: SSAValue,
+) -> SSAValue:
+    """The result: per element the fold of the source's elements of placements that picked it."""
+    loops, result = MeetingLoops.of(meetings), array_type(op.result)
+    is_plain = loops.has_plain_places
+    turns = [meeting.most for meeting in meetings if meeting.most > 1]
+    by_block = projection(loops.rank, loops.blocks)
+    operands = [(picked, by_block), (op.source, by_block)] if is_plain else []
+    operands.append(
+        (
+            empty(builder, TensorType(result.element_type, turns)),
+            projection(loops.rank, tuple(loops.turned)),
+        )
+    )
+    scatter = op.scatter.block
+
+    def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        exists = _existence(s, loops)
+        if is_plain:
+            number, value = values[:2]
+        else:
+            where = _clamped_places(s, loops, exists)
+            number = s.emit(tensor.ExtractOp, (picked, *where), elements_of(picked))
+            element_type = storage(elements_of(op.source))
+            value = s.emit(tensor.ExtractOp, (op.source, *where), element_type)
+        is_it = s.compare("eq", number, _element_number(s, loops, number))
+        if exists is not None:
+            is_it = s.both(exists, is_it)
+        (folded,) = inline_computation(s, scatter, (values[-1], value))
+        return (s.select(is_it, folded, values[-1]),)
+
+    sizes = loops.blocked_sizes
+    start = fill(builder, init, TensorType(result.element_type, sizes))
+    parallel = len(sizes)
+    blocked = generic(
+        builder,
+        operands,
+        ((start, projection(loops.rank, tuple(range(parallel)))),),
+        iterators(parallel, loops.rank - parallel),
+        body,
+    )[0]
+    whole = reshape(blocked, [m.blocks * m.sliding.stride for m in meetings], op)
+    return extract_slice(builder, whole, [m.shift for m in meetings], result.get_shape())
