@@ -224,6 +224,28 @@ def while_loop(
         )
 
 
+def for_loop(
+    evaluator: Evaluator, op: Any, operands: Sequence[Array], environment: Environment
+) -> list[Array]:
+    lower, upper, step, *carried = operands
+    block = op.regions[0].block
+    for position in range(int(lower), int(upper), int(step)):
+        arguments = dict(zip(block.args, [np.int64(position), *carried], strict=True))
+        carried = evaluator.run_block(block, {**environment, **arguments})
+    return carried
+
+
+def insert(
+    _evaluator: Evaluator, _op: Any, operands: Sequence[Array], _environment: Environment
+) -> list[Array]:
+    scalar, destination, *indices = operands
+    place = tuple(int(index) for index in indices)
+    assert all(0 <= i < n for i, n in zip(place, destination.shape, strict=True))
+    result = np.array(destination)
+    result[place] = scalar
+    return [result]
+
+
 def branch(
     evaluator: Evaluator, op: Any, operands: Sequence[Array], environment: Environment
 ) -> list[Array]:
@@ -248,8 +270,10 @@ STRUCTURED: dict[str, Callable[..., list[Array]]] = {
     "tensor.empty": empty,
     "tensor.extract_slice": extract_slice,
     "tensor.insert_slice": insert_slice,
+    "tensor.insert": insert,
     "tensor.expand_shape": reshape,
     "tensor.collapse_shape": reshape,
+    "scf.for": for_loop,
     "scf.while": while_loop,
     "scf.if": branch,
     "scf.index_switch": branch,

@@ -11,6 +11,7 @@ from tensor_evaluator import run_module
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.passes import ModulePass
 
+from lowerings.compilation import compile_module
 from lowerings.context import make_context
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from lowerings.simplify.flatten_tuples import XlaFlattenTuplesPass
@@ -120,3 +121,20 @@ def within(found: AnyArray, expected: AnyArray, ulps: float) -> None:
     assert not worst.size or worst.max() <= ulps, (
         f"{worst.max()} ulp: {found.ravel()[worst.argmax()]} for {expected.ravel()[worst.argmax()]}"
     )
+
+
+def natively(build: Callable[..., Built], *arguments: Any) -> Sequence[AnyArray]:
+    """What machine code computes."""
+    module = module_of(build, arguments)
+    module.verify()
+    return compile_module(module)(*leaves(arguments))
+
+
+def check_natively(build: Callable[..., Built], *arguments: Any, ulps: float = 0) -> None:
+    """Machine code computes what the reference does; compared as by `check`."""
+    expected = flatten_results(run(module_of(build, arguments), arguments))
+    for mine, theirs in zip(natively(build, *arguments), expected, strict=True):
+        if ulps and theirs.dtype.kind not in "biu":
+            within(mine, theirs, ulps)
+        else:
+            same(mine, theirs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.loops.body import Body
@@ -36,7 +36,8 @@ class Contraction:
 
 def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     """How a nest is a contraction; None if it is none."""
-    if len(nest.outputs) != 1:
+    if len(nest.outputs) != 1 or any(isinstance(op, memref.LoadOp) for op in body.ops):
+        # What the body itself loads is no operand that could be packed.
         return None
     combiner = body.combiner(0)
     if combiner is None:

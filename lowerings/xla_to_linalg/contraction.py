@@ -126,7 +126,7 @@ def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
         iterators(maps.parallel, maps.contracting),
         products,
     )
-    builder.replace([rounded_sums(builder, sums, factors)])
+    builder.replace([converted(builder, sums, factors.accumulator, factors.result)])
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,7 @@ def sum_products(
     operands: Sequence[tuple[SSAValue, AffineMapAttr]],
     result: tuple[Sequence[int], AffineMapAttr],
     iterator_types: ArrayAttr[IteratorTypeAttr],
-    elements_of_operands: Callable[
-        [ScalarBuilder, Sequence[SSAValue]], tuple[SSAValue, SSAValue]
-    ],
+    elements_of_operands: Callable[[ScalarBuilder, Sequence[SSAValue]], tuple[SSAValue, SSAValue]],
 ) -> SSAValue:
     """
     One generic of products and sums over a tensor of zeros, in the accumulator's type.
@@ -174,18 +172,19 @@ def sum_products(
     return generic(builder, operands, ((zeros, result_map),), iterator_types, body)[0]
 
 
-def rounded_sums(builder: ConversionBuilder, sums: SSAValue, factors: Factors) -> SSAValue:
-    """Sums in the element type of the result."""
-    accumulator, element_type = factors.accumulator, factors.result
-    if accumulator == element_type:
-        return sums
+def converted(
+    builder: ConversionBuilder, value: SSAValue, source: Attribute, target: Attribute
+) -> SSAValue:
+    """A tensor with its elements converted, or itself."""
+    if source == target:
+        return value
 
-    def round_once(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return (convert_scalar(s, elements[0], accumulator, element_type),)
+    def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return (convert_scalar(s, elements[0], source, target),)
 
-    sizes = sizes_of(sums)
-    inputs = ((sums, identity(len(sizes))),)
-    return pointwise(builder, inputs, TensorType(element_type, sizes), round_once)
+    sizes = sizes_of(value)
+    inputs = ((value, identity(len(sizes))),)
+    return pointwise(builder, inputs, TensorType(target, sizes), body)
 
 
 def zero(s: ScalarBuilder, element_type: Attribute) -> SSAValue:

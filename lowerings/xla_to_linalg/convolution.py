@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, Float8E8M0FNUType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -13,12 +13,11 @@ from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.contraction import (
     Factors,
+    converted,
     filled_with_zeros,
-    rounded_sums,
     sum_products,
     zero,
 )
-from lowerings.xla_to_linalg.element_functions import elements_of
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import affine_map, array_type, iterators, sizes_of
 from lowerings.xla_to_linalg.windows import WindowElements, WindowLoops, sliding_dimensions
@@ -124,9 +123,14 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
         return
     loops = ConvolutionLoops.of(op)
     elements = loops.elements()
-    base = reshape(op.lhs, loops.lhs.sizes, op)
+    base = op.lhs
+    if isinstance(factors.left, Float8E8M0FNUType):
+        # There is no zero in this type to pad with.
+        base = converted(builder, base, factors.left, factors.accumulator)
+        factors = replace(factors, left=factors.accumulator)
+    left_type = factors.left
+    base = reshape(base, loops.lhs.sizes, op)
     operands = [(reshape(op.rhs, loops.rhs.sizes, op), loops.kernel_map())]
-    left_type = elements_of(op.lhs)
     if elements.has_image:
         operands.insert(0, elements.operand(builder, base, lambda s: zero(s, left_type)))
 
@@ -148,5 +152,5 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
         iterators(parallel, loops.window.rank - parallel),
         factors_of,
     )
-    rounded = rounded_sums(builder, sums, factors)
+    rounded = converted(builder, sums, factors.accumulator, factors.result)
     builder.replace([reshape(rounded, result.get_shape(), op)])

@@ -58,7 +58,10 @@ class Running:
         if len(moving) != 1:
             return None
         sliding = dimensions[moving[0]]
-        size, is_dense = sliding.base, (sliding.stride, sliding.holes, sliding.dilation) == (1, 1, 1)
+        size, is_dense = (
+            sliding.base,
+            (sliding.stride, sliding.holes, sliding.dilation) == (1, 1, 1),
+        )
         if not is_dense or (sliding.elements, sliding.placements) != (size, size):
             return None
         if sliding.low not in (0, size - 1):

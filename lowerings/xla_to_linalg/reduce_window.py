@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -140,13 +141,13 @@ def _windows(
     elements = WindowElements.plan(
         loops, range(rank), {}, sizes_of(op.inputs[0]), neutral=neutral is not None
     )
-    padding = [neutral or (lambda s, t=elements_of(value): zero(s, t)) for value in op.inputs]
+    padding = [neutral or partial(zero, element_type=elements_of(value)) for value in op.inputs]
     operands = [
         elements.operand(builder, value, own)
         for value, own in zip(op.inputs, padding, strict=True)
         if elements.has_image
     ]
-    operands.append((loops.shape_operand(builder, elements_of(op.inputs[0])), loops.shape_map))
+    operands += loops.shape_operands(builder, elements_of(op.inputs[0]))
 
     def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
         inside = elements.inside(s)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IntegerType, TensorType, i1, i32, i64
+from xdsl.dialects.builtin import AffineMapAttr, IntegerType, TensorType, i1, i32, i64
 from xdsl.ir import SSAValue
 
 from lowerings.conversion import ConversionBuilder
@@ -25,7 +25,6 @@ from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     array_type,
     constant,
-    empty,
     extract_scalar,
     extract_slice,
     fill,
@@ -38,6 +37,7 @@ from lowerings.xla_to_linalg.windows import (
     Sliding,
     WindowElements,
     WindowLoops,
+    shape_operands,
     sliding_dimensions,
     times,
 )
@@ -46,9 +46,7 @@ from xla_dialect.shapes import ceil_div
 
 
 def convert_select_and_scatter(op: SelectAndScatterOp, builder: ConversionBuilder) -> None:
-    """
-    Two generics: which element of the window each placement picks; what each element gets.
-    """
+    """Two generics: which element of the window each placement picks; what each element gets."""
     result = array_type(op.result)
     init = extract_scalar(builder, op.init_value)
     dimensions = sliding_dimensions(op.window.data, sizes_of(op.operand))
@@ -84,7 +82,7 @@ def _picked(
     loops, rank = WindowLoops.after(dimensions), len(dimensions)
     element_type, number_type = elements_of(op.operand), _number_type(dimensions)
     elements = WindowElements.plan(loops, range(rank), {}, sizes_of(op.operand), neutral=False)
-    operands = [(loops.shape_operand(builder, element_type), loops.shape_map)]
+    operands = loops.shape_operands(builder, element_type)
     if elements.has_image:
         operand = elements.operand(builder, op.operand, lambda s: zero(s, element_type))
         operands.insert(0, operand)
@@ -150,9 +148,22 @@ class Meeting:
         return ceil_div(self.sliding.elements, self.sliding.stride)
 
     @property
+    def is_blocked(self) -> bool:
+        """Whether loops run over blocks and what is in them; else they would be too large."""
+        return self.sliding.stride <= self.sliding.base
+
+    @property
+    def result_sizes(self) -> list[int]:
+        """The sizes of the loops over elements, which are those of the result before slicing."""
+        if not self.is_blocked:
+            return [self.sliding.base]
+        return [self.blocks, *([self.sliding.stride] if self.sliding.stride > 1 else [])]
+
+    @property
     def always_placed(self) -> bool:
-        """Whether all these placements exist."""
-        return (self.skipped, self.most) == (0, 1) and self.blocks <= self.sliding.placements
+        """Whether all these placements exist, and are the loop over the blocks."""
+        is_block = self.is_blocked and (self.skipped, self.most) == (0, 1)
+        return is_block and self.blocks <= self.sliding.placements
 
     @property
     def always_met(self) -> bool:
@@ -165,9 +176,8 @@ class MeetingLoops:
     """The loops over an array in blocks, and over the placements that meet an element."""
 
     meetings: tuple[Meeting, ...]
-    blocks: tuple[int, ...]
-    rests: tuple[int | None, ...]
-    """The loop inside the blocks; None where they have one element."""
+    places: tuple[tuple[int, ...], ...]
+    """The loops over elements: over blocks and, if they have several elements, inside of them."""
     turns: tuple[int | None, ...]
     """The loop over the placements, ascending; None where there is one at most."""
     rank: int
@@ -176,28 +186,26 @@ class MeetingLoops:
     def of(meetings: Sequence[Meeting]) -> MeetingLoops:
         """The loops in the order of the dimensions; those over placements come last."""
         count = 0
-        blocks: list[int] = []
-        rests: list[int | None] = []
+        places: list[tuple[int, ...]] = []
         for meeting in meetings:
-            blocks.append(count)
-            has_rest = meeting.sliding.stride > 1
-            rests.append(count + 1 if has_rest else None)
-            count += 1 + has_rest
+            following = count + len(meeting.result_sizes)
+            places.append(tuple(range(count, following)))
+            count = following
         turns: list[int | None] = []
         for meeting in meetings:
             turns.append(count if meeting.most > 1 else None)
             count += meeting.most > 1
-        return MeetingLoops(tuple(meetings), tuple(blocks), tuple(rests), tuple(turns), count)
+        return MeetingLoops(tuple(meetings), tuple(places), tuple(turns), count)
 
     @property
-    def blocked_sizes(self) -> list[int]:
-        """The sizes of the result in blocks."""
-        sizes: list[int] = []
-        for meeting in self.meetings:
-            sizes.append(meeting.blocks)
-            if meeting.sliding.stride > 1:
-                sizes.append(meeting.sliding.stride)
-        return sizes
+    def result_sizes(self) -> list[int]:
+        """The sizes of the result before reshaping and slicing."""
+        return [size for meeting in self.meetings for size in meeting.result_sizes]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The loops over blocks."""
+        return tuple(loops[0] for loops in self.places)
 
     @property
     def turned(self) -> list[int]:
@@ -209,18 +217,28 @@ class MeetingLoops:
         """Whether the placement is the block, in all dimensions."""
         return all(meeting.always_placed for meeting in self.meetings)
 
+    def _block_and_rest(self, s: ScalarBuilder, dimension: int) -> tuple[SSAValue, SSAValue | None]:
+        """Which block an element is in, and where in it; None for the only place."""
+        meeting, (first, *rest) = self.meetings[dimension], self.places[dimension]
+        if meeting.is_blocked:
+            return s.index(first), s.index(rest[0]) if rest else None
+        position = s.emit(arith.AddiOp, (s.index(first), s.constant(meeting.shift, INDEX)))
+        stride = s.constant(meeting.sliding.stride, INDEX)
+        return s.emit(arith.DivUIOp, (position, stride)), s.emit(arith.RemUIOp, (position, stride))
+
     def place(self, s: ScalarBuilder, dimension: int) -> SSAValue:
         """The placement that is asked, which may not exist."""
         meeting, turn = self.meetings[dimension], self.turns[dimension]
-        place, first = s.index(self.blocks[dimension]), meeting.skipped + meeting.most - 1
+        place, first = self._block_and_rest(s, dimension)[0], meeting.skipped + meeting.most - 1
         if first:
             place = s.emit(arith.SubiOp, (place, s.constant(first, INDEX)))
         return place if turn is None else s.emit(arith.AddiOp, (place, s.index(turn)))
 
     def element(self, s: ScalarBuilder, dimension: int) -> SSAValue:
         """The element of the window that meets this one, which may not exist."""
-        meeting, turn, rest = self.meetings[dimension], self.turns[dimension], self.rests[dimension]
-        element = s.constant(0, INDEX) if rest is None else s.index(rest)
+        meeting, turn = self.meetings[dimension], self.turns[dimension]
+        rest = self._block_and_rest(s, dimension)[1]
+        element = s.constant(0, INDEX) if rest is None else rest
         if turn is None:
             return element
         left = s.emit(arith.SubiOp, (s.constant(meeting.most - 1, INDEX), s.index(turn)))
@@ -282,13 +300,13 @@ def _scattered(
     is_plain = loops.has_plain_places
     turns = [meeting.most for meeting in meetings if meeting.most > 1]
     by_block = projection(loops.rank, loops.blocks)
-    operands = [(picked, by_block), (op.source, by_block)] if is_plain else []
-    operands.append(
-        (
-            empty(builder, TensorType(result.element_type, turns)),
-            projection(loops.rank, tuple(loops.turned)),
-        )
-    )
+    operands: list[tuple[SSAValue, AffineMapAttr]] = []
+    if is_plain:
+        # Placements beyond the last block meet nothing but padding.
+        origin, blocks = [0] * len(meetings), [meeting.blocks for meeting in meetings]
+        for value in (picked, op.source):
+            operands.append((extract_slice(builder, value, origin, blocks), by_block))
+    operands += shape_operands(builder, result.element_type, turns, loops.turned, loops.rank)
     scatter = op.scatter.block
 
     def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -306,15 +324,16 @@ def _scattered(
         (folded,) = inline_computation(s, scatter, (values[-1], value))
         return (s.select(is_it, folded, values[-1]),)
 
-    sizes = loops.blocked_sizes
+    sizes = loops.result_sizes
     start = fill(builder, init, TensorType(result.element_type, sizes))
     parallel = len(sizes)
-    blocked = generic(
+    found = generic(
         builder,
         operands,
         ((start, projection(loops.rank, tuple(range(parallel)))),),
         iterators(parallel, loops.rank - parallel),
         body,
     )[0]
-    whole = reshape(blocked, [m.blocks * m.sliding.stride for m in meetings], op)
-    return extract_slice(builder, whole, [m.shift for m in meetings], result.get_shape())
+    whole = reshape(found, [prod(meeting.result_sizes) for meeting in meetings], op)
+    begins = [meeting.shift if meeting.is_blocked else 0 for meeting in meetings]
+    return extract_slice(builder, whole, begins, result.get_shape())

@@ -29,7 +29,9 @@ Neutral = Callable[[ScalarBuilder], SSAValue]
 """Makes the scalar that stands for padding and holes."""
 
 IMAGE_GROWTH = 8
-"""A padded copy of the base is made up to this many times the elements of base and result."""
+"""A padded copy of the base has up to this many times the elements of base and placements."""
+SMALL_IMAGE = 1 << 12
+"""Elements of a padded copy that is made in any case."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,12 @@ class Sliding:
     @property
     def is_idle(self) -> bool:
         """Whether every placement meets the element of the base of its number, and that only."""
-        return self.elements == 1 and self.is_inside and (self.stride, self.low) == (1, 0) and self.placements == self.base
+        return (
+            self.elements == 1
+            and self.is_inside
+            and (self.stride, self.low) == (1, 0)
+            and self.placements == self.base
+        )
 
     @property
     def is_inside(self) -> bool:
@@ -168,19 +175,29 @@ class WindowLoops:
             k = s.emit(arith.SubiOp, (last, k))
         return s.emit(arith.AddiOp, (position, times(s, k, sliding.dilation)))
 
-    def shape_operand(self, builder: ConversionBuilder, element_type: Attribute) -> SSAValue:
-        """
-        A tensor of the window's sizes that nothing reads: an operand that says them.
-
-        Its map is `shape_map`. The pooling operations of linalg have such operands too.
-        """
+    def shape_operands(
+        self, builder: ConversionBuilder, element_type: Attribute
+    ) -> list[tuple[SSAValue, AffineMapAttr]]:
+        """The `shape_operand` of the window's elements, if there are several."""
         sizes = [d.elements for d in self.dimensions if d.elements > 1]
-        return empty(builder, TensorType(element_type, sizes))
+        return shape_operands(builder, element_type, sizes, self.counted, self.rank)
 
-    @property
-    def shape_map(self) -> AffineMapAttr:
-        """The map of `shape_operand`."""
-        return projection(self.rank, tuple(self.counted))
+
+def shape_operands(
+    builder: ConversionBuilder,
+    element_type: Attribute,
+    sizes: Sequence[int],
+    loops: Sequence[int],
+    rank: int,
+) -> list[tuple[SSAValue, AffineMapAttr]]:
+    """
+    A tensor that nothing reads, with its map: an operand that says how far some loops run.
+
+    The pooling operations of linalg have such operands too. None if there are no such loops.
+    """
+    if not loops:
+        return []
+    return [(empty(builder, TensorType(element_type, sizes)), projection(rank, tuple(loops)))]
 
 
 def _scaled(loop: int, factor: int) -> AffineExpr:
@@ -190,9 +207,7 @@ def _scaled(loop: int, factor: int) -> AffineExpr:
 
 def times(s: ScalarBuilder, index: SSAValue, factor: int) -> SSAValue:
     """An index times a constant."""
-    return (
-        index if factor == 1 else s.emit(arith.MuliOp, (index, s.constant(factor, INDEX)))
-    )
+    return index if factor == 1 else s.emit(arith.MuliOp, (index, s.constant(factor, INDEX)))
 
 
 def sliding_dimensions(window: Window, sizes: Sequence[int]) -> list[Sliding]:
@@ -228,7 +243,8 @@ class WindowElements:
         for dimension, sliding in zip(slides, loops.dimensions, strict=True):
             sizes[dimension] = _image_size(sliding)
         result = element_count([d.placements for d in loops.dimensions])
-        fits = element_count(sizes) <= IMAGE_GROWTH * (element_count(base) + result)
+        limit = max(SMALL_IMAGE, IMAGE_GROWTH * (element_count(base) + result))
+        fits = element_count(sizes) <= limit
         is_inside = all(sliding.is_inside for sliding in loops.dimensions)
         checked = not is_inside and not (fits and neutral)
         return WindowElements(loops, tuple(slides), others, fits, checked)
@@ -294,8 +310,10 @@ class WindowElements:
 
 def _image_size(sliding: Sliding) -> int:
     """The size of the padded base: the base itself where that will do."""
-    is_plain = sliding.low == 0 and sliding.holes == 1
-    return sliding.base if is_plain and sliding.reach <= sliding.base else sliding.reach
+    # An index that is a loop, and nothing else, has to run over all of its dimension.
+    leaves_rest = sliding.stride > 1 or sliding.elements > 1
+    fits = sliding.reach <= sliding.base if leaves_rest else sliding.reach == sliding.base
+    return sliding.base if fits and (sliding.low, sliding.holes) == (0, 1) else sliding.reach
 
 
 def image_of(

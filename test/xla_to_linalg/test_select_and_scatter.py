@@ -1,0 +1,89 @@
+"""Select-and-scatter on the tensors level and as machine code, against the reference."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_programs import numbers
+from sweeps import each_or_full
+from tensors_level import check, check_natively
+from window_programs import random_numbers, select_and_scatter, window_dimensions
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.types import ELEMENT_TYPES, ElementClass
+from xla_dialect.window import Window, WindowDimension
+
+
+def greater_or_equal(x: Any, y: Any) -> XlaOp:
+    """The `select` of max-pool gradients."""
+    return CompareOp(x, y, direction="GE")
+
+
+def less(x: Any, y: Any) -> XlaOp:
+    return CompareOp(x, y, direction="LT")
+
+
+def never(x: Any, _y: Any) -> XlaOp:
+    return CompareOp(x, x, direction="NE")
+
+
+@given(
+    st.lists(window_dimensions(dilates=False), max_size=3),
+    st.sampled_from([greater_or_equal, less, never]),
+    st.sampled_from([binary.AddOp, binary.SubtractOp]),
+    st.data(),
+)
+def test_any_window(
+    dimensions: list[WindowDimension], select: Any, scatter: Any, data: st.DataObject
+) -> None:
+    window = Window(tuple(dimensions))
+    sizes = [data.draw(st.integers(0 if d == 0 else 1, 6)) for d in range(len(dimensions))]
+    seed = data.draw(st.integers(0, 99))
+    operand = random_numbers(seed, "s32", sizes)
+    source = random_numbers(seed + 1, "s32", window.placements(sizes))
+    build = select_and_scatter(window, "s32", select, scatter)
+    check(build, operand, source, numbers("s32", 7))
+    check_natively(build, operand, source, numbers("s32", 7))
+
+
+@pytest.mark.parametrize(
+    "name",
+    each_or_full((e.name for e in ELEMENT_TYPES), ("pred", "u4", "f8e5m2", "bf16", "f32", "c64")),
+)
+def test_every_type(name: str) -> None:
+    """The order of additions shows in their rounding; NaN is kept, or picked, as `select` says."""
+    row = next(e for e in ELEMENT_TYPES if e.name == name)
+    window = Window.parse("size=3x2 stride=1x2 pad=1_1x0_1")
+    operand = random_numbers(0, name, (4, 5))
+    if row.element_class & ElementClass.FLOAT:
+        operand[1, 1:4] = numbers(name, [np.nan, -0.0, 0.0])
+    source = numbers(name, np.linspace(0, 7, 12).reshape(4, 3))
+    select = binary.AndOp if name == "pred" else less
+    if row.element_class == ElementClass.COMPLEX:
+        select = never
+    scatter = binary.XorOp if name == "pred" else binary.AddOp
+    build = select_and_scatter(window, name, select, scatter)
+    init = numbers(name, 1)
+    check(build, operand, source, init)
+    check_natively(build, operand, source, init)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size=1000000000 pad=999999999_4",
+        "size=3 stride=1000000000 pad=1000000000_1000000000",
+        "size=1000000000 stride=2 pad=500000000_500000000",
+    ],
+)
+def test_padding_out_of_proportion_takes_no_memory(text: str) -> None:
+    window = Window.parse(text)
+    operand = random_numbers(0, "s32", (5,))
+    source = random_numbers(1, "s32", window.placements((5,)))
+    build = select_and_scatter(window, "s32", greater_or_equal, binary.AddOp)
+    check(build, operand, source, numbers("s32", 3))
+    check_natively(build, operand, source, numbers("s32", 3))
