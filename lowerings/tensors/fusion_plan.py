@@ -206,6 +206,10 @@ class FusionPlan:
         rank = len(group.sizes)
         if len(places) != 1 or not node.is_pointwise or not is_permutation(places[0], rank):
             return False
+        # Loops over a slice that begins with the first element look like those over all of it.
+        runs = [group.sizes[loop] for loop, _, _ in places[0] if loop is not None]
+        if tuple(runs) != node.sizes:
+            return False
         return any(group.reduces) or places[0] == identity(rank)
 
     def _place_in(self, node: Node, group: Group, demand: Demand) -> Indices:

@@ -213,3 +213,14 @@ def test_time_is_about_linear(count: int) -> None:
 
     loops = fused(build, numbers("s32", np.arange(3)))
     assert 1 < len(loops) < count / 50
+
+
+def test_users_of_a_slice_do_not_compute_the_whole() -> None:
+    """The slice begins with the first element, where its loops look like those of the whole."""
+
+    def program(x: Any) -> list[Any]:
+        whole = unary.ExponentialOp(x).result
+        part = SliceOp(whole, start_indices=[0, 0], limit_indices=[4, 7], strides=[1, 1]).result
+        return [whole, unary.NegateOp(part).result]
+
+    check(program, X, ulps=4)
