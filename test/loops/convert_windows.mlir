@@ -2,7 +2,7 @@
 
 // Eight places of a row by two vectors of features are summed up at once; the elements of a row of
 // the kernel, with their features, are one loop.
-// CHECK-LABEL: @contraction_kernel
+// CHECK-LABEL: func.func private @contraction_kernel
 // CHECK:         scf.for
 // CHECK:           scf.for
 // CHECK:             scf.for %{{.*}} = %c0 to %c3 step %c1 iter_args
@@ -18,7 +18,7 @@ func.func @convolution(%x: tensor<2x8x8x32xf32>, %k: tensor<3x3x32x32xf32>)
 }
 
 // Features run in lanes; the running maximum stays in a register.
-// CHECK-LABEL: @reduce_maximumf_kernel
+// CHECK-LABEL: func.func private @reduce_maximumf_kernel
 // CHECK:         scf.for
 // CHECK:           scf.for
 // CHECK-NEXT:        %[[R:.*]] = scf.for %{{.*}} = %c0 to %c2 {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<16xf32>)

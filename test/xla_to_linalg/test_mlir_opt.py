@@ -2,18 +2,21 @@
 
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from small_programs import Built, computation, constant, function, shape
 from tensors_level import TO_TENSORS, lower
+from window_programs import reduce_window, select_and_scatter
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
 from xla_dialect.attributes import ComparisonType
+from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
-from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, bitcast_type
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import (
@@ -31,8 +34,9 @@ from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array, element_name
 from xla_dialect.violation import Violation
+from xla_dialect.window import Window, WindowAttr
 
 NAMES = [e.name for e in ELEMENT_TYPES]
 
@@ -118,11 +122,38 @@ def movement(a: Any, b: Any, i: Any) -> Built:
     ]
 
 
+WINDOW = Window.parse("size=2x2 stride=2x1 pad=1_0x1_1")
+
+
+def windows(a: Any, b: Any, s: Any) -> Built:
+    """The operations with windows: known and unknown computations, several inputs, running sums."""
+    name = element_name(a.type.element_type)
+    running = Window.parse("size=1x4 pad=0_0x3_0")
+    add, pair = elementwise_binary.AddOp, lambda x, y, z, w: [add(x, z), add(y, w)]
+    compare = partial(CompareOp, direction="EQ")
+    found: list[XlaOp] = [
+        reduce_window(WINDOW, [name], add)(a, b),
+        reduce_window(WINDOW, [name], lambda x, y: add(add(x, y), y))(a, b),
+        reduce_window(WINDOW, [name] * 2, pair)(a, a, b, b),
+        reduce_window(running, [name], add)(a, b),
+        select_and_scatter(WINDOW, name, compare, add)(a, s, b),
+    ]
+    if name != "pred":
+        base = ReshapeOp(a, result_types=[array(a.type.element_type, (3, 4, 1))])
+        kernel = ReshapeOp(s, result_types=[array(a.type.element_type, (2, 5, 1))])
+        labels, window = "b0f_o0i->b0f", WindowAttr(Window.parse("size=5 pad=2_2"))
+        found.append(ConvolutionOp(base, kernel, window=window, dim_labels=labels))
+    return found
+
+
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("name", NAMES)
 def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> None:
     functions = [*elementwise(name), *conversions(name)]
     functions.append(function("movement", [f"{name}[3,4]", f"{name}[]", "u8[]"], movement))
+    placements = WINDOW.placements((3, 4))
+    source = array(BY_NAME[name].type, placements)
+    functions.append(function("windows", [f"{name}[3,4]", f"{name}[]", source], windows))
     functions.append(function("constants", [], lambda: [constant(name, [1, 0]), constant(name, 1)]))
     if name != "pred":
         result = shape(f"{name}[5]")

@@ -64,8 +64,7 @@ func.func @any_computation(%x: tensor<8xf32>, %init: tensor<f32>) -> tensor<8xf3
 
 // A window from the beginning to its place: one addition an element.
 // CHECK-LABEL: @running
-// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
-// CHECK-SAME:      -> (tensor<1x8x1xf32>, f32)
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (tensor<1x8x1xf32>, f32)
 // CHECK:           %[[VALUE:.*]] = tensor.extract %{{.*}}[%{{.*}}, %[[I]], %{{.*}}]
 // CHECK-NEXT:      %[[NEXT:.*]] = arith.addf %[[SUM]], %[[VALUE]] : f32
 // CHECK-NEXT:      %[[WRITTEN:.*]] = tensor.insert %[[NEXT]] into %[[OUT]]
