@@ -290,7 +290,7 @@ def _memory_lines(type_: Array) -> Iterator[str]:
 
 def _stride(stride: int | None, bits: int) -> str:
     if stride is None:
-        return "no single stride: tiles cut it, so steps differ"
+        return "tiles cut it: it has no stride of its own"
     bytes_ = f", {_count(stride * bits // 8, 'byte')}" if stride * bits % 8 == 0 else ""
     return f"a step along it is {_count(stride, 'element')} of memory{bytes_}"
 

@@ -141,8 +141,10 @@ def strides(type_: Array) -> tuple[int | None, ...]:
     """
     For each dimension how many elements of memory lie between neighbours along it.
 
-    None where that is not one number: a tile cuts the dimension. A dimension of at most one element
-    has the stride that a longer one would have inside its tile. Raises LayoutError for splits.
+    None where that is not one number: a tile cuts the dimension. (Where several levels of tiles
+    join dimensions by `*`, also for a few that happen to have one.) A dimension of at most one
+    element has the stride that a longer one would have inside its tile. Raises LayoutError for
+    splits.
     """
     layout, sizes = layout_of(type_), sizes_of(type_)
     if layout.split_configs:

@@ -182,7 +182,8 @@ def test_strides_are_distances_in_memory(case: tuple[tuple[int, ...], Layout]):
     for dimension, stride in enumerate(strides(typed("f32", sizes, layout))):
         distances = set(np.diff(by_element, axis=dimension).ravel().tolist())
         if stride is None:
-            assert len(distances) > 1
+            is_joined_again = len(layout.tiles) > 1 and any(None in tile for tile in layout.tiles)
+            assert len(distances) > 1 or not by_element.size or is_joined_again
         else:
             assert distances <= {stride}
 
