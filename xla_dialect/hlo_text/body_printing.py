@@ -1,53 +1,39 @@
 """The instructions of one computation, printed from the operations of a block.
 
-What the dialect has and HLO does not is spelled out on the way. Several results are a tuple, and
-`get-tuple-element` where one of them is used; several carried values of a loop, and several
-operands of a branch, are a tuple as well. A region that uses values from around it gets them as
-parameters (loops and branches), or copies of them (constants, everywhere).
+Several results of an operation are a tuple, and `get-tuple-element` where one of them is used.
+`computation_printing.py` has the operations that are irregular.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, TupleType
-from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from xla_dialect.hlo_text.attributes import names as names_in
 from xla_dialect.hlo_text.errors import Inexpressible
-from xla_dialect.hlo_text.instruction_forms import name_list
 from xla_dialect.hlo_text.naming import FreeNames, given_name
-from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode
+from xla_dialect.hlo_text.opcodes import OPCODE_OF, Opcode
 from xla_dialect.hlo_text.program_printing import Body, ProgramPrinter
 from xla_dialect.hlo_text.shapes import number_every_fifth
 from xla_dialect.hlo_text.structure_printing import (
     NOTHING,
     Bundle,
     Facts,
-    dictionaries,
-    facts_of_regions,
     fail,
-    free_values,
     is_constant,
-    only_block,
     parent_of,
     result_tuple,
     tuple_of,
 )
-from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
-from xla_dialect.op import XlaOp
-from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp
-from xla_dialect.ops.control_flow import CallOp, ConditionalOp, FusionOp, ReturnOp, WhileOp
-from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.types import PRED, is_scalar
+from xla_dialect.ops.control_flow import ReturnOp
 
 
-class BodyPrinter:
+class BodyPrinter(ABC):
     """Prints one computation; `outer` prints the one around it, if there is one."""
 
     def __init__(self, program: ProgramPrinter, outer: BodyPrinter | None = None):
@@ -62,8 +48,10 @@ class BodyPrinter:
         """How many names there are."""
         self._percent = "%" if program.options.print_percent else ""
         self._names = FreeNames(program.keywords)
-        self._given: frozenset[str] = frozenset()
-        """The names that operations of this block have; those that are made up differ."""
+        self._given: dict[Operation, str] = {}
+        """The names that operations of this block have."""
+        self._reserved: frozenset[str] = frozenset()
+        """All of them; names that are made up differ."""
         self._operands: dict[SSAValue, str] = {}
         """How values are written as operands: `%x`, or with the shape."""
         self._bundles: dict[Operation | Block, Bundle] = {}
@@ -72,6 +60,8 @@ class BodyPrinter:
         self._waiting: list[tuple[int, int]] = []
         """Parameters that are still to be printed: line and number, in descending order."""
         self._block = Block()
+        self._values: Sequence[SSAValue] = ()
+        """The parameters, as long as they are not a tuple."""
         self._facts: Sequence[Facts] = ()
         self._asynchronous: dict[Operation, str] = {}
         """The opcodes that the operations of `negate-start` and its like run."""
@@ -94,9 +84,10 @@ class BodyPrinter:
         the captured ones are returned as well, after the results.
         """
         self._block = block
-        self._given = frozenset(
-            name for op in block.ops if op.results and (name := _given_name(op, op.results[0]))
-        )
+        for op in block.ops:
+            if op.results and (name := _given_name(op, op.results[0])) is not None:
+                self._given[op] = name
+        self._reserved = frozenset(self._given.values())
         if packed and len(block.args) + len(captured) != 1:
             self._packed_parameter([*block.args, *captured], captured, facts)
         else:
@@ -201,7 +192,7 @@ class BodyPrinter:
     def _resolve(self, value: SSAValue) -> str:
         """Takes a value out of its tuple, or gets one that is defined around this block."""
         bundle = self._bundles.get(value.owner)
-        place = getattr(value, "index", 0)
+        place = _index_of(value)
         if value in self._captured:
             bundle, place = self._bundles[self._block], self._captured[value]
         if bundle is not None:
@@ -238,20 +229,19 @@ class BodyPrinter:
         if len(values) == 1:
             return self.operand(values[0])
         if values:
-            bundle = self._bundles.get(values[0].owner)
-            if bundle is not None and self._is_whole(bundle, values):
+            owner = self._block if values[0] in self._captured else values[0].owner
+            bundle = self._bundles.get(owner)
+            places = [self._place_in(owner, value) for value in values]
+            if bundle is not None and places == list(range(len(bundle.paths))):
                 return bundle.text
         operands = [self.operand(value) for value in values]
         return self.emit("tuple", tuple_of([value.type for value in values]), "tuple", operands)
 
-    def _is_whole(self, bundle: Bundle, values: Sequence[SSAValue]) -> bool:
-        """Whether the values are all those of the tuple, in order."""
-        owner = values[0].owner
-        return len(values) == len(bundle.paths) and all(
-            self._captured.get(value, -1) == i
-            or (value.owner is owner and getattr(value, "index", -1) == i)
-            for i, value in enumerate(values)
-        )
+    def _place_in(self, owner: Operation | Block, value: SSAValue) -> int:
+        """The place of a value among the values of a bundle; -1 if it is none of them."""
+        if owner is self._block and value in self._captured:
+            return self._captured[value]
+        return _index_of(value) if value.owner is owner else -1
 
     # Instructions
 
@@ -260,12 +250,16 @@ class BodyPrinter:
         opcode = OPCODE_OF.get(type(op))  # pyright: ignore[reportArgumentType]
         results = op.results
         if opcode is None or op.regions or len(results) != 1 or opcode.name in _IRREGULAR:
-            self._irregular(op, opcode)
+            self.irregular(op, opcode)
             return
         operands = [self.operand(operand) for operand in op.operands]
         if opcode.packed:
             operands = self._packed_operands(op, opcode)
         self._define(op, opcode.name, operands, self._attributes(op, opcode))
+
+    @abstractmethod
+    def irregular(self, op: Operation, opcode: Opcode | None) -> None:
+        """Prints an operation with regions, with several results, or of an irregular opcode."""
 
     def emit(
         self,
@@ -276,7 +270,7 @@ class BodyPrinter:
         attributes: str = "",
     ) -> str:
         """Adds an instruction with a name like this one, and returns it as an operand."""
-        name = self._spelled(self._names.take(name, self._given))
+        name = self._spelled(self._names.take(name, self._reserved))
         return self._add(name, type_, opcode, operands, attributes)
 
     def _define(
@@ -286,17 +280,23 @@ class BodyPrinter:
         operands: Sequence[str],
         attributes: str,
         extra: Sequence[Attribute] = (),
+        types: Sequence[Attribute] | None = None,
     ) -> None:
-        """Adds the instruction for an operation, whose results are known from then on."""
+        """
+        Adds the instruction for an operation, whose results are known from then on.
+
+        `extra`: types of elements of the tuple beyond the results; `types`: of the results, where
+        the operation itself does not say all of them.
+        """
         results = op.results
-        first = results[0] if results else None
-        given = None if first is None else _given_name(op, first)
-        name = self._names.take(given) if given else self._names.take(opcode, self._given)
+        given = self._given.get(op)
+        name = self._names.take(given or opcode, () if given else self._reserved)
         name = self._spelled(name)
-        if first is not None and len(results) == 1 and not extra:
-            self._operands[first] = self._add(name, first.type, opcode, operands, attributes)
+        if len(results) == 1 and not extra:
+            type_ = results[0].type if types is None else types[0]
+            self._operands[results[0]] = self._add(name, type_, opcode, operands, attributes)
             return
-        type_, paths = result_tuple(op, extra)
+        type_, paths = result_tuple(op, types or op.result_types, extra)
         text = self._add(name, type_, opcode, operands, attributes)
         self._bundles[op] = Bundle(text, type_, paths)
 
@@ -323,15 +323,35 @@ class BodyPrinter:
             return f"{self.program.type_text(type_)} {name}"
         return name
 
+    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[str]:
+        """The operands, those that are a single one in HLO as a tuple."""
+        values = op.operands
+        if not opcode.packed:
+            return [self.operand(value) for value in values]
+        places = opcode.operation.contract().structure.operands.places(len(values))
+        operands: list[str] = []
+        for name, place in places.items():
+            if isinstance(place, slice) and name in opcode.packed:
+                operands.append(self.pack(values[place]))
+            elif isinstance(place, slice):
+                operands.extend(self.operand(value) for value in values[place])
+            elif place is not None:
+                operands.append(self.operand(values[place]))
+        return operands
+
     # Attributes
 
     def _attributes(self, op: Operation, opcode: Opcode, computations: str = "") -> str:
         """All attributes of an instruction, those that name its computations in the middle."""
-        attributes = op.attributes
+        return self._attributes_of(opcode, op.properties, op.attributes, computations)
+
+    def _attributes_of(
+        self, opcode: Opcode, properties: Facts, attributes: Facts, computations: str
+    ) -> str:
         text = ""
         for is_kept, form in self.program.own_attributes(opcode):
             if not is_kept:
-                text += form.text(op.properties)
+                text += form.text(properties)
             elif attributes:
                 text += form.text(attributes)
         text += computations
@@ -364,197 +384,24 @@ class BodyPrinter:
         found = [f"{self._percent}{name}" for name, _ in names_in(text) if name in known]
         return f", control-predecessors={{{', '.join(found)}}}" if found else ""
 
-    # What is irregular
 
-    def _irregular(self, op: Operation, opcode: Opcode | None) -> None:
-        match op:
-            case ConstantOp():
-                self._constant(op)
-            case CallOp() | FuncCallOp():
-                self._call(op)
-            case WhileOp():
-                self._while(op)
-            case ConditionalOp():
-                self._conditional(op)
-            case AsyncStartOp() if self._has_joint_name(op):
-                self._joint_start(op)
-            case AsyncUpdateOp() | AsyncDoneOp():
-                self._later_part(op)
-            case XlaOp() if opcode is not None:
-                names = self._computations(op)
-                called = self._naming(opcode, names, op)
-                operands = self._packed_operands(op, opcode)
-                self._define(op, opcode.name, operands, self._attributes(op, opcode, called))
-            case _:
-                fail(op, f"HLO text has no operation {op.name}")
-
-    def _constant(self, op: ConstantOp) -> None:
-        literal = self.program.literal_text(op.value)
-        self._define(op, "constant", [literal], self._attributes(op, OPCODE_OF[ConstantOp]))
-
-    def _call(self, op: CallOp | FuncCallOp) -> None:
-        symbol = op.to_apply if isinstance(op, CallOp) else op.callee
-        called = self.program.function_name(symbol.string_value())
-        if called is None:
-            fail(op, f"{op.name}: there is no function @{symbol.string_value()} with a body")
-        operands = [self.operand(operand) for operand in op.operands]
-        naming = self._naming(OPCODES["call"], [called], op)
-        self._define(op, "call", operands, self._attributes(op, OPCODES["call"], naming))
-
-    def _while(self, op: WhileOp) -> None:
-        captured = free_values(op.regions)
-        init = self.pack([*op.init, *captured])
-        names = self._computations(op, lambda i: (captured, i == 1))
-        called = self._naming(OPCODES["while"], names, op)
-        attributes = self._attributes(op, OPCODES["while"], called)
-        extra = [value.type for value in captured]
-        self._define(op, "while", [init], attributes, extra)
-
-    def _conditional(self, op: ConditionalOp) -> None:
-        operands = [self.operand(op.branch_index)]
-        given = list(op.branch_operands)
-        captures: list[Sequence[SSAValue]] = []
-        for region in op.regions:
-            count = len(region.block.args)
-            captured = free_values([region])
-            captures.append(captured)
-            operands.append(self.pack([*given[:count], *captured]))
-            given = given[count:]
-        names = self._computations(op, lambda i: (captures[i], False))
-        called = self._naming(OPCODES["conditional"], names, op)
-        self._define(
-            op, "conditional", operands, self._attributes(op, OPCODES["conditional"], called)
-        )
-
-    def _packed_operands(self, op: Operation, opcode: Opcode) -> list[str]:
-        """The operands, those that are a single one in HLO as a tuple."""
-        values = op.operands
-        if not opcode.packed:
-            return [self.operand(value) for value in values]
-        places = opcode.operation.contract().structure.operands.places(len(values))
-        operands: list[str] = []
-        for name, place in places.items():
-            if isinstance(place, slice) and name in opcode.packed:
-                operands.append(self.pack(values[place]))
-            elif isinstance(place, slice):
-                operands.extend(self.operand(value) for value in values[place])
-            elif place is not None:
-                operands.append(self.operand(values[place]))
-        return operands
-
-    # Asynchronous operations
-
-    def _has_joint_name(self, op: AsyncStartOp) -> bool:
-        """Whether it was, or can be, written as `negate-start`: one operation on its operands."""
-        if "xla.computations" in op.attributes:
-            return False
-        block = op.calls.block
-        first, last = block.first_op, block.last_op
-        return (
-            first is not None
-            and first.next_op is last
-            and len(op.results) == 1
-            and type(first) in OPCODE_OF
-            and f"{OPCODE_OF[type(first)].name}-start" not in OPCODES  # pyright: ignore[reportArgumentType]
-            and not isinstance(first, ConstantOp | CallOp | WhileOp | ConditionalOp)
-            and list(first.operands) == list(block.args)
-            and last is not None
-            and list(last.operands) == list(first.results)
-        )
-
-    def _joint_start(self, op: AsyncStartOp) -> None:
-        inner = cast(XlaOp, op.calls.block.first_op)
-        opcode = OPCODE_OF[type(inner)]
-        operands = [self.operand(operand) for operand in op.operands]
-        names = self._computations(inner)
-        own = self._attributes(inner, opcode, self._naming(opcode, names, inner))
-        outer = self._attributes(op, OPCODES["async-start"])
-        self._asynchronous[op] = opcode.name
-        self._define(op, f"{opcode.name}-start", operands, own + outer)
-
-    def _later_part(self, op: AsyncUpdateOp | AsyncDoneOp) -> None:
-        opcode = OPCODE_OF[type(op)]
-        operands = self._packed_operands(op, opcode)
-        name = opcode.name
-        owner = op.operands[0].owner
-        base = self._asynchronous.get(owner) if isinstance(owner, Operation) else None
-        if base is not None:
-            self._asynchronous[op] = base
-            name = base + name.removeprefix("async")
-        self._define(op, name, operands, self._attributes(op, opcode))
-
-    # Computations
-
-    def _computations(
-        self,
-        op: Operation,
-        captures: Callable[[int], tuple[Sequence[SSAValue], bool]] = lambda _: ((), False),
-    ) -> list[str]:
-        """
-        Prints the regions of an operation as computations; returns their names.
-
-        `captures`: the values from around it that a region takes, and whether it returns them too.
-        """
-        regions = op.regions
-        if not regions:
-            return []
-        attributes = op.attributes
-        names: Sequence[str | None] = name_list(attributes.get("xla.computations"))
-        if len(names) != len(regions):
-            names = [None] * len(regions)
-        facts = facts_of_regions(attributes.get("xla.parameters"), len(regions))
-        kept = dictionaries(attributes.get("xla.computation_attributes"), len(regions))
-        packed = isinstance(op, WhileOp | ConditionalOp)
-        found: list[str] = []
-        for i, (region, name) in enumerate(zip(regions, names, strict=True)):
-            captured, hands_on = captures(i)
-            body = BodyPrinter(self.program, self).print_block(
-                only_block(region, op),
-                facts[i],
-                packed=packed,
-                captured=captured,
-                hands_on=hands_on,
-            )
-            make_name = partial(_new_name, op, i, body)
-            may_share = not packed and not isinstance(op, FusionOp | AsyncStartOp)
-            found.append(self.program.add_region(name, body, kept[i], make_name, may_share))
-        return found
-
-    def _naming(self, opcode: Opcode, called: Sequence[str], op: Operation) -> str:
-        """The attributes that name the computations: `, condition=%a, body=%b`."""
-        if not called:
-            return ""
-        self.callees.update(dict.fromkeys(called))
-        names = [self.program.reference(name) for name in called]
-        alternatives = opcode.computations
-        chosen = alternatives[0]
-        if isinstance(op, ConditionalOp) and is_scalar(op.branch_index.type, PRED):
-            chosen = alternatives[1]
-        if chosen[0] in COMPUTATION_LISTS:
-            return f", {chosen[0]}={{{', '.join(names)}}}"
-        return "".join(f", {key}={name}" for key, name in zip(chosen, names, strict=True))
-
-
-_IRREGULAR = frozenset({"constant", "call", "while", "conditional", "async-update", "async-done"})
+_IRREGULAR = frozenset(
+    {
+        *("constant", "call", "while", "conditional", "custom-call"),
+        *("async-update", "async-done"),
+    }
+)
 """Opcodes that are special even where they have no regions and one result."""
-
-
-def _new_name(op: Operation, number: int, body: Body) -> str:
-    """A name for the computation of a region: that of its only operation, or of the region."""
-    if len(body.lines) == len(body.parameters) + 1:
-        match = _ROOT_OPCODE.search(body.lines[-1])
-        if match is not None:
-            return match.group(1).replace("-", "_")
-    opcode = op.name.removeprefix("xla.")
-    regions = OPCODE_OF[type(op)].computations[0]  # pyright: ignore[reportArgumentType]
-    return f"{opcode}_{regions[min(number, len(regions) - 1)]}"
-
-
-_ROOT_OPCODE = re.compile(r"^  ROOT [^=]* = [^(]*? ([a-z][a-z0-9-]*)\(")
 
 
 def _given_name(op: Operation, result: SSAValue) -> str | None:
     return given_name(result.name_hint, op.attributes.get("xla.name"))
+
+
+def _index_of(value: SSAValue) -> int:
+    """The number of a result among results, of a parameter among parameters."""
+    assert isinstance(value, OpResult | BlockArgument)
+    return value.index
 
 
 def _position(facts: Facts, number: int) -> int:

@@ -35,22 +35,29 @@ class AttributeForm:
         self._write = write
         self._default = tuple(default)
         self._implied = "" if implied is None else self._prefix + implied
-        self._memo: dict[tuple[int, ...], tuple[Sequence[Attribute], str]] = {}
+        self._memo: dict[int | tuple[int, ...], tuple[Sequence[Attribute], str]] = {}
         """By the identities of the values, which are held to keep these unique."""
 
     def text(self, found: Attributes) -> str:
         """`, name=value`, or nothing where the values are absent or the default."""
-        values = [found.get(key) for key in self._keys]
-        memo_key = tuple(map(id, values))
+        keys = self._keys
+        if len(keys) == 1:
+            memo_key = id(found.get(keys[0]))
+        else:
+            memo_key = tuple([id(found.get(key)) for key in keys])
         known = self._memo.get(memo_key)
-        if known is not None:
-            return known[1]
-        text = self._implied
-        present = [value for value in values if value is not None]
-        if len(present) == len(values) and tuple(present) != self._default:
-            text = self._prefix + self._write(*present)
-        self._memo[memo_key] = present, text
-        return text
+        if known is None:
+            known = self._memo[memo_key] = self._written(found)
+        return known[1]
+
+    def _written(self, found: Attributes) -> tuple[Sequence[Attribute], str]:
+        """The values that are there, and their text."""
+        present = [found[key] for key in self._keys if key in found]
+        if len(present) < len(self._keys):
+            return present, self._implied
+        if tuple(present) == self._default:
+            return present, ""
+        return present, self._prefix + self._write(*present)
 
 
 def own_attributes(opcode: Opcode) -> tuple[tuple[bool, AttributeForm], ...]:
@@ -117,8 +124,8 @@ def _frontend_attributes(value: Attribute) -> str:
     return frontend_attributes({name: plain_text(entry) for name, entry in value.data.items()})
 
 
-def _shardy(value: Attribute) -> str:
-    return frontend_attributes({"xla.sdy.sharding": plain_text(value)})
+def _shardy(name: str, value: Attribute) -> str:
+    return frontend_attributes({name: plain_text(value)})
 
 
 def frontend_attributes(entries: Mapping[str, str]) -> str:
@@ -134,10 +141,8 @@ def plain_text(value: Attribute) -> str:
 OF_STABLEHLO: Mapping[str, tuple[str, Write]] = {
     "mhlo.sharding": ("sharding", _sharding),
     "mhlo.frontend_attributes": ("frontend_attributes", _frontend_attributes),
-    "sdy.sharding": (
-        "frontend_attributes",
-        _shardy,
-    ),
+    "sdy.sharding": ("frontend_attributes", partial(_shardy, "xla.sdy.sharding")),
+    "sdy.sharding_rule": ("frontend_attributes", partial(_shardy, "xla.sdy.sharding_rule")),
 }
 """What programs of StableHLO carry that HLO has attributes for: name there, and text of the value
 here. Shardings of Shardy travel as frontend attributes, as XLA has them."""

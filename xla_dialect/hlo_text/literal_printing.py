@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.errors import Inexpressible
@@ -32,6 +32,28 @@ Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 MAX_EMPTY_ROWS = 1 << 20
 """How many pairs of braces without elements are printed, as f32[1000,0] has."""
+
+MAX_SPLAT_ELEMENTS = 1 << 20
+"""The largest literal that is printed where a single element stands for all."""
+
+
+def splat_element(value: Attribute) -> DenseIntOrFPElementsAttr[Any] | None:
+    """
+    The scalar literal that a literal beyond `MAX_SPLAT_ELEMENTS` consists of.
+
+    None for any other literal.
+    """
+    if isinstance(value, ArrayAttr) or not isinstance(value, DenseIntOrFPElementsAttr):
+        return None
+    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+    type_ = cast(Array, dense.type)
+    row = BY_TYPE.get(type_.element_type)
+    if row is None or len(dense.data.data) > max(row.bits // 8, 1):
+        return None
+    if element_count(type_.get_shape()) <= MAX_SPLAT_ELEMENTS:
+        return None
+    scalar = TensorType(cast(Any, type_.element_type), ())
+    return DenseIntOrFPElementsAttr(scalar, dense.data)
 
 
 def spell_literal(value: Attribute) -> str:
@@ -57,6 +79,11 @@ def spell_literal(value: Attribute) -> str:
     if not sizes:
         (text,) = texts
         return _WORDS[text] if element.element_class is ElementClass.PRED else text
+    if len(texts) == 1:
+        # One element may stand for all.
+        if element_count(sizes) > MAX_SPLAT_ELEMENTS:
+            raise Inexpressible(f"a literal of {element_count(sizes)} equal elements")
+        texts *= element_count(sizes)
     return _in_braces(texts, sizes)
 
 
@@ -129,7 +156,9 @@ def _spell_floats(numbers: Numbers) -> list[str]:
         texts = _format(exact, digits)
     else:
         few = digits - (3 if numbers.itemsize == 4 else 2)
-        candidates = np.flatnonzero(_may_be_short(numbers, exact, few))
+        candidates = np.arange(len(numbers))
+        if len(numbers) > _FEW:
+            candidates = np.flatnonzero(_may_be_short(numbers, exact, few))
         short = _format(exact[candidates], few)
         back = np.array(list(map(float, short)), np.float64).astype(numbers.dtype)
         same = back == numbers[candidates]
@@ -161,6 +190,9 @@ def _may_be_short(numbers: Numbers, exact: Numbers, digits: int) -> Numbers:
         close = difference <= magnitude * np.finfo(numbers.dtype).eps
     return close | ~np.isfinite(scale) | (magnitude < _SMALL[numbers.itemsize])
 
+
+_FEW = 64
+"""So many numbers are all printed with few digits first."""
 
 _SMALL = {4: 1e-35, 8: 1e-290}
 """Below lie the denormal numbers, by the size in bytes; their precision differs."""

@@ -13,7 +13,7 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from xla_dialect.hlo_text.body_printing import BodyPrinter
+from xla_dialect.hlo_text.computation_printing import ComputationPrinter
 from xla_dialect.hlo_text.errors import Inexpressible
 from xla_dialect.hlo_text.importer import ENTRY_SYMBOL, TABLE_ATTRIBUTES
 from xla_dialect.hlo_text.instruction_forms import name_list
@@ -42,7 +42,7 @@ def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
         block = only_block(function.body, function)
         facts = dictionaries(function.arg_attrs, len(block.args))
         try:
-            body = BodyPrinter(program).print_block(block, facts)
+            body = ComputationPrinter(program).print_block(block, facts)
         except Inexpressible as error:
             fail(function, str(error))
         symbol = function.sym_name.data

@@ -23,6 +23,9 @@ from xla_dialect.hlo_text.print_options import LARGE, HloPrintOptions
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.types import Array, element_count
 
+_MEMORIZED_BYTES = 64
+"""The largest literal that is looked up among those printed before."""
+
 
 @dataclass
 class Body:
@@ -73,6 +76,8 @@ class ProgramPrinter:
         self._types: dict[int, tuple[Attribute, str]] = {}
         """By the identity of the type, which is held to keep it unique."""
         self._shapes: dict[int, tuple[Attribute, str]] = {}
+        self._literals: dict[tuple[str, bytes], str] = {}
+        """By type and elements."""
         self._own: dict[str, tuple[tuple[bool, AttributeForm], ...]] = {}
         self._trailing = {
             kept_name(name): kept_form(name, kept_name(name)) for name in COMPUTATION_ATTRIBUTES
@@ -92,7 +97,17 @@ class ProgramPrinter:
         """A literal, or `{...}` where it is large and these are not printed."""
         if not self.options.print_large_constants and _elements(value) > LARGE:
             return "{...}"
-        return spell_literal(value)
+        if isinstance(value, ArrayAttr) or not isinstance(value, DenseIntOrFPElementsAttr):
+            return spell_literal(cast(Attribute, value))
+        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+        data = dense.data.data
+        if len(data) > _MEMORIZED_BYTES:
+            return spell_literal(dense)
+        key = self.type_text(dense.type), data
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = spell_literal(dense)
+        return known
 
     def own_attributes(self, opcode: Opcode) -> tuple[tuple[bool, AttributeForm], ...]:
         """See `instruction_forms`."""

@@ -67,14 +67,16 @@ def tuple_of(types: Iterable[Attribute]) -> TupleType:
     return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
 
 
-def result_tuple(op: Operation, extra: Sequence[Attribute]) -> tuple[Attribute, list[Path]]:
+def result_tuple(
+    op: Operation, types: Sequence[Attribute], extra: Sequence[Attribute]
+) -> tuple[Attribute, list[Path]]:
     """
-    The type that HLO has for several results, and where each of them is in it.
+    The type that HLO has for several results of these types, and where each of them is in it.
 
     `extra`: types of elements that follow the results. Where an operation has the leaves of nested
     tuples as results, HLO has the nested tuples.
     """
-    types = [*op.result_types, *extra]
+    types = [*types, *extra]
     flat = tuple_of(types), [(i,) for i in range(len(types))]
     if not isinstance(op, XlaOp) or extra:
         return flat
