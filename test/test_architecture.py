@@ -52,6 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.float_formats",
         "lowerings.linalg_extension",
         "lowerings.reshapes",
+        "lowerings.scalar_attributes",
         "lowerings.vector_extension",
     ),
     (

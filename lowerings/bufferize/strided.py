@@ -89,6 +89,12 @@ def _strided_type(
     )
 
 
+def _contiguous_type(source: MemRefType[Attribute], shape: Sequence[int]) -> MemRefType[Attribute]:
+    """The type of this shape in default layout, else as `source`."""
+    sizes = ArrayAttr(IntAttr(size) for size in shape)
+    return MemRefType[Attribute].new((sizes, source.element_type, _NONE, source.memory_space))
+
+
 def has_identity_layout(type: MemRefType[Attribute]) -> bool:
     return isinstance(type.layout, NoneAttr)
 
@@ -203,14 +209,7 @@ def subview_type(
     kept = kept_dimensions(slice.sizes, shape)
     strides = tuple(source_strides[k] * slice.strides[k] for k in kept)
     if offset == 0 and strides == ShapedType.strides_for_shape(tuple(shape)):
-        return MemRefType[Attribute].new(
-            (
-                ArrayAttr(IntAttr(size) for size in shape),
-                source.element_type,
-                _NONE,
-                source.memory_space,
-            )
-        )
+        return _contiguous_type(source, shape)
     return _strided_type(source, shape, strides, offset)
 
 
@@ -229,14 +228,7 @@ def expanded_type(
 ) -> MemRefType[Attribute]:
     """The type of `memref.expand_shape` of `source` to `shape`; always a view."""
     if has_identity_layout(source):
-        return MemRefType[Attribute].new(
-            (
-                ArrayAttr(IntAttr(size) for size in shape),
-                source.element_type,
-                _NONE,
-                source.memory_space,
-            )
-        )
+        return _contiguous_type(source, shape)
     source_strides, offset = strides_and_offset(source)
     strides = [1] * len(shape)
     for group, stride in zip(groups, source_strides, strict=True):
@@ -258,14 +250,7 @@ def collapsed_type(
     source_shape = source.get_shape()
     shape = [prod(source_shape[k] for k in group) for group in groups]
     if has_identity_layout(source):
-        return MemRefType[Attribute].new(
-            (
-                ArrayAttr(IntAttr(size) for size in shape),
-                source.element_type,
-                _NONE,
-                source.memory_space,
-            )
-        )
+        return _contiguous_type(source, shape)
     source_strides, offset = strides_and_offset(source)
     strides: list[int] = []
     for group in groups:

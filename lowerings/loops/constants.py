@@ -9,17 +9,16 @@ from typing import cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
-    AnyFloat,
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
-    FloatAttr,
     IndexType,
-    IntegerAttr,
     IntegerType,
     MemRefType,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from lowerings.scalar_attributes import scalar_attribute
 
 INDEX = IndexType()
 
@@ -84,7 +83,7 @@ class FunctionConstants:
             own = cast("VectorType[Attribute]", value_type)
             (lanes,) = own.get_shape()
             return self.elements([value] * lanes, own.element_type)
-        return self.attribute(_scalar_attribute(value, value_type), value_type)
+        return self.attribute(scalar_attribute(value, value_type), value_type)
 
     def index(self, value: int) -> SSAValue:
         """The constant `value` of type `index`."""
@@ -134,13 +133,6 @@ class FunctionConstants:
         else:
             self._entry.add_op(op)
         self._last = op
-
-
-def _scalar_attribute(value: float, value_type: Attribute) -> Attribute:
-    if isinstance(value_type, IntegerType | IndexType):
-        integer_type = cast("IntegerType", value_type)
-        return IntegerAttr(int(value), integer_type, truncate_bits=True)
-    return FloatAttr(float(value), cast(AnyFloat, value_type))
 
 
 def _wrapped(value: int, width: int) -> int:

@@ -9,16 +9,15 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AnyFloat,
     Float32Type,
     Float64Type,
     FloatAttr,
-    IndexType,
     IntegerAttr,
-    IntegerType,
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.scalar_attributes import scalar_attribute
 
 Number = Any
 """A numpy float of the precision of the type, or a Python integer."""
@@ -38,18 +37,6 @@ def number_of(attribute: Attribute) -> Number | None:
         make = _FLOATS.get(type(cast(Attribute, value.type)))
         return None if make is None else make(value.value.data)
     return None
-
-
-def attribute_of(number: Number, type_: Attribute) -> Attribute:
-    """A number as an attribute; integers wrap to the width of their type."""
-    if isinstance(type_, IndexType):
-        return IntegerAttr(int(number), type_)
-    if isinstance(type_, IntegerType):
-        width = cast(IntegerType, type_).width.data
-        wrapped = int(number) & ((1 << width) - 1)
-        signed = wrapped - (1 << width) if width > 1 and wrapped >> (width - 1) else wrapped
-        return IntegerAttr(signed, IntegerType(width))
-    return FloatAttr(float(number), cast(AnyFloat, type_))
 
 
 _BINARY: dict[type[Operation], Callable[[Number, Number], Number]] = {
@@ -107,7 +94,7 @@ def fold(
         number = _compute(op, numbers)
     if number is None or number != number:
         return None
-    return attribute_of(number, result_type)
+    return scalar_attribute(number, result_type)
 
 
 _TRUE, _FALSE = IntegerAttr(-1, i1), IntegerAttr(0, i1)

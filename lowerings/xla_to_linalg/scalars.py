@@ -28,6 +28,7 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.arith_extension import IndexCastUIOp
+from lowerings.scalar_attributes import scalar_attribute
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
@@ -246,15 +247,3 @@ class ScalarBuilder:
 def component(value: SSAValue) -> AnyFloat:
     """The type of the parts of a complex scalar."""
     return cast("ComplexType[Float32Type | Float64Type]", value.type).element_type
-
-
-def scalar_attribute(value: float | int | bool, type_: Attribute) -> Attribute:
-    """A number as an attribute of a float, integer or index type; integers wrap to their width."""
-    if isinstance(type_, IndexType):
-        return IntegerAttr(int(value), type_)
-    if isinstance(type_, IntegerType):
-        width = cast(IntegerType, type_).width.data
-        wrapped = int(value) & ((1 << width) - 1)
-        signed = wrapped - (1 << width) if width > 1 and wrapped >> (width - 1) else wrapped
-        return IntegerAttr(signed, IntegerType(width))
-    return FloatAttr(float(value), cast(AnyFloat, type_))

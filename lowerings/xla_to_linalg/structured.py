@@ -23,8 +23,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from lowerings.conversion import ConversionBuilder
+from lowerings.scalar_attributes import scalar_attribute
 from lowerings.xla_to_linalg.dense import scalar_of
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, scalar_attribute, storage
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
 from xla_dialect.types import Array, without_layout
 
 PARALLEL = IteratorTypeAttr.parallel()
