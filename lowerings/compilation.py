@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
 from lowerings.execution.executable import compile_loops_module
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.observed_values import Observation, observes, take_observations
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
 from lowerings.targets.llvm.machine import host
+from xla_dialect.calls import callee, callees, is_call, runs_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.control_flow import CallOp
-from xla_dialect.reference import Host, flatten_results, nest_arguments, run, run_replicated
+from xla_dialect.reference import (
+    Host,
+    Observer,
+    RunOptions,
+    flatten_results,
+    nest_arguments,
+    run,
+    run_replicated,
+)
+from xla_dialect.self_checking.interpreter import RunParallelOp
 
 
 class CompilationError(XlaError):
@@ -46,16 +56,41 @@ class Program(Protocol):
 class ReferenceProgram:
     """A program that the numpy reference interpreter runs."""
 
-    def __init__(self, module: ModuleOp, entry: str):
+    def __init__(self, module: ModuleOp, entry: str, observer: Observer):
         self.module = module
         self.entry = entry
+        self.observer = observer
         self.signature = signature_of(functions_of(module)[entry])
 
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
         arrays = [np.asarray(argument) for argument in arguments]
         nested = nest_arguments(self.module, arrays, self.entry)
-        return flatten_results(run(self.module, nested, self.entry))
+        return flatten_results(run(self.module, nested, self.entry, observer=self.observer))
+
+
+class ObservedProgram:
+    """A compiled program with checks, prints and probes, which come when it has ended."""
+
+    def __init__(
+        self,
+        program: Program,
+        signature: Signature,
+        observations: Sequence[Observation],
+        observer: Observer,
+    ):
+        """`signature` is that of the program without the results that `observations` need."""
+        self.program = program
+        self.signature = signature
+        self.observations = observations
+        self.observer = observer
+
+    def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
+        """Runs the program; raises XlaError for the first check that fails."""
+        results = self.program(*arguments)
+        for observation in self.observations:
+            observation.perform(results, self.observer)
+        return results[: len(self.signature.results)]
 
 
 def compile(
@@ -77,11 +112,17 @@ def compile(
 
 
 def compile_module(
-    module: ModuleOp, *, backend: str = "llvm", num_threads: int | None = None, entry: str = "main"
+    module: ModuleOp,
+    *,
+    backend: str = "llvm",
+    num_threads: int | None = None,
+    entry: str = "main",
+    observer: Observer | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
 
+    `observer` gets what the program prints and probes; by default it prints to the standard output.
     Raises XlaError where the entry is missing or cannot be compiled.
     """
     if backend not in _BACKENDS:
@@ -93,7 +134,7 @@ def compile_module(
     if entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{entry} (functions: {found})")
-    return _BACKENDS[backend].compile(module, entry)
+    return _BACKENDS[backend].compile(module, entry, observer or Observer())
 
 
 def run_processes(
@@ -104,6 +145,7 @@ def run_processes(
     replicas: int = 1,
     partitions: int = 1,
     hosts: Sequence[Host] | None = None,
+    observer: Observer | None = None,
 ) -> list[tuple[NDArray[Any], ...]]:
     """
     The results of a function on every process of a grid, on the reference.
@@ -112,18 +154,30 @@ def run_processes(
     given and returned as by a `Program`. Raises XlaError as `run_replicated` does.
     """
     nested = [nest_arguments(module, arrays, entry) for arrays in arguments]
+    options: RunOptions = {"observer": observer or Observer()}
+    if len(nested) == 1:
+        host = None if hosts is None else hosts[0]
+        return [flatten_results(run(module, nested[0], entry, host=host, **options))]
     found = run_replicated(
-        module, nested, entry, replicas=replicas, partitions=partitions, hosts=hosts
+        module, nested, entry, replicas=replicas, partitions=partitions, hosts=hosts, **options
     )
     return [flatten_results(values) for values in found]
 
 
-def _compile_native(module: ModuleOp, entry: str) -> Program:
+def _compile_native(module: ModuleOp, entry: str, observer: Observer) -> Program:
     signature = signature_of(functions_of(module)[entry])
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
+    observations: list[Observation] = []
+    widened = signature
+    if observes(module):
+        manager.run(module, parse_passes("xla-inline"))
+        main = functions_of(module)["main"]
+        observations = take_observations(main, len(signature.results))
+        widened = replace(signature_of(main), name=signature.name)
     manager.run(module, parse_passes(",".join(_native_passes())))
-    return compile_loops_module(module, signature, "main")
+    program = compile_loops_module(module, widened, "main")
+    return ObservedProgram(program, signature, observations, observer) if observations else program
 
 
 def _native_passes() -> list[str]:
@@ -136,7 +190,7 @@ def _native_passes() -> list[str]:
 class _Backend:
     """One executor."""
 
-    compile: Callable[[ModuleOp, str], Program]
+    compile: Callable[[ModuleOp, str, Observer], Program]
     has_processes: bool = False
     """Whether it runs several processes, and programs that talk to their host."""
 
@@ -159,7 +213,7 @@ _PROCESS_OPERATIONS = frozenset(
     operation
     for family in (collectives, asynchronous, transfers)
     for operation in operations_of(family)
-)
+) | {RunParallelOp}
 
 
 def has_process_operations(module: ModuleOp) -> bool:
@@ -173,17 +227,16 @@ def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
 
 
 def isolate_entry(module: ModuleOp, entry: str) -> None:
-    """Makes a function the public `@main` of its module; drops what it does not call."""
+    """Makes a function the public `@main` of its module; drops what it does not run."""
     functions = functions_of(module)
     reached = {entry}
     waiting = [entry]
     while waiting:
         for op in functions[waiting.pop()].walk():
-            if isinstance(op, CallOp | FuncCallOp):
-                callee = _callee(op)
-                if callee not in reached:
-                    reached.add(callee)
-                    waiting.append(callee)
+            for name in callees(op) if runs_functions(op) else ():
+                if name not in reached:
+                    reached.add(name)
+                    waiting.append(name)
     for name, function in functions.items():
         if name not in reached:
             module.body.block.erase_op(function)
@@ -196,16 +249,11 @@ def isolate_entry(module: ModuleOp, entry: str) -> None:
                 _rename(module, function, "main.called")
 
 
-def _callee(op: CallOp | FuncCallOp) -> str:
-    symbol = op.to_apply if isinstance(op, CallOp) else op.callee
-    return symbol.root_reference.data
-
-
 def _rename(module: ModuleOp, function: FuncOp, name: str) -> None:
     """Renames a function and every call of it."""
     old = function.sym_name.data
     function.properties["sym_name"] = StringAttr(name)
     for op in module.walk():
-        if isinstance(op, CallOp | FuncCallOp) and _callee(op) == old:
+        if is_call(op) and callee(op) == old:
             key = "to_apply" if isinstance(op, CallOp) else "callee"
             op.properties[key] = SymbolRefAttr(name)

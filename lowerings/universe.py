@@ -23,6 +23,8 @@ _DIALECTS = {
     "xla": "xla_dialect.dialect:XLA",
     "stablehlo": "xla_dialect.stablehlo:STABLEHLO",
     "chlo": "xla_dialect.stablehlo:CHLO",
+    "check": "xla_dialect.self_checking.check:CHECK",
+    "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
 }
 
 _PASSES = {

@@ -9,6 +9,7 @@ import numpy as np
 from lowerings.execution.signature import Signature
 from tools.array_spec import AnyArray, as_parameter
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.comparison import first_mismatch
 from xla_dialect.types import spell
 
 DEFAULT_TOLERANCE = 1e-5
@@ -44,11 +45,7 @@ def compare_results(
             )
         wrong = mismatches(result, wanted, tolerance)
         if wrong.any():
-            index = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise UnexpectedResult(
-                f"{name}: {int(wrong.sum())} of {wrong.size} elements differ, the first at "
-                f"{list(index)}: {result[index]}, expected {wanted[index]}"
-            )
+            raise UnexpectedResult(f"{name}: {first_mismatch('differ', result, wanted, wrong)}")
 
 
 def mismatches(result: AnyArray, expected: AnyArray, tolerance: float) -> np.ndarray:

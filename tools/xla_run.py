@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -28,8 +29,9 @@ from tools.reporting import guarded
 from tools.run_results import FunctionRun, report
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.reference import Host
+from xla_dialect.reference import Host, Observer
 from xla_dialect.reference.process_grid import Place, ProcessGrid
+from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.verification import verify
 
 
@@ -89,6 +91,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add("--num-threads", type=int, metavar="N", help="threads of compiled code")
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
+    add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
     add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
     return parser
 
@@ -122,9 +125,10 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     verify(module, {file_name: chunk.text})
     grid = process_grid(module, args)
     backend = backend_for(module, grid, args)
+    observer = observer_for(args)
     for name in entries(module, args):
         try:
-            finished = run_function(module, name, backend, grid, args)
+            finished = run_function(module, name, backend, grid, observer, args)
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
         report(finished, args)
@@ -132,7 +136,9 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
 
 def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     """The processes to run; raises XlaError if there are none or too many."""
-    counts = process_counts(module) if has_process_operations(module) else (1, 1)
+    runs_others = any(isinstance(op, RunParallelOp) for op in module.walk())
+    talks = has_process_operations(module) and not runs_others
+    counts = process_counts(module) if talks else (1, 1)
     asked = (args.replicas, args.partitions)
     return ProcessGrid(
         *(count if number is None else number for number, count in zip(asked, counts, strict=True))
@@ -153,8 +159,19 @@ def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -
     return args.backend
 
 
+def observer_for(args: argparse.Namespace) -> Observer:
+    """Where a program prints and probes: each line of stdout is one chunk if there are several."""
+    folder = None if args.probe_output_dir is None else Path(args.probe_output_dir)
+    return Observer(sys.stderr if args.split_input_file else None, folder)
+
+
 def run_function(
-    module: ModuleOp, name: str, backend: str, grid: ProcessGrid, args: argparse.Namespace
+    module: ModuleOp,
+    name: str,
+    backend: str,
+    grid: ProcessGrid,
+    observer: Observer,
+    args: argparse.Namespace,
 ) -> FunctionRun:
     """Runs one function on every process."""
     signature = signature_of(functions_of(module)[name])
@@ -162,7 +179,11 @@ def run_function(
     arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
     if backend not in PROCESS_BACKENDS:
         program = compile_module(
-            module.clone(), backend=backend, num_threads=args.num_threads, entry=name
+            module.clone(),
+            backend=backend,
+            num_threads=args.num_threads,
+            entry=name,
+            observer=observer,
         )
         return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
     require_threads(args.num_threads)
@@ -175,6 +196,7 @@ def run_function(
         replicas=grid.replicas,
         partitions=grid.partitions,
         hosts=hosts,
+        observer=observer,
     )
     return FunctionRun(name, signature, grid, results, [host.outfeed for host in hosts])
 
@@ -186,7 +208,12 @@ def require_threads(count: int | None) -> None:
 
 
 def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
-    """The functions to run; raises RunError where there is none."""
+    """
+    The functions to run; raises RunError where there is none.
+
+    Programs and infeeds that `run_parallel` names are parts of what runs them: alone they would
+    wait for each other.
+    """
     public = [
         op
         for op in module.ops
@@ -203,7 +230,12 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
         return [args.entry]
     if "main" in names and not args.all_functions:
         return ["main"]
-    without_arguments = [op.sym_name.data for op in public if not op.function_type.inputs.data]
+    parts = {name for op in module.walk() if isinstance(op, RunParallelOp) for name in op.callees()}
+    without_arguments = [
+        op.sym_name.data
+        for op in public
+        if not op.function_type.inputs.data and op.sym_name.data not in parts
+    ]
     if not without_arguments:
         raise RunError("there is neither @main nor a public function without arguments")
     return without_arguments

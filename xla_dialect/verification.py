@@ -20,12 +20,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.calls import Call, callee, is_call
+from xla_dialect.calls import Call, callee, callees, is_call, runs_functions
 from xla_dialect.channels import ChannelFault, verify_channels
 from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
+from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, spell_all
 
 
@@ -46,10 +47,14 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     program = _Program(functions, sources or {}, process_counts(module))
     _verify_region(module.body, set(), program)
-    calls = {name: list(filter(is_call, function.walk())) for name, function in functions.items()}
-    _verify_call_graph(calls, program)
+    runners = {
+        name: list(filter(runs_functions, function.walk())) for name, function in functions.items()
+    }
+    _verify_call_graph(runners, program)
     try:
-        verify_channels(program.transfers, functions, chain.from_iterable(calls.values()))
+        verify_channels(
+            program.transfers, functions, filter(is_call, chain.from_iterable(runners.values()))
+        )
     except ChannelFault as fault:
         raise invalid_program(fault.operation, str(fault), program.sources) from None
 
@@ -137,6 +142,8 @@ def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
         return lambda op, program: _verify_call(op, program.functions)
     if issubclass(operation, CollectiveOp):
         return lambda op, program: op.verify_processes(*program.process_counts)
+    if issubclass(operation, RunParallelOp):
+        return lambda op, program: op.verify_functions(program.functions)
     if issubclass(operation, TransferStartOp):
         return _verify_transfer
     return None
@@ -191,12 +198,15 @@ def _verify_call(op: Call, functions: Mapping[str, FuncOp]) -> None:
         )
 
 
-def _verify_call_graph(calls: Mapping[str, Sequence[Call]], program: _Program) -> None:
+def _verify_call_graph(
+    runners: Mapping[str, Sequence[Call | RunParallelOp]], program: _Program
+) -> None:
     """
     No function calls itself, directly or through others (Call: the graph is acyclic).
 
-    `calls`: by function, those in its body.
+    `runners`: by function, what runs functions in its body.
     """
+    calls = {name: [(op, c) for op in ops for c in callees(op)] for name, ops in runners.items()}
     done: set[str] = set()
     for start in calls:
         path: list[str] = []
@@ -211,12 +221,12 @@ def _verify_call_graph(calls: Mapping[str, Sequence[Call]], program: _Program) -
                 continue
             path.append(name)
             stack.append((name, True))
-            for call in calls[name]:
-                if callee(call) in path:
-                    cycle = " -> ".join(f"@{n}" for n in [*path, callee(call)])
+            for call, called in calls[name]:
+                if called in path:
+                    cycle = " -> ".join(f"@{n}" for n in [*path, called])
                     raise invalid_program(
                         call,
                         f"{call.name}: functions call each other in a cycle: {cycle}",
                         program.sources,
                     )
-                stack.append((callee(call), False))
+                stack.append((called, False))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
@@ -180,8 +181,13 @@ def _has_one_block(function: func.FuncOp) -> bool:
     return block is not None and block.next_block is None
 
 
-def _symbols(attributes: Iterable[Attribute]) -> list[str]:
-    return [a.string_value() for a in attributes if isinstance(a, SymbolRefAttr)]
+def _symbols(attributes: Iterable[Attribute]) -> Iterator[str]:
+    """The symbols that attributes name, in lists too."""
+    for attribute in attributes:
+        if isinstance(attribute, SymbolRefAttr):
+            yield attribute.string_value()
+        elif isinstance(attribute, ArrayAttr):
+            yield from _symbols(cast("ArrayAttr[Attribute]", attribute).data)
 
 
 def inline_block(body: Block, site: Operation) -> None:

@@ -19,13 +19,16 @@ from xla_dialect.reference.literal import (
     numpy_dtype,
     to_numpy,
 )
-from xla_dialect.reference.parallel import Program, run_programs, run_replicated
+from xla_dialect.reference.observation import Observer
+from xla_dialect.reference.parallel import run_programs, run_replicated
 from xla_dialect.reference.process_grid import Host
+from xla_dialect.reference.programs import Program
 
 __all__ = [
     "MEMORY_LIMIT",
     "Host",
     "MemoryLimitError",
+    "Observer",
     "Program",
     "ReferenceInterpreter",
     "RunOptions",

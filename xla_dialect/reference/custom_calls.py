@@ -12,6 +12,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.reference.lapack import lapack_function
 from xla_dialect.reference.literal import Value, as_argument
+from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
 
 CustomCallFunction: TypeAlias = Callable[..., object]
 """
@@ -34,7 +35,9 @@ def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
 
 
 def built_in_function(target: str) -> CustomCallFunction | None:
-    """What a target computes that everybody knows: annotations, and JAX's calls of LAPACK."""
+    """What a target computes that everybody knows: annotations, checks, JAX's calls of LAPACK."""
+    if target in CHECK_CALLS:
+        return call_check
     return _identity if target in ANNOTATIONS else lapack_function(target)
 
 

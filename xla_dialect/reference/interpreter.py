@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -43,9 +44,11 @@ from xla_dialect.reference.literal import (
     flatten_results,
 )
 from xla_dialect.reference.normalization import NormalizationFunctions
+from xla_dialect.reference.observation import Observer
 from xla_dialect.reference.process_grid import Host, Pending, Process
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
+from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
@@ -88,15 +91,16 @@ class ReferenceInterpreter(Interpreter):
         except (LocatedError, OperationError):
             raise
         except (XlaError, InterpretationError) as error:
-            raise _located(op, str(error)) from error
+            raise located_error(op, str(error)) from error
         except MemoryError as error:
-            raise _located(op, "there is not enough memory") from error
+            raise located_error(op, "there is not enough memory") from error
         for listener in self.listeners:
             listener.did_interpret_op(op, result.values)
         return result
 
 
-def _located(op: Operation, message: str) -> XlaError:
+def located_error(op: Operation, message: str) -> XlaError:
+    """The error of an operation, with its name and its place if that is known."""
     place = place_of(op.location)
     message = f"{op.name}: {message}"
     return OperationError(message) if place is None else LocatedError(message, *place)
@@ -116,6 +120,8 @@ class RunOptions(TypedDict, total=False):
     """Of the numbers that `rng` draws."""
     custom_calls: Mapping[str, CustomCallFunction]
     """The functions that custom calls may call, by target."""
+    observer: Observer
+    """Where printed and probed values go."""
 
 
 def register_reference(
@@ -151,6 +157,8 @@ def register_reference(
         AsynchronousFunctions(collectives),
         TransferFunctions(process),
         CustomCallFunctions(options.get("custom_calls", {})),
+        ObservationFunctions(options.get("observer") or Observer()),
+        ParallelFunctions(partial(prepared, **options)),
         FuncFunctions(),
     ):
         interpreter.register_implementations(functions)

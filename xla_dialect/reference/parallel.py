@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Unpack
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,18 +12,8 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference.interpreter import RunOptions, prepared
 from xla_dialect.reference.literal import Value
-from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
-
-
-@dataclass
-class Program:
-    """What one process runs."""
-
-    module: ModuleOp
-    arguments: Sequence[object] = ()
-    entry: str = "main"
-    host: Host = field(default_factory=Host)
-    """What its infeeds read and its outfeeds write."""
+from xla_dialect.reference.process_grid import Host
+from xla_dialect.reference.programs import Program, run_grid
 
 
 def run_replicated(
@@ -83,19 +73,4 @@ def run_programs(
     `programs` has one row per replica and in each one program per partition. Collectives of
     different programs meet if they are of one kind and have one channel. See `run_replicated`.
     """
-    if len({len(row) for row in programs}) > 1:
-        raise XlaError("replicas have different numbers of partitions")
-    grid = ProcessGrid(len(programs), len(programs[0]) if programs else 0)
-    runs = {
-        place: prepared(
-            program.module,
-            program.arguments,
-            program.entry,
-            Process(grid, place, program.host),
-            **options,
-        )
-        for place, program in zip(
-            grid.places, (program for row in programs for program in row), strict=True
-        )
-    }
-    return grid.run(runs)
+    return run_grid(programs, partial(prepared, **options))

@@ -25,9 +25,11 @@ _REQUEST = np.uint32(0)
 
 def next_item(items: deque[object], type_: Attribute, name: str) -> Value:
     """Takes the next item; raises XlaError if there is none, or if it is not of this type."""
-    if not items:
-        raise XlaError(f"waits forever: {name} has no item left")
-    return as_argument(items.popleft(), type_, f"the next item of {name}")
+    try:
+        item = items.popleft()
+    except IndexError:  # asked for and not looked up: processes may share the items
+        raise XlaError(f"waits forever: {name} has no item left") from None
+    return as_argument(item, type_, f"the next item of {name}")
 
 
 @register_impls

@@ -31,6 +31,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.self_checking.check import CHECK
+from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import (
@@ -411,7 +413,19 @@ def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[
     return ()
 
 
+def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
+    """What a program asks of its executor: the same operation on the converted values."""
+    return conversion.add(
+        type(op).create(
+            operands=conversion.operands(op),
+            result_types=conversion.result_types(op),
+            properties=op.properties,
+        )
+    )
+
+
 _OTHER_OPERATIONS: Mapping[str, Callable[[Operation, Conversion], Sequence[SSAValue]]] = {
     "func.call": _convert_call,
     "func.return": _convert_function_return,
+    **{op.name: _convert_kept for op in (*CHECK.operations, *INTERPRETER.operations)},
 }

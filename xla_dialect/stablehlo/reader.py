@@ -13,6 +13,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.dialect import XLA
+from xla_dialect.self_checking.check import CHECK
+from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import (
     chlo,
     collectives,
@@ -108,7 +110,7 @@ def _context(resources: OpAsmDialectInterface) -> Context:
     context.load_dialect(
         Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
     )
-    for dialect in (Func, XLA, STABLEHLO, CHLO, SHARDY):
+    for dialect in (Func, XLA, STABLEHLO, CHLO, SHARDY, CHECK, INTERPRETER):
         context.load_dialect(dialect)
     return context
 

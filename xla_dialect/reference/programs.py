@@ -1,0 +1,52 @@
+"""What the processes of a grid run, each a program of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Value
+from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
+
+
+@dataclass
+class Program:
+    """What one process runs."""
+
+    module: ModuleOp
+    arguments: Sequence[object] = ()
+    entry: str = "main"
+    host: Host = field(default_factory=Host)
+    """What its infeeds read and its outfeeds write."""
+
+
+Run: TypeAlias = Callable[[], tuple[Value, ...]]
+"""A run of a program, to be called in the thread of its process."""
+
+Prepare: TypeAlias = Callable[[ModuleOp, Sequence[object], str, Process], Run]
+"""From a module, arguments, an entry and a process to a run; checks the arguments."""
+
+
+def run_grid(programs: Sequence[Sequence[Program]], prepare: Prepare) -> list[tuple[Value, ...]]:
+    """
+    The results of processes that run programs of their own, replica by replica.
+
+    `programs` has one row per replica and in each one program per partition. Raises XlaError where
+    the rows differ in length, where any process does, and where the processes wait forever.
+    """
+    if len({len(row) for row in programs}) > 1:
+        raise XlaError("replicas have different numbers of partitions")
+    grid = ProcessGrid(len(programs), len(programs[0]) if programs else 0)
+    runs = {
+        place: prepare(
+            program.module, program.arguments, program.entry, Process(grid, place, program.host)
+        )
+        for place, program in zip(
+            grid.places, (program for row in programs for program in row), strict=True
+        )
+    }
+    return grid.run(runs)

@@ -1,0 +1,1 @@
+"""The dialects of programs that check themselves, spelled as StableHLO spells them."""

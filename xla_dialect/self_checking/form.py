@@ -1,0 +1,149 @@
+"""How the operations of `check` and `interpreter` are written.
+
+    check.expect_almost_eq %0, %1, tolerance = 1.000000e-03 : tensor<2xf32>
+    check.expect_eq_const %0, dense<[1, 2]> : tensor<2xi32>
+    %1 = interpreter.probe %0, probe_id = "x" : tensor<2xf32>
+
+Operands and a literal, then clauses, attributes, and the type of the operands unless the literal
+has said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from xla_dialect.op import XlaOp
+
+_CLAUSE_TYPES: tuple[type[Attribute], ...] = (IntegerType, Float64Type)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one class of operations is written."""
+
+    operands: int = 1
+    has_literal: bool = False
+    """Whether the property `value` follows the operands."""
+    clauses: Mapping[str, tuple[str, Attribute | None]] = field(
+        default_factory=dict[str, tuple[str, Attribute | None]]
+    )
+    """By keyword: the property, and the type of its number; None for a string."""
+    is_typed_twice: bool = False
+    """Whether the types of both operands are written."""
+    has_result: bool = False
+    """Whether there is a result, of the type of the operands."""
+
+
+class FormedOp(XlaOp):
+    """An operation that is written in a form of its own."""
+
+    FORM: ClassVar[Form]
+
+    def print(self, printer: Printer) -> None:
+        """Prints everything after the name; clauses with their default value are left out."""
+        form = self.FORM
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        if form.has_literal:
+            printer.print_string(", ")
+            printer.print_attribute(self.properties["value"])
+        definitions = self.get_irdl_definition().properties
+        for keyword, (name, _) in form.clauses.items():
+            value = self.properties[name]
+            if value != definitions[name].default_value or form.is_typed_twice:
+                printer.print_string(f", {keyword} = ")
+                _print_bare(value, printer)
+        if not form.has_literal:
+            printer.print_string(" :" if form.is_typed_twice else "")
+        printer.print_op_attributes(self.attributes)
+        if not form.has_literal:
+            printer.print_string(" " if form.is_typed_twice else " : ")
+            written = self.operands if form.is_typed_twice else self.operands[:1]
+            printer.print_list([operand.type for operand in written], printer.print_attribute)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parses everything after the name; raises ParseError."""
+        form = cls.FORM
+        position = parser.pos
+        operands = [parser.parse_unresolved_operand()]
+        for _ in range(form.operands - 1):
+            parser.parse_punctuation(",")
+            operands.append(parser.parse_unresolved_operand())
+        properties: dict[str, Attribute] = {}
+        if form.has_literal:
+            parser.parse_punctuation(",")
+            start = parser.pos
+            properties["value"] = parser.parse_attribute()
+            if not isinstance(properties["value"], DenseIntOrFPElementsAttr):
+                parser.raise_error("expected dense<...> as the expected value", start, parser.pos)
+        while parser.parse_optional_punctuation(","):
+            properties |= _parse_clause(form, cls.name, parser)
+        attributes = parser.parse_optional_attr_dict()
+        if form.has_literal:
+            literal = cast("DenseIntOrFPElementsAttr[Any]", properties["value"])
+            types = [cast(Attribute, literal.type)]
+        else:
+            parser.parse_punctuation(":")
+            attributes |= parser.parse_optional_attr_dict()
+            types = [parser.parse_type()]
+            if isinstance(types[0], _CLAUSE_TYPES) and parser.parse_optional_punctuation(":"):
+                # It was the type of the last number; some printers write it.
+                attributes |= parser.parse_optional_attr_dict()
+                types = [parser.parse_type()]
+            if form.is_typed_twice:
+                parser.parse_punctuation(",")
+                types.append(parser.parse_type())
+        if len(types) < form.operands:
+            types *= form.operands
+        return cls.create(
+            operands=parser.resolve_operands(operands, types, position),
+            result_types=types[:1] if form.has_result else (),
+            properties=properties,
+            attributes=attributes,
+        )
+
+
+def _parse_clause(form: Form, name: str, parser: Parser) -> Mapping[str, Attribute]:
+    """Parses `keyword = number` or `keyword = "text"`; the number's type is known."""
+    position = parser.pos
+    keyword = parser.parse_identifier()
+    if keyword not in form.clauses:
+        known = ", ".join(form.clauses) or "none"
+        parser.raise_error(f"{name} has no '{keyword}' (it has: {known})", position, parser.pos)
+    parser.parse_punctuation("=")
+    property_name, type_ = form.clauses[keyword]
+    if type_ is None:
+        return {property_name: StringAttr(parser.parse_str_literal())}
+    if isinstance(type_, Float64Type):
+        return {property_name: FloatAttr(float(parser.parse_number()), type_)}
+    position = parser.pos
+    number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    if number >= 1 << cast(IntegerType, type_).width.data:
+        parser.raise_error(f"{keyword} = {number} does not fit {type_}", position, parser.pos)
+    return {property_name: IntegerAttr(number, cast(IntegerType, type_))}
+
+
+def _print_bare(value: Attribute, printer: Printer) -> None:
+    """Prints a number without its type, or a string."""
+    match value:
+        case IntegerAttr():
+            printer.print_string(str(cast("IntegerAttr[Any]", value).value.data))
+        case FloatAttr():
+            printer.print_float(value.value.data, value.type)
+        case _:
+            printer.print_attribute(value)
