@@ -17,6 +17,12 @@ class Chunk:
 
     text: str
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is no program: white space and comments only."""
+        lines = map(str.strip, self.text.splitlines())
+        return all(not line or line.startswith("//") for line in lines)
+
 
 def read_input(path: str) -> tuple[str, str]:
     """The name for messages and the text of a file, or of stdin for `-`."""

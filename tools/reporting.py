@@ -48,6 +48,13 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
     return 1
 
 
+def one_line(error: Exception) -> str:
+    """The message of an error on one line, without the source that it is about."""
+    if isinstance(error, LocatedError):
+        error = LocatedError(error.message, error.file, error.line, error.column)
+    return " ".join(str(error).split())
+
+
 def print_timings(timings: Sequence[PassTiming], output: IO[str]) -> None:
     """Prints seconds per pass, of it verification, and the total."""
     total = sum(t.seconds + t.verification_seconds for t in timings)

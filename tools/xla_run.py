@@ -25,7 +25,7 @@ from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
 from tools.input_text import Chunk, read_input, split_chunks
 from tools.process_specs import arrays_by_process, items_by_process
-from tools.reporting import guarded
+from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.process_groups import process_counts
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs xla-run with parsed arguments."""
+    """Runs xla-run with parsed arguments; a chunk without a program passes."""
     file_name, text = read_input(args.input_file)
     if not args.split_input_file:
         run_chunk(args, Chunk(text), file_name)
@@ -110,10 +110,11 @@ def run(args: argparse.Namespace) -> int:
     failed = False
     for number, chunk in enumerate(split_chunks(text), 1):
         try:
-            run_chunk(args, chunk, file_name)
+            if not chunk.is_blank:
+                run_chunk(args, chunk, file_name)
         except (XlaError, DiagnosticException) as error:
             failed = True
-            print(f"chunk {number}: FAIL: {' '.join(str(error).split())}")
+            print(f"chunk {number}: FAIL: {one_line(error)}")
         else:
             print(f"chunk {number}: PASS")
     return int(failed)
