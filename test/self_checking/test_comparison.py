@@ -42,12 +42,13 @@ def test_distance_in_small_formats_counts_the_values_between(row) -> None:
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 40))
 def test_distance_in_f32_counts_steps(start: float, steps: int) -> None:
-    value = np.float32(start)
+    first, zero = np.array(start, np.float32), np.array(0, np.float32)
+    value = first
     for _ in range(steps):
-        value = np.nextafter(value, np.float32(0))
-    expected = min(steps, int(ulps_between(np.float32(start), np.float32(0))))
-    assert ulps_between(np.float32(start), value) == expected
-    assert ulps_between(value, np.float32(start)) == expected
+        value = np.asarray(np.nextafter(value, zero))
+    expected = min(steps, int(ulps_between(first, zero)))
+    assert ulps_between(first, value) == expected
+    assert ulps_between(value, first) == expected
 
 
 @pytest.mark.parametrize(
@@ -124,8 +125,8 @@ def test_messages_name_the_first_element_and_its_error() -> None:
     assert compare(np.array(True), np.array(False), Exactly()) == (
         "1 of 1 elements differ, the first at []: true, expected false"
     )
-    four_bits = [np.array([n], ml_dtypes.int4) for n in (-8, 7)]
-    assert compare(*four_bits, Exactly()) == (
+    low, high = (np.array([n], ml_dtypes.int4) for n in (-8, 7))
+    assert compare(low, high, Exactly()) == (
         "1 of 1 elements differ, the first at [0]: -8, expected 7"
     )
     assert compare(np.zeros(3), np.zeros(4), Exactly()) == "shape [3], expected [4]"
