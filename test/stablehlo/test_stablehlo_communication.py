@@ -25,11 +25,11 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
     [
         (
             f'"stablehlo.collective_broadcast"(%x) : {ONE_TO_ONE}',
-            "replica_groups is missing, not a matrix of integers",
+            "replica_groups is missing",
         ),
         (
             f'"stablehlo.collective_broadcast"(%x) <{{replica_groups = dense<0> : tensor<1xi64>}}> : {ONE_TO_ONE}',
-            "replica_groups is dense<0> : tensor<1xi64>, not a matrix of integers",
+            "replica_groups is dense<0> : tensor<1xi64>, not a matrix of i64",
         ),
         (
             f'"stablehlo.collective_broadcast"(%x) <{{replica_groups = dense<[[0, 0]]> : tensor<1x2xi64>}}> : {ONE_TO_ONE}',
@@ -53,7 +53,7 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
         ),
         (
             f'"stablehlo.all_to_all"(%x) <{{concat_dimension = 0 : i64, split_dimension = 0 : i64, split_count = 3 : i64, {GROUPS}}}> : {ONE_TO_ONE}',
-            "(C3) size 4 for 3 blocks",
+            "split_count 3 for groups of [2]",
         ),
         (
             f'"stablehlo.all_to_all"(%x) <{{concat_dimension = 1 : i64, split_dimension = 0 : i64, split_count = 2 : i64, {GROUPS}}}> : {ONE_TO_ONE}',

@@ -179,7 +179,7 @@ WRONG_OPERATIONS = {
     '%0 = "§stablehlo.convolution"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>': (
         "dimension_numbers is None, not #stablehlo.conv<...>"
     ),
-    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[i, o]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>": (
+    "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, f]x[i, o]->[b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>": (
         "xla.convolution: (C6)"
     ),
     '%0 = "§stablehlo.reduce_window"(%a, %i) ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
@@ -188,8 +188,8 @@ WRONG_OPERATIONS = {
     '%0 = "§stablehlo.reduce_window"(%a) <{window_dimensions = array<i64: 1, 1>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>) -> tensor<2x3xf32>': (
         "has 1 operands, expected one init value for each input"
     ),
-    '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, padding = dense<0> : tensor<3xi64>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
-        "padding has 3 numbers, not pairs"
+    '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, padding = dense<0> : tensor<1x3xi64>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
+        "padding is [[0, 0, 0]], not pairs"
     ),
     '%0 = "§stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1>, window_reversal = array<i1: false, false>}> ({\n stablehlo.return %i : tensor<i32>\n}) : (tensor<2x3xf32>, tensor<i32>) -> tensor<2x3xf32>': (
         "unknown attribute 'window_reversal'"

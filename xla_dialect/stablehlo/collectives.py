@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import shapes
@@ -21,9 +21,10 @@ from xla_dialect.replica_groups import (
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.promotion import accumulators_of, promoted
+from xla_dialect.stablehlo.source import Convert, Row, SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form
-from xla_dialect.types import Array, array
+from xla_dialect.types import Array, array, spell
 
 _FILLER = -1
 """What fills up the rows of groups that are shorter than others."""
@@ -31,15 +32,9 @@ _FILLER = -1
 
 def take_rows(op: SourceOp, name: str) -> tuple[tuple[int, ...], ...]:
     """Takes a matrix of integers, `dense<[[0, 1], [2, -1]]>`, without its filler."""
-    value = op.properties.get(name, op.attributes.get(name))
-    if not isinstance(value, DenseIntOrFPElementsAttr):
-        op.fail(f"{name} is {'missing' if value is None else value}, not a matrix of integers")
-    sizes = cast("DenseIntOrFPElementsAttr[Any]", value).get_shape()
-    numbers = op.integers(name)
-    if len(sizes) != 2:
-        op.fail(f"{name} is {value}, not a matrix of integers")
-    count, width = sizes
-    rows = (numbers[i * width : (i + 1) * width] for i in range(count))
+    rows = matrix(op, name)
+    if rows is None:
+        op.fail(f"{name} is missing")
     return tuple(tuple(n for n in row if n != _FILLER) for row in rows)
 
 
@@ -63,6 +58,15 @@ def take_channel(op: SourceOp) -> dict[str, Attribute]:
     return {"channel_id": found} if found.value.data else {}
 
 
+def take_channel_type(op: SourceOp) -> int:
+    """The type of the channel, which has to be given; the handle stays."""
+    handle = op.properties.get("channel_handle", op.attributes.get("channel_handle"))
+    kind = dict(handle.data).get("type") if isinstance(handle, Fields) else None
+    if not isinstance(kind, IntegerAttr):
+        op.fail("channel_handle is missing, or has no type")
+    return cast("IntegerAttr[Any]", kind).value.data
+
+
 def take_global(op: SourceOp) -> dict[str, Attribute]:
     """Takes `use_global_device_ids`, which is there or not."""
     flag = op.take("use_global_device_ids") is not None
@@ -76,13 +80,11 @@ def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Co
         properties = take_groups(op) | take_global(op)
         if dimension is not None:
             properties["dimension"] = IntegerAttr(op.integer(dimension), i64)
-        return conversion.emit(
-            op_class,
-            conversion.operands(op),
-            conversion.result_types(op),
-            properties,
-            conversion.regions(op),
-        )
+        regions, operands = conversion.regions(op), conversion.operands(op)
+        accumulator = accumulators_of(regions[0], 1) if regions else ()
+        if accumulator:
+            operands = promoted(conversion, operands, [*accumulator] * len(operands))
+        return conversion.emit(op_class, operands, conversion.result_types(op), properties, regions)
 
     return convert
 
@@ -90,8 +92,14 @@ def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Co
 def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.all_to_all`, every operand by itself; see `xla_dialect.shapes.rejoined`."""
     properties = take_groups(op)
+    groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data
     split, concat = op.integer("split_dimension"), op.integer("concat_dimension")
     count = op.integer("split_count")
+    if len(op.operands) != len(op.results):
+        op.fail(f"has {len(op.operands)} operands and {len(op.results)} results")
+    found = {len(group) for group in groups.expand()}
+    if any(size != count for size in found):
+        op.fail(f"split_count {count} for groups of {sorted(found)}")
     results: list[SSAValue] = []
     for operand, declared in zip(conversion.operands(op), conversion.result_types(op), strict=True):
         sizes = sizes_of(operand.type)
@@ -99,6 +107,11 @@ def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValu
             op.fail(f"(C2) dimensions {split} and {concat} of rank {len(sizes)}")
         if count < 1 or sizes[split] % count:
             op.fail(f"(C3) size {sizes[split]} for {count} blocks")
+        expected = list(sizes)
+        expected[split] //= count
+        expected[concat] *= count
+        if list(sizes_of(declared)) != expected:
+            op.fail(f"(Result) declared {spell(declared)}, expected sizes {expected}")
         (received,) = conversion.emit(
             xla.AllToAllOp,
             [operand],
@@ -124,7 +137,10 @@ def _rejoin(
 
 
 def convert_collective_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.collective_broadcast`."""
+    """`stablehlo.collective_broadcast`; its groups are not filled up."""
+    rows = op.properties.get("replica_groups")
+    if rows is not None and _FILLER in (integers_of(rows) or ()):
+        op.fail(f"replica_groups {rows} have a negative id")
     return conversion.emit(
         xla.CollectiveBroadcastOp,
         conversion.operands(op),

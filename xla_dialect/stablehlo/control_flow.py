@@ -12,6 +12,7 @@ from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import each_type, form
 from xla_dialect.stablehlo.tuples import elements_of, tuple_of
+from xla_dialect.types import PRED, is_scalar, spell
 
 
 def parse_return(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -79,8 +80,16 @@ def convert_while(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
+def convert_if(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.if`."""
+    predicate = conversion.operands(op)[0].type
+    if not is_scalar(predicate, PRED):
+        op.fail(f"the predicate is {spell(predicate)}, expected pred[]")
+    return convert_branches(op, conversion)
+
+
 def convert_branches(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.if` and `stablehlo.case`: branches without arguments, which see all values."""
+    """`stablehlo.case`: branches without arguments, which see all values."""
     return conversion.emit(
         ConditionalOp,
         conversion.operands(op),
@@ -92,6 +101,8 @@ def convert_branches(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
 def convert_optimization_barrier(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`xla.opt_barrier` takes one value: several become a tuple."""
     operands = conversion.operands(op)
+    if len(operands) != len(op.results):
+        op.fail(f"has {len(operands)} operands and {len(op.results)} results")
     if len(operands) == 1:
         return conversion.emit(OptBarrierOp, operands, conversion.result_types(op))
     packed = tuple_of(operands, conversion)
@@ -102,7 +113,7 @@ def convert_optimization_barrier(op: SourceOp, conversion: Conversion) -> Sequen
 ROWS: Mapping[str, Row] = {
     "stablehlo.return": Row(parse_return, convert_return, results=0),
     "stablehlo.while": Row(parse_while, convert_while, results=None, regions=2),
-    "stablehlo.if": Row(None, convert_branches, operands=1, results=None, regions=2),
+    "stablehlo.if": Row(None, convert_if, operands=1, results=None, regions=2),
     "stablehlo.case": Row(None, convert_branches, operands=1, results=None, regions=None),
     "stablehlo.optimization_barrier": Row(
         form(each_type), convert_optimization_barrier, results=None

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     IntegerAttr,
+    IntegerType,
     TensorType,
     i64,
 )
@@ -20,7 +21,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import MAX_LIST, Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause
 from xla_dialect.types import Array
 from xla_dialect.xdsl_workarounds import elements_of_bytes
@@ -72,6 +73,20 @@ def convert_constant(
     literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
     constant = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
     return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
+
+
+def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
+    """The integers of an array of rank 1 that is a constant; None for any other value."""
+    owner, count = value.owner, 1
+    if isinstance(owner, BroadcastOp):
+        count, owner = math.prod(cast(Array, value.type).get_shape()), owner.operand.owner
+    if not isinstance(owner, ConstantOp) or count > MAX_LIST:
+        return None
+    literal = cast("DenseIntOrFPElementsAttr[Any]", owner.value)
+    if not isinstance(literal.get_element_type(), IntegerType):
+        return None
+    numbers: tuple[int, ...] = literal.get_values()
+    return numbers * count
 
 
 def resolve_resource(

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr, TupleType
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.stablehlo.attributes import Fields
-from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.conversion import Conversion, as_array
+from xla_dialect.stablehlo.source import Row, SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 
 _API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
+
+_TYPED = 4
+"""The version whose configuration is a dictionary; it is a string for the others."""
 
 _KEPT = ("called_computations", "operand_layouts", "result_layouts")
 
@@ -43,15 +46,65 @@ def spelled_aliases(op: SourceOp, aliases: Sequence[Attribute]) -> str:
     found: list[str] = []
     for alias in aliases:
         fields = dict(alias.data) if isinstance(alias, Fields) else {}
-        output, operand = (
-            ",".join(map(str, decode(fields.get(f"{side}_tuple_indices")) or ()))
+        output_indices, operand_indices = (
+            cast("tuple[int, ...]", decode(fields.get(f"{side}_tuple_indices")) or ())
             for side in ("output", "operand")
         )
         index = decode(fields.get("operand_index"))
         if not isinstance(index, int):
             op.fail(f"output_operand_aliases has {alias}, not #stablehlo.output_operand_alias<...>")
+        check_alias(op, output_indices, index, operand_indices)
+        output, operand = (",".join(map(str, found)) for found in (output_indices, operand_indices))
         found.append(f"{{{output}}}: ({index}, {{{operand}}})")
     return f"{{{', '.join(found)}}}"
+
+
+def check_layouts(op: SourceOp) -> None:
+    """Layouts are given for all operands and all results, or for none; each is a permutation."""
+    given = [op.properties.get(name, op.attributes.get(name)) for name in _LAYOUTS]
+    if given == [None, None]:
+        return
+    results: Sequence[Attribute] = [result.type for result in op.results]
+    if len(results) == 1 and isinstance(results[0], TupleType):
+        results = results[0].types.data
+    for name, value, types in zip(
+        _LAYOUTS, given, ([operand.type for operand in op.operands], results), strict=True
+    ):
+        if not isinstance(value, ArrayAttr):
+            op.fail(f"{name} is {'missing' if value is None else value}, the other list is given")
+        layouts = cast("ArrayAttr[Attribute]", value).data
+        if len(layouts) != len(types):
+            op.fail(f"{name} has {len(layouts)} entries for {len(types)} values")
+        for layout, type_ in zip(layouts, types, strict=True):
+            array_type = as_array(type_)
+            rank = 0 if array_type is None else len(array_type.get_shape())
+            found = integers_of(layout)
+            if found is None or sorted(found) != list(range(rank)):
+                op.fail(f"{name}: {layout} is no layout of {type_}")
+
+
+_LAYOUTS = ("operand_layouts", "result_layouts")
+
+
+def part_of(op: SourceOp, type_: Attribute, indices: Sequence[int]) -> Attribute:
+    """The part of a type at indices into nested tuples."""
+    for index in indices:
+        if not isinstance(type_, TupleType) or not 0 <= index < len(type_.types.data):
+            op.fail(f"output_operand_aliases: {type_} has no element {index}")
+        type_ = type_.types.data[index]
+    return type_
+
+
+def check_alias(op: SourceOp, output: Sequence[int], operand: int, indices: Sequence[int]) -> None:
+    """An alias connects parts of one type."""
+    if not 0 <= operand < len(op.operands):
+        op.fail(f"output_operand_aliases: there is no operand {operand}")
+    results = tuple(cast(TypeAttribute, result.type) for result in op.results)
+    whole = results[0] if len(results) == 1 else TupleType(results)
+    result = part_of(op, whole, output)
+    given = part_of(op, op.operands[operand].type, indices)
+    if result != given:
+        op.fail(f"output_operand_aliases: the result has type {result}, the operand {given}")
 
 
 def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -65,7 +118,10 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
     }
     if version != 1:
         properties["api_version"] = CustomCallApiVersionAttr(_API_VERSIONS[version])
+    check_layouts(op)
     config = op.take("backend_config")
+    if config is not None and isinstance(config, DictionaryAttr) != (version == _TYPED):
+        op.fail(f"backend_config is {config}, which does not go with api_version {version}")
     if isinstance(config, StringAttr):
         # As HLO text has it; an empty one is none.
         escaped = config.data.replace("\\", "\\\\").replace('"', '\\"')

@@ -21,7 +21,7 @@ from xla_dialect.stablehlo.syntax import (
     integers_clause,
     parse_attributes_and_types,
 )
-from xla_dialect.types import Array, array
+from xla_dialect.types import Array, array, spell
 
 
 def with_lists(op_class: type[XlaOp], **names: str) -> Convert:
@@ -74,6 +74,8 @@ def convert_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Sequence[S
         for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
         if size == 1 and 0 <= d < len(target) and target[d] != 1
     ]
+    if len(set(dimensions)) != len(dimensions):
+        op.fail(f"broadcast_dimensions {list(dimensions)} have duplicates")
     if stretched and len(dimensions) == len(sizes):
         kept = [i for i in range(len(sizes)) if i not in stretched]
         element_type = cast(Array, operand.type).element_type
@@ -87,12 +89,13 @@ def convert_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Sequence[S
 
 def convert_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.broadcast` puts new dimensions in front."""
-    added = len(op.integers("broadcast_sizes"))
-    operand = conversion.operands(op)[0]
-    dimensions = dimension_list(range(added, added + len(sizes_of(operand.type))))
-    return conversion.emit(
-        xla.BroadcastOp, [operand], conversion.result_types(op), {"dimensions": dimensions}
-    )
+    added = op.integers("broadcast_sizes")
+    operand, declared = conversion.operands(op)[0], conversion.result_types(op)
+    sizes = (*added, *sizes_of(operand.type))
+    if min(added, default=0) < 0 or sizes_of(declared[0]) != sizes:
+        op.fail(f"sizes {list(added)} before {spell(operand.type)} for {spell(declared[0])}")
+    dimensions = dimension_list(range(len(added), len(sizes)))
+    return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
 
 
 def convert_concatenate(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

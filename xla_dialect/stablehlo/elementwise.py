@@ -22,10 +22,12 @@ from xla_dialect.ops import conversion as conversions
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
+from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, as_array, sizes_of
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp
 from xla_dialect.stablehlo.syntax import complex_type, form, select_types
+from xla_dialect.types import BY_TYPE, PRED, array, spell
 
 _UNARY: tuple[type[XlaOp], ...] = (
     unary.AbsOp,
@@ -53,7 +55,6 @@ _UNARY: tuple[type[XlaOp], ...] = (
     unary.SqrtOp,
     unary.TanOp,
     unary.TanhOp,
-    conversions.BitcastConvertOp,
     conversions.ConvertOp,
 )
 """Operations of one operand with the same name in StableHLO."""
@@ -111,7 +112,8 @@ _TOLERANCES = ("atol", "rtol", "ulps")
 
 def _number(value: Attribute | None) -> float | int:
     if isinstance(value, FloatAttr):
-        return cast("FloatAttr[Any]", value).value.data
+        number = cast("FloatAttr[Any]", value).value.data
+        return int(number) if number.is_integer() else number
     return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
 
 
@@ -173,6 +175,22 @@ def convert_reduce_precision(op: SourceOp, conversion: Conversion) -> Sequence[S
     )
 
 
+def convert_bitcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.bitcast_convert`; i1 is one bit wide, and a new dimension of size 1 is allowed."""
+    (operand,), (declared,) = conversion.operands(op), conversion.result_types(op)
+    before, after = as_array(operand.type), as_array(declared)
+    if before is None or after is None:
+        op.fail(f"takes and returns arrays, found {spell(operand.type)} and {spell(declared)}")
+    if (before.element_type == PRED) != (after.element_type == PRED):
+        op.fail(f"the widths of {spell(before)} and {spell(after)} differ")
+    sizes, wanted = sizes_of(before), sizes_of(after)
+    same_width = BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits
+    if same_width and ((*sizes, 1) == wanted or sizes == (*wanted, 1)):
+        reshaped = array(before.element_type, wanted)
+        (operand,) = conversion.emit(ReshapeOp, [operand], [reshaped])
+    return conversion.emit(conversions.BitcastConvertOp, [operand], [declared])
+
+
 def _name(op_class: type[XlaOp]) -> str:
     return f"stablehlo.{op_class.name.removeprefix('xla.')}"
 
@@ -182,6 +200,7 @@ _ELEMENTWISE = form()
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
+    "stablehlo.bitcast_convert": Row(_ELEMENTWISE, convert_bitcast, operands=1),
     "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
     "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
     "stablehlo.select": Row(form(select_types), one_to_one(ternary.SelectOp), operands=3),

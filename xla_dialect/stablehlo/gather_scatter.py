@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Row, SourceOp
 
 _GATHER_LISTS = (
@@ -54,13 +55,13 @@ def convert_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     properties["index_vector_dim"] = IntegerAttr(op.integer("index_vector_dim", 0), i64)
     for name in ("indices_are_sorted", "unique_indices"):
         properties[name] = BoolAttr.from_bool(op.flag(name))
-    return conversion.emit(
-        ScatterOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        properties,
-        conversion.regions(op),
-    )
+    regions, operands = conversion.regions(op), conversion.operands(op)
+    count = len(operands) // 2
+    accumulators = accumulators_of(regions[0], count)
+    if accumulators:
+        indices = operands[count].type
+        operands = promoted(conversion, operands, [*accumulators, indices, *accumulators])
+    return conversion.emit(ScatterOp, operands, conversion.result_types(op), properties, regions)
 
 
 ROWS: Mapping[str, Row] = {

@@ -30,7 +30,7 @@ from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
-from xla_dialect.types import Array, array
+from xla_dialect.types import Array, ElementClass, array, element_class
 
 
 def sum_of_two(element_type: Attribute) -> Region:
@@ -78,7 +78,9 @@ class Labelled:
         if not dropped:
             return self
         scalar = TensorType(self.type.element_type, ())
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [0])
+        is_complex = element_class(self.type.element_type) == ElementClass.COMPLEX
+        element = (0, 0) if is_complex else 0
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [cast(Any, element)])
         (zero,) = self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})
         rest = "".join(label for label in self.labels if label in wanted)
         sizes = [sizes_of(self.type)[d] for d in self.places(rest)]
@@ -148,7 +150,9 @@ def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     lhs_sizes, rhs_sizes = sizes_of(lhs.type), sizes_of(rhs.type)
     sizes = [lhs_sizes[d] for d in lhs.places(batch + free[0])]
     sizes += [rhs_sizes[d] for d in rhs.places(free[1])]
-    declared = cast(Array, conversion.result_types(op)[0])
+    declared = as_array(conversion.result_types(op)[0])
+    if declared is None:
+        op.fail(f"declared {op.results[0].type}, which is no array")
     (product,) = conversion.emit(
         DotOp,
         [lhs.value, rhs.value],
@@ -169,6 +173,8 @@ def convert_unary_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAVa
 def convert_torch_index_select(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.torch_index_select`: a gather along `dim`; the first `batch_dims` are batching."""
     operand, index = conversion.operands(op)
+    if as_array(operand.type) is None or as_array(index.type) is None:
+        op.fail(f"takes arrays, found {operand.type} and {index.type}")
     sizes, index_sizes = sizes_of(operand.type), sizes_of(index.type)
     dim, batch_count = op.integer("dim"), op.integer("batch_dims")
     if not 0 <= batch_count <= len(index_sizes) or not batch_count <= dim < len(sizes):

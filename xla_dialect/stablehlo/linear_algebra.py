@@ -35,7 +35,8 @@ def convert_cholesky(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
 def convert_triangular_solve(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.triangular_solve`."""
     properties = {
-        name: BoolAttr.from_bool(op.flag(name)) for name in ("left_side", "lower", "unit_diagonal")
+        name: BoolAttr.from_bool(op.flag(name, None))
+        for name in ("left_side", "lower", "unit_diagonal")
     }
     transpose = TransposeAttr(taken_member(op, "transpose_a", Transpose))
     return conversion.emit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from xdsl.context import Context
@@ -43,7 +44,7 @@ from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import Row, SourceError, classes_of
-from xla_dialect.verification import verify
+from xla_dialect.verification import InvalidProgram, verify
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,
@@ -98,7 +99,10 @@ def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
     except SourceError as error:
         offset = _offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
-    verify(result, {file_name: text})
+    try:
+        verify(result, {file_name: text})
+    except InvalidProgram as error:
+        raise _naming_the_source(error, text) from None
     for op, location in conversion.explicit_locations:
         op.location = location
     return result
@@ -136,6 +140,20 @@ def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, Mappi
         offset = 0 if parser is None else parser.pos
         message = f"malformed text: {error}"
     raise LocatedError.at_offset(message, file_name, text, offset)
+
+
+def _naming_the_source(error: InvalidProgram, text: str) -> LocatedError:
+    """The error with the name of the operation in the text that broke the rule."""
+    lines = text.split("\n", error.line)
+    line = lines[error.line - 1] if 0 < error.line <= len(lines) else ""
+    found = _NAME.match(line, max(0, error.column - 1))
+    if found is None or error.message.startswith(found.group()):
+        return error
+    message = f"{found.group()}: {error.message}"
+    return LocatedError(message, error.file, error.line, error.column, error.source_line)
+
+
+_NAME = re.compile(r"(?:stablehlo|chlo|sdy)\.[\w.-]+")
 
 
 def _offset_of(op: Operation, positions: Mapping[Operation, int]) -> int:

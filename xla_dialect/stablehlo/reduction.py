@@ -11,6 +11,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import Array
@@ -96,13 +97,23 @@ def convert_reduce(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if len(op.operands) % 2 or not op.operands:
         op.fail(f"has {len(op.operands)} operands, expected one init value for each input")
     properties: Mapping[str, Attribute] = {"dimensions": dimension_list(op.integers("dimensions"))}
+    regions = conversion.regions(op)
     return conversion.emit(
         ReduceOp,
-        conversion.operands(op),
+        inputs_and_inits(op, conversion, regions[0]),
         conversion.result_types(op),
         properties,
-        conversion.regions(op),
+        regions,
     )
+
+
+def inputs_and_inits(op: SourceOp, conversion: Conversion, body: Region) -> list[SSAValue]:
+    """The operands of a reduction, promoted to the types of the accumulators of its body."""
+    operands = conversion.operands(op)
+    accumulators = accumulators_of(body, len(operands) // 2)
+    if not accumulators:
+        return operands
+    return promoted(conversion, operands, [*accumulators, *accumulators])
 
 
 def convert_map(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -15,9 +15,11 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
@@ -100,7 +102,7 @@ class SourceOp(Operation):
             if default is None:
                 self.fail(f"{name} is missing")
             return tuple(default)
-        found = _integers(value)
+        found = integers_of(value)
         if found is None:
             self.fail(f"{name} is {value}, not a list of integers")
         return found
@@ -123,9 +125,9 @@ class SourceOp(Operation):
             self.fail(f"{name} is {value}, not a floating-point number")
         return cast("FloatAttr[Any]", value).value.data
 
-    def flag(self, name: str, default: bool = False) -> bool:
-        """Takes a boolean."""
-        return bool(self.integer(name, int(default)))
+    def flag(self, name: str, default: bool | None = False) -> bool:
+        """Takes a boolean; an error if absent and `default` is None."""
+        return bool(self.integer(name, None if default is None else int(default)))
 
     def word(self, name: str) -> str | None:
         """Takes the word of an enumeration, None if absent."""
@@ -157,7 +159,27 @@ class SourceOp(Operation):
         return value.data
 
 
-def _integers(value: Attribute) -> tuple[int, ...] | None:
+def matrix(op: SourceOp, name: str) -> Sequence[Sequence[int]] | None:
+    """Takes a matrix, `dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>`, if present."""
+    value = op.take(name)
+    if value is None:
+        return None
+    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+    if (
+        not isinstance(value, DenseIntOrFPElementsAttr)
+        or len(dense.get_shape()) != 2
+        or dense.get_element_type() != i64
+    ):
+        op.fail(f"{name} is {value}, not a matrix of i64")
+    count, width = dense.get_shape()
+    numbers = integers_of(cast(Attribute, value))
+    if numbers is None:
+        op.fail(f"{name} has more than {MAX_LIST} numbers")
+    return [numbers[i * width : (i + 1) * width] for i in range(count)]
+
+
+def integers_of(value: Attribute) -> tuple[int, ...] | None:
+    """A list of integers, however it is written; None for anything else."""
     if isinstance(value, DenseArrayBase):
         numbers = cast("DenseArrayBase[Any]", value).get_values()
         return tuple(int(number) for number in numbers)
@@ -171,7 +193,7 @@ def _integers(value: Attribute) -> tuple[int, ...] | None:
         count = 1
         for size in dense.get_shape():
             count *= size
-        if isinstance(dense.get_element_type(), IntegerType) and count <= MAX_LIST:
+        if isinstance(dense.get_element_type(), IntegerType | IndexType) and count <= MAX_LIST:
             numbers: tuple[int, ...] = dense.get_values()
             return numbers * count if len(numbers) == 1 else numbers
     return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
-from xdsl.dialects.builtin import BoolAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops import transfers as xla
-from xla_dialect.stablehlo.collectives import take_channel
+from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import Row, SourceOp
@@ -28,6 +29,11 @@ def convert_infeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.infeed`: the leaves of the item and a token; the layout is kept."""
     layout = op.take("layout")
     if layout is not None:
+        count = (
+            len(cast("ArrayAttr[Attribute]", layout).data) if isinstance(layout, ArrayAttr) else -1
+        )
+        if count != len(op.results) - 1:
+            op.fail(f"layout is {layout}, expected one of each of {len(op.results) - 1} arrays")
         op.attributes["xla.layout"] = layout
     return conversion.emit(
         xla.InfeedOp,
@@ -53,8 +59,16 @@ def take_transfer(op: SourceOp) -> dict[str, Attribute]:
     """Takes the channel of a send or recv, and whether the host is at its other end."""
     if op.take("source_target_pairs") is not None:
         op.fail("source_target_pairs of a transfer are not supported")
-    is_host = BoolAttr.from_bool(op.flag("is_host_transfer"))
-    return take_channel(op) | {"is_host_transfer": is_host}
+    kind, is_host = take_channel_type(op), op.flag("is_host_transfer")
+    wanted = _HOST_CHANNELS[op.name] if is_host else _DEVICE_TO_DEVICE
+    if kind != wanted:
+        op.fail(f"the channel has type {kind}, expected {wanted}")
+    return take_channel(op) | {"is_host_transfer": BoolAttr.from_bool(is_host)}
+
+
+_DEVICE_TO_DEVICE = 1
+_HOST_CHANNELS = {"stablehlo.send": 2, "stablehlo.recv": 3}
+"""The channel type of a transfer to the host, and from it."""
 
 
 def convert_send(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

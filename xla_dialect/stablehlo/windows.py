@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
@@ -15,9 +15,12 @@ from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, sizes_of
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.conversion import Conversion, as_array, sizes_of
+from xla_dialect.stablehlo.promotion import accumulators_of, promoted
+from xla_dialect.stablehlo.reduction import inputs_and_inits
+from xla_dialect.stablehlo.source import Row, SourceOp, matrix
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
+from xla_dialect.types import spell
 from xla_dialect.window import Window, WindowAttr
 
 _CONVOLUTION = {
@@ -37,16 +40,14 @@ _SELECTION = {"stride": "window_strides"}
 
 def take_window(op: SourceOp, sizes: Sequence[int], names: Mapping[str, str]) -> WindowAttr:
     """Takes the lists of these names, and the padding, of a window of these sizes."""
-    padding = op.integers("padding", ())
-    if len(padding) % 2:
-        op.fail(f"padding has {len(padding)} numbers, not pairs")
+    padding = matrix(op, "padding") or ()
+    if any(len(row) != 2 for row in padding):
+        op.fail(f"padding is {[list(row) for row in padding]}, not pairs")
     lists: dict[str, Any] = {argument: op.integers(name, ()) for argument, name in names.items()}
     if "reversal" in lists:
         lists["reversal"] = [flag != 0 for flag in lists["reversal"]]
     try:
-        window = Window.of(
-            sizes, padding=list(zip(padding[::2], padding[1::2], strict=True)), **lists
-        )
+        window = Window.of(sizes, padding=[(low, high) for low, high in padding], **lists)
     except SpellingError as error:
         op.fail(str(error))
     return WindowAttr(window)
@@ -56,24 +57,28 @@ def convert_reduce_window(op: SourceOp, conversion: Conversion) -> Sequence[SSAV
     """`stablehlo.reduce_window`, with as many results as inputs."""
     if len(op.operands) % 2 or not op.operands:
         op.fail(f"has {len(op.operands)} operands, expected one init value for each input")
+    regions = conversion.regions(op)
     return conversion.emit(
         ReduceWindowOp,
-        conversion.operands(op),
+        inputs_and_inits(op, conversion, regions[0]),
         conversion.result_types(op),
         {"window": take_window(op, op.integers("window_dimensions"), _REDUCTION)},
-        conversion.regions(op),
+        regions,
     )
 
 
 def convert_select_and_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.select_and_scatter`; without window dimensions the window is one element."""
-    ones = (1,) * len(sizes_of(conversion.operands(op)[0].type))
+    """`stablehlo.select_and_scatter`."""
+    regions, operands = conversion.regions(op), conversion.operands(op)
+    accumulator = accumulators_of(regions[1], 1)
+    if accumulator:
+        operands = promoted(conversion, operands, [*accumulator] * 3)
     return conversion.emit(
         SelectAndScatterOp,
-        conversion.operands(op),
+        operands,
         conversion.result_types(op),
-        {"window": take_window(op, op.integers("window_dimensions", ones), _SELECTION)},
-        conversion.regions(op),
+        {"window": take_window(op, op.integers("window_dimensions"), _SELECTION)},
+        regions,
     )
 
 
@@ -131,7 +136,8 @@ def _parse_window_list(parser: Parser, word: str) -> Attribute:
             pairs = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, lambda: _parse_pair(parser)
             )
-            return integers([number for pair in pairs for number in pair])
+            type_ = TensorType(i64, (len(pairs), 2))
+            return DenseIntOrFPElementsAttr.from_list(type_, [n for pair in pairs for n in pair])
         case _:
             return parse_integers(parser)
 
@@ -156,11 +162,14 @@ def convert_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         op.fail(f"dimension_numbers {numbers} for a kernel of rank {len(kernel)}")
     sizes = [kernel[d] for d in labels.rhs_order()[2:]]
     keep_precision(op)
+    element_types = [array_type.element_type for v in operands if (array_type := as_array(v.type))]
+    if len(set(element_types)) != 1:
+        op.fail(f"lhs and rhs are {spell(operands[0].type)} and {spell(operands[1].type)}")
     properties: Mapping[str, Attribute] = {
         "window": take_window(op, sizes, _CONVOLUTION),
         "dim_labels": ConvolutionLabelsAttr(labels),
-        "feature_group_count": IntegerAttr(op.integer("feature_group_count", 1), i64),
-        "batch_group_count": IntegerAttr(op.integer("batch_group_count", 1), i64),
+        "feature_group_count": IntegerAttr(op.integer("feature_group_count"), i64),
+        "batch_group_count": IntegerAttr(op.integer("batch_group_count"), i64),
     }
     return conversion.emit(ConvolutionOp, operands, conversion.result_types(op), properties)
 

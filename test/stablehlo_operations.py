@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from operation_uses import (
+from stablehlo_structured_operations import COMMUNICATION, CONTROL, REDUCTIONS
+from stablehlo_uses import (
     INT,
     SI,
     SP,
@@ -20,7 +21,6 @@ from operation_uses import (
     plain,
     precision,
 )
-from valid_structured_operations import COMMUNICATION, CONTROL, REDUCTIONS
 
 ELEMENTWISE: tuple[Use, ...] = (
     *plain(

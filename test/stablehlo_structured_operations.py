@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operation_uses import (
+from stablehlo_uses import (
     COMPARISON,
     INT,
     SI,
