@@ -114,7 +114,7 @@ def drawing(type_: Attribute) -> str:
 
     It follows the reader's choice of light or dark. Of large arrays and tuples it shows a part.
     """
-    root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"})
+    root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
     ElementTree.SubElement(root, "title").text = f"The memory of {human_string_with_layout(type_)}"
     ElementTree.SubElement(root, "style").text = _STYLE
     root.append(_hatch())

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 
 from tools.memory_view import MOST_COLUMNS, Cell, MemoryView
 from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.layout import Layout, TileDivision
+from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
 from xla_dialect.layout_functions import (
     is_monotonic_with_dim0_major,
     is_monotonic_with_dim0_minor,
@@ -36,12 +36,6 @@ _WIDTH = 88
 _FEWEST_COLUMNS = 6
 _LONGEST_INDEX = 60
 
-_MEMORY_SPACES = {
-    0: "the default memory, on an accelerator its high-bandwidth memory",
-    1: "fast memory on the device, VMEM on a TPU",
-    5: "memory of the host",
-    6: "unpinned memory of the host",
-}
 _PADDING = {
     "": "of no particular value",
     "ZERO_PAD": "zeros",
@@ -194,7 +188,7 @@ def _layout_lines(type_: Array) -> Iterator[str]:
         space = layout.memory_space
         yield from _told(
             f"S({space})",
-            f"It lies in {_MEMORY_SPACES.get(space, 'memory that the device knows')}.",
+            f"It lies in {MEMORY_SPACES.get(space, 'memory that the device knows')}.",
         )
     for position, indices in layout.split_configs:
         yield from _told(

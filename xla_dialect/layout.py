@@ -26,6 +26,14 @@ PADDING_VALUES = ("ZERO_PAD", "ONE_PAD", "LOWEST_PAD", "HIGHEST_PAD", "UNKNOWN_P
 """What the padding of the older form holds."""
 
 
+MEMORY_SPACES = {
+    0: "the default memory, on an accelerator its high-bandwidth memory",
+    1: "fast memory on the device, VMEM on a TPU",
+    5: "memory of the host",
+    6: "unpinned memory of the host",
+}
+"""What the memory spaces are whose numbers have one meaning everywhere."""
+
 MAX_TILES = 64
 """Levels of tiles; real layouts have up to three, and every level adds dimensions to the buffer."""
 
@@ -58,7 +66,7 @@ class Layout:
     element_size_in_bits: int = 0
     """Width of a packed element; 0 is the natural size."""
     memory_space: int = 0
-    """0 default, 1 fast device memory, 5 host, 6 unpinned host."""
+    """One of `MEMORY_SPACES`, or a number that the device knows."""
     split_configs: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """(physical dimension from major, split indices) pairs."""
     dynamic_shape_metadata_prefix_bytes: int = 0

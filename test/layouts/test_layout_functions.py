@@ -150,6 +150,7 @@ def test_buffer_elements(sizes: tuple[int, ...], layout: str, expected: int):
         ("f32[2,3,4]{2,1,0:T(*,4,2)}", (None, None, None)),
         ("f32[2,2,4]{2,1,0:T(*,2,2)}", (8, 2, None)),
         ("f32[5]{0:T(8,128)}", (1,)),
+        ("f32[2,2]{1,0:T(4,4)(2,2)}", (2, 1)),
     ],
 )
 def test_strides(text: str, expected: tuple[int | None, ...]):
