@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -326,7 +327,9 @@ class XlaOp(IRDLOperation):
         Raises VerifyException.
         """
         for type_ in self.result_types:
-            _verify_type(self.name, type_)
+            fault = _fault(type_)
+            if fault is not None:
+                raise VerifyException(f"{self.name}: {fault}")
         for trait in self.contract().structure.traits:
             trait.verify(self)
         self.verify_context()
@@ -372,25 +375,26 @@ def _verify_end_of_block(op: Operation) -> None:
         raise VerifyException(f"{op.name}: (Block) ends a block, but is no terminator")
 
 
-def _verify_type(name: str, type_: Attribute) -> None:
+@lru_cache(maxsize=1 << 12)
+def _fault(type_: Attribute) -> str | None:
+    """What is wrong with the type of a result; most results of a program share a few types."""
     if isinstance(type_, TupleType):
-        for element in type_.types.data:
-            _verify_type(name, element)
-        return
+        return next(filter(None, map(_fault, type_.types.data)), None)
     if isinstance(type_, TokenType | OpaqueType):
-        return
+        return None
     if isinstance(type_, BufferType):
         type_ = type_.content
     if not isinstance(type_, TensorType) or not element_class(cast(Array, type_).element_type):
-        raise VerifyException(f"{name}: (Type) a result is {type_}, which is no type of XLA")
+        return f"(Type) a result is {type_}, which is no type of XLA"
     type_ = cast(Array, type_)
     dimensions = extents(type_)
     if element_count([d for d in dimensions if d > 0]) > MAX_ELEMENTS:
-        raise VerifyException(f"{name}: (Size) {dimensions} has more than 2^63 - 1 elements")
+        return f"(Size) {dimensions} has more than 2^63 - 1 elements"
     try:
         validate_layout_for_shape(type_)
     except LayoutError as error:
-        raise VerifyException(f"{name}: layout of {type_}: {error}") from None
+        return f"layout of {type_}: {error}"
+    return None
 
 
 def _as_values(operand: SSAValue | Operation | Sequence[SSAValue | Operation]) -> list[SSAValue]:
