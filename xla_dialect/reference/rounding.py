@@ -59,6 +59,9 @@ def in_compute_type(function: Function) -> Function:
     return evaluate
 
 
+_ROUNDED_BY_NUMPY = frozenset(map(np.dtype, (np.float16, np.float32, np.complex64)))
+"""What numpy casts from double precision with one rounding, block by block as a ufunc runs."""
+
 _BLOCK = 1 << 15
 """Elements that are evaluated at once in double precision, so that they stay in the cache."""
 
@@ -71,6 +74,9 @@ def in_double(function: Function) -> Function:
         wide = DOUBLE_DTYPES[dtype]
         if wide == dtype:
             return function(*operands)
+        if isinstance(function, np.ufunc) and dtype in _ROUNDED_BY_NUMPY:
+            sizes = np.broadcast_shapes(*(operand.shape for operand in operands))
+            return function(*operands, out=np.empty(sizes, dtype), dtype=wide, casting="same_kind")
         if operands[0].size <= _BLOCK or len({operand.shape for operand in operands}) > 1:
             return rounded(function(*(operand.astype(wide) for operand in operands)), dtype)
         result = np.empty(operands[0].shape, dtype)
