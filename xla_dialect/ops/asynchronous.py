@@ -94,6 +94,19 @@ def producer(context: Sequence[SSAValue]) -> XlaOp | None:
     return owner if isinstance(owner, XlaOp) and not isinstance(owner, _HANDS_ON) else None
 
 
+def verify_start(
+    op: XlaOp, context: Sequence[SSAValue], starts: tuple[type[XlaOp], ...], label: str
+) -> None:
+    """
+    The context of `op` is that of one of these operations, where it can be seen which made it.
+
+    Raises VerifyException.
+    """
+    start = producer(context)
+    if start is not None and not isinstance(start, starts):
+        raise VerifyException(f"{op.name}: ({label}) the operand is the result of {start.name}")
+
+
 class DoneOp(XlaOp):
     """
     Waits for what a start began, and returns its results.
@@ -114,9 +127,7 @@ class DoneOp(XlaOp):
 
     def verify_context(self) -> None:
         """Checks the context, and that it is one of the right kind."""
-        start = producer(self.context)
-        if start is not None and not isinstance(start, self.STARTS):
-            raise VerifyException(f"{self.name}: (C1) the operand is the result of {start.name}")
+        verify_start(self, self.context, self.STARTS, "C1")
 
 
 @irdl_op_definition
@@ -187,9 +198,7 @@ class AsyncUpdateOp(XlaOp):
 
     def verify_context(self) -> None:
         """Checks the context, and that it is one of an asynchronous computation."""
-        start = producer(self.context)
-        if start is not None and not isinstance(start, AsyncStartOp | AsyncUpdateOp):
-            raise VerifyException(f"{self.name}: (C1) the operand is the result of {start.name}")
+        verify_start(self, self.context, (AsyncStartOp, AsyncUpdateOp), "C1")
 
 
 @irdl_op_definition

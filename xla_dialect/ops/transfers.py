@@ -18,11 +18,10 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import flat_results, with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.asynchronous import producer
+from xla_dialect.ops.asynchronous import verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
 from xla_dialect.types import (
     BY_NAME,
@@ -214,9 +213,7 @@ class TransferDoneOp(TransferOp):
 
     def verify_context(self) -> None:
         """Checks types, and that the context is one of the right kind (C3)."""
-        start = producer(self.context)
-        if start is not None and not isinstance(start, self.STARTS):
-            raise VerifyException(f"{self.name}: (C3) the operand is the result of {start.name}")
+        verify_start(self, self.context, self.STARTS, "C3")
 
 
 def transferred(context: tuple[Attribute, ...], label: str) -> Attribute:
