@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
+from xla_dialect.calls import runs_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -51,6 +52,12 @@ def is_observing(op: Operation) -> bool:
 def observes(module: ModuleOp) -> bool:
     """Whether a module has operations that only `take_observations` can compile."""
     return any(is_observing(op) or isinstance(op, RunParallelOp) for op in module.walk())
+
+
+def observes_in_control_flow(module: ModuleOp) -> bool:
+    """Whether such operations may stand inside control flow, where programs are not compiled."""
+    inside = [op for op in module.walk() if not isinstance(op.parent_op(), func.FuncOp)]
+    return any(map(is_observing, inside)) or (any(map(runs_functions, inside)) and observes(module))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 import numpy as np
 
@@ -41,9 +42,13 @@ class FunctionRun:
         return f"{self.grid.name(place)}: " if len(self.grid.places) > 1 else ""
 
     def file_stem(self, place: Place) -> str:
-        """How the names of a process's files begin, e.g. `main`, `main.replica1.partition0`."""
+        """
+        How the names of a process's files begin, e.g. `main`, `main.replica1.partition0`.
+
+        The name of a function may be any string; what could lead out of the folder is escaped.
+        """
         replica, partition = place
-        parts = [self.name]
+        parts = [quote(self.name, safe="")]
         if self.grid.replicas > 1:
             parts.append(f"replica{replica}")
         if self.grid.partitions > 1:

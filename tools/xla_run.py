@@ -20,6 +20,7 @@ from lowerings.compilation import (
     run_processes,
 )
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.observed_values import observes_in_control_flow
 from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
@@ -57,8 +58,8 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add(
         "--backend",
         choices=BACKENDS,
-        help="the executor; default: llvm, or reference for a program of several processes or one "
-        "that talks to its host",
+        help="the executor; default: llvm, or reference for a program of several processes, one "
+        "that talks to its host, or one with checks inside control flow",
     )
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
@@ -150,8 +151,13 @@ def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -
     """The executor; raises RunError if it was asked for and cannot run this."""
     has_host = bool(args.infeed)
     if args.backend is None:
-        needs_processes = len(grid.places) > 1 or has_host or has_process_operations(module)
-        return PROCESS_BACKENDS[0] if needs_processes else BACKENDS[0]
+        is_interpreted = (
+            len(grid.places) > 1
+            or has_host
+            or has_process_operations(module)
+            or observes_in_control_flow(module)
+        )
+        return PROCESS_BACKENDS[0] if is_interpreted else BACKENDS[0]
     if args.backend not in PROCESS_BACKENDS and (len(grid.places) > 1 or has_host):
         what = "no infeed" if len(grid.places) == 1 else f"one process, not {len(grid.places)}"
         raise RunError(
@@ -224,11 +230,11 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
     ]
     names = [op.sym_name.data for op in public]
     if args.entry is not None:
-        if args.entry not in names:
-            raise RunError(
-                f"there is no public function @{args.entry} (there are: {', '.join(names)})"
-            )
-        return [args.entry]
+        entry = args.entry.removeprefix("@")
+        if entry not in names:
+            known = ", ".join(f"@{name}" for name in names) or "none"
+            raise RunError(f"there is no public function @{entry} (there are: {known})")
+        return [entry]
     if "main" in names and not args.all_functions:
         return ["main"]
     parts = {name for op in module.walk() if isinstance(op, RunParallelOp) for name in op.callees()}

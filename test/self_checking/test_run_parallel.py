@@ -121,6 +121,11 @@ def test_programs_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(PROGRAMS[name], tmp_path, "--all-functions") == 0, capsys.readouterr().err
 
 
+def test_what_outfeeds_write_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(INFEED, tmp_path) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == ["outfeed: s32[] 5", "outfeed: s32[] 7"]
+
+
 def test_all_in_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = [GRID, GRID.replace("[11.0, 22.0]", "[11.0, 23.0]"), "", RAGGED, INFEED, TRANSFER]
     assert run("// -----\n".join(parts), tmp_path, "--split-input-file") == 1

@@ -158,7 +158,7 @@ def register_reference(
         TransferFunctions(process),
         CustomCallFunctions(options.get("custom_calls", {})),
         ObservationFunctions(options.get("observer") or Observer()),
-        ParallelFunctions(partial(prepared, **options)),
+        ParallelFunctions(partial(prepared, **options), process),
         FuncFunctions(),
     ):
         interpreter.register_implementations(functions)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -162,15 +162,20 @@ def call_check(op: CustomCallOp, *values: Value) -> object:
 @register_impls
 @dataclass
 class ParallelFunctions(InterpreterFunctions):
-    """`run_parallel`; `prepare` makes a run of a function by a process."""
+    """`run_parallel`; `prepare` makes a run of a function by a process, `process` runs here."""
 
     prepare: Prepare
+    process: Process
 
     @impl(interpreter.RunParallelOp)
     def run_parallel(
         self, running: Interpreter, op: interpreter.RunParallelOp, args: PythonValues
     ) -> PythonValues:
-        """The results of all programs; what infeeds read is computed first."""
+        """
+        The results of all programs; what infeeds read is computed first.
+
+        What outfeeds write goes, program by program, to the host of the process that runs them.
+        """
         functions = {f.sym_name.data: f for f in running.module.ops if isinstance(f, FuncOp)}
         infeed = deque[object](
             item
@@ -185,7 +190,10 @@ class ParallelFunctions(InterpreterFunctions):
                 count = len(functions[name].function_type.inputs)
                 host = Host(infeed)  # the same queue for all
                 programs[-1].append(Program(running.module, list(islice(given, count)), name, host))
-        return tuple(value for found in run_grid(programs, self.prepare) for value in found)
+        results = run_grid(programs, self.prepare)
+        for program in chain.from_iterable(programs):
+            self.process.host.outfeed.extend(program.host.outfeed)
+        return tuple(chain.from_iterable(results))
 
 
 def _implementation(op_type: type[Operation]) -> OpImpl[InterpreterFunctions, Operation]:
