@@ -105,7 +105,34 @@ func.func @receive() -> tensor<2xi32> {
 }
 """
 
-PROGRAMS = {"grid": GRID, "ragged": RAGGED, "infeed": INFEED, "transfer": TRANSFER}
+# Different programs meet in operations of one kind, with a channel or without.
+DIFFERENT = """func.func @main() {
+  %x = stablehlo.constant dense<5> : tensor<i32>
+  %r:2 = "interpreter.run_parallel"(%x) {
+    programs = [[@first], [@second]]
+  } : (tensor<i32>) -> (tensor<i32>, tensor<i32>)
+  check.expect_eq_const %r#0, dense<0> : tensor<i32>
+  check.expect_eq_const %r#1, dense<5> : tensor<i32>
+  return
+}
+func.func @first(%x: tensor<i32>) -> tensor<i32> {
+  %0 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<i32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}
+func.func @second() -> tensor<i32> {
+  %x = stablehlo.constant dense<0> : tensor<i32>
+  %0 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<i32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}
+"""
+
+PROGRAMS = {
+    "different": DIFFERENT,
+    "grid": GRID,
+    "ragged": RAGGED,
+    "infeed": INFEED,
+    "transfer": TRANSFER,
+}
 
 
 def run(text: str, folder: Path, *options: str) -> int:

@@ -166,9 +166,11 @@ class CollectiveFunctions(InterpreterFunctions):
         """Brings the operands to the other members of a group; zeros for who is in none."""
         if members is None:
             return Pending(lambda: zeros_like(args))
-        # A start meets the operation without one; equal channels meet, else the same operation.
+        # A start meets the operation without one; equal channels meet, else the same operation, or
+        # the next of its kind in another program.
         kind = op.name.removesuffix("_start")
-        key = (kind, op if op.channel is None else op.channel)
+        is_told = op.channel is None and self.process.same_program
+        key = (kind, op if is_told else op.channel)
         brought = self.process.bring(key, members, args, described(op))
         me = members.index(self.process.place)
         return Pending(lambda: f(_alike(brought.result()), me))

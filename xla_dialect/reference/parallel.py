@@ -71,6 +71,7 @@ def run_programs(
     The results of processes that run programs of their own, replica by replica.
 
     `programs` has one row per replica and in each one program per partition. Collectives of
-    different programs meet if they are of one kind and have one channel. See `run_replicated`.
+    different programs meet if they are of one kind and have one channel, or none. See
+    `run_replicated`.
     """
     return run_grid(programs, partial(prepared, **options))

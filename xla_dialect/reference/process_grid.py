@@ -263,6 +263,8 @@ class Process:
     grid: ProcessGrid = field(default_factory=ProcessGrid)
     place: Place = (0, 0)
     host: Host = field(default_factory=Host)
+    same_program: bool = True
+    """Whether all processes of the grid run the same program: then its operations can be told."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
 
     @property
