@@ -193,8 +193,8 @@ def test_all_in_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         (INFEED, "[@first, @second]", "[@first]", "waits forever: the infeed has no item left"),
         (INFEED, "[@first, @second], programs = [[@read]", "[@read, @second], programs = [[@read]",
          "xla.infeed: waits forever"),
-        (TRANSFER, "is_host_transfer = false\n  } : (tensor", "is_host_transfer = true\n  } : (ten"
-         "sor", "waits forever: replica 1 waits for a send on channel 1"),
+        (TRANSFER, "type = 1>, is_host_transfer = false\n  } : (tensor", "type = 2>, is_host_transfer"
+         " = true\n  } : (tensor", "waits forever: replica 1 waits for a send on channel 1"),
     ],
 )  # fmt: skip
 def test_what_is_wrong(

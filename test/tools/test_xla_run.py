@@ -99,7 +99,7 @@ def test_results_are_stored_and_expected(program: Path, tmp_path: Path) -> None:
     assert xla_run.main([*command, "s32=3", "--output-dir", str(folder)]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["second.0.npy", "second.1.npy"]
     stored = np.load(folder / "second.0.npy").view(ml_dtypes.bfloat16)
-    np.testing.assert_array_equal(stored.astype(np.float32), np.float32([3, np.nan]))
+    np.testing.assert_array_equal(stored.astype(np.float32), np.array([3, np.nan], np.float32))
     expected = [f"--expected-output=@{folder}/second.{i}.npy" for i in range(2)]
     assert xla_run.main([*command, "s32=3", *expected]) == 0
     assert xla_run.main([*command, "s32=4", *expected]) == 1
