@@ -8,8 +8,8 @@ executed: whatever reaches it waits forever.
 Left to the run are: a channel of which a program has one end only, because the other may be in
 another program, and ends that are executed unequally often. An order that is written in control
 predecessors or in a schedule, and what branches and loops compute, count as no dependence. Host
-transfers are no channels between devices; and transfers with source-target pairs are executed by
-every device, whether it sends and receives or not.
+transfers are no channels between devices, and number 0 stands for no channel. Transfers with
+source-target pairs are executed by every device, whether it sends and receives or not.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def verify_channels(
     channels: dict[int, Channel] = {}
     for transfer in transfers:
         number = transfer.channel
-        if number is not None and not transfer.with_host and not _has_pairs(transfer):
+        if number and not transfer.with_host and not _has_pairs(transfer):
             channels.setdefault(number, Channel(number)).add(transfer)
     complete = {n: c for n, c in channels.items() if c.send is not None and c.recv is not None}
     for channel in complete.values():

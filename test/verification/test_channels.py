@@ -71,6 +71,7 @@ def failure(text: str) -> InvalidProgram:
             program(*(send("x", 1, f"s{i}", more=", is_host_transfer=true") for i in range(2))),
             id="host transfers",
         ),
+        pytest.param(program(send("x", 0), send("x", 0, "again")), id="no channel"),
         pytest.param(
             program(recv(1, more=PAIRS), send("r.v", 1, more=PAIRS)), id="source-target pairs"
         ),
