@@ -14,7 +14,9 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
 from lowerings.execution.executable import compile_loops_module
+from lowerings.execution.laid_out import LaidOutExecutable
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL, entry_type
 from lowerings.observed_values import Observation, observes, take_observations
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
@@ -165,7 +167,7 @@ def run_processes(
 
 
 def _compile_native(module: ModuleOp, entry: str, observer: Observer) -> Program:
-    signature = signature_of(functions_of(module)[entry])
+    signature = _signature_in(module, entry)
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
     observations: list[Observation] = []
@@ -174,10 +176,18 @@ def _compile_native(module: ModuleOp, entry: str, observer: Observer) -> Program
         manager.run(module, parse_passes("xla-inline"))
         main = functions_of(module)["main"]
         observations = take_observations(main, len(signature.results))
-        widened = replace(signature_of(main), name=signature.name)
+        widened = replace(_signature_in(module, "main"), name=signature.name)
     manager.run(module, parse_passes(",".join(_native_passes())))
-    program = compile_loops_module(module, widened, "main")
+    executable = compile_loops_module(module, widened.in_memory, "main")
+    is_laid_out = widened.in_memory is not widened
+    program = LaidOutExecutable(executable, widened) if is_laid_out else executable
     return ObservedProgram(program, signature, observations, observer) if observations else program
+
+
+def _signature_in(module: ModuleOp, entry: str) -> Signature:
+    """The signature of a function, with the layouts that its callers see."""
+    function = functions_of(module)[entry]
+    return signature_of(function, entry_type(module, function))
 
 
 def _native_passes() -> list[str]:
@@ -237,6 +247,9 @@ def isolate_entry(module: ModuleOp, entry: str) -> None:
                 if name not in reached:
                     reached.add(name)
                     waiting.append(name)
+    if entry != ENTRY_SYMBOL:
+        # What the module says about its own entry.
+        module.attributes.pop(ENTRY_LAYOUT, None)
     for name, function in functions.items():
         if name not in reached:
             module.body.block.erase_op(function)

@@ -19,10 +19,11 @@ class Stage:
 
 
 NATIVE: tuple[Stage, ...] = (
-    Stage("xla", ("xla-inline", "xla-flatten-tuples", "xla-expand-bitcast")),
+    Stage("xla", ("xla-inline", "xla-flatten-tuples", "xla-expand-bitcast", "xla-assign-layouts")),
     Stage(
         "tensors",
         (
+            "xla-expand-layouts",
             "convert-xla-to-scf",
             "convert-xla-to-linalg",
             "linalg-fuse-elementwise-ops",

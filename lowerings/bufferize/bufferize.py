@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf, bufferize_tensor
-from lowerings.bufferize.bufferize_func import bufferize_function
+from lowerings.bufferize.bufferize_func import bufferize_function, strides_objection
 from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
@@ -85,6 +85,9 @@ def _unsupported(function: func.FuncOp) -> list[Leftover]:
     found: list[Leftover] = []
     if len(function.body.blocks) > 1:
         return [leftover(function, "it has several blocks: control flow must be structured")]
+    reason = strides_objection(function)
+    if reason is not None:
+        return [leftover(function, reason)]
     for op in function.walk():
         reason = _objection(op, types)
         if reason is not None:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    StridedLayoutAttr,
     StringAttr,
     TensorType,
     UnitAttr,
@@ -29,8 +30,9 @@ from lowerings.bufferize.function_bufferizer import (
 )
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
-from lowerings.bufferize.strided import buffer_type, has_identity_layout, identity_type
+from lowerings.bufferize.strided import has_identity_layout, laid_out_type
 from lowerings.bufferize.tensor_operands import is_tensor
+from lowerings.memory_order import BUFFER_LAYOUT
 
 __all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
 
@@ -48,7 +50,8 @@ def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
     func.func @main(%a: memref<4xf32>, %r: memref<4xf32>) attributes {xla.entry} {
       ... func.return }
     ```
-    A private function does not get the attribute; a declaration gets the new type only.
+    A private function does not get the attribute; a declaration gets the new type only. Strides
+    that a parameter or result is given by `bufferization.buffer_layout` are those of its memref.
     """
     if function.body.blocks:
         _bufferize_body(function, module)
@@ -63,16 +66,19 @@ def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
     assert isinstance(terminator, func.ReturnOp)
     state = FunctionBufferizer(function, Liveness.of(block), module)
     old_arguments = [argument for argument in block.args if is_tensor(argument)]
-    for argument in old_arguments:
-        new = block.insert_arg(buffer_type(argument), argument.index)
+    inputs, outputs = _laid_out(function)
+    for type, argument in zip(inputs, tuple(block.args), strict=True):
+        if not is_tensor(argument):
+            continue
+        new = block.insert_arg(type, argument.index)
         new.name_hint = argument.name_hint
         state.bind(argument, Buffer(new, Storage(writable=False, live_until=NEVER)))
     returned = tuple(terminator.arguments)
     targets: list[Buffer | None] = []
-    for value in returned:
+    for type, value in zip(outputs, returned, strict=True):
         target = None
         if is_tensor(value):
-            new = block.insert_arg(buffer_type(value), len(block.args))
+            new = block.insert_arg(type, len(block.args))
             new.name_hint = "result"
             target = Buffer(new, Storage(writable=True, live_until=NEVER))
         targets.append(target)
@@ -100,14 +106,16 @@ def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
 
 
 def _rewrite_signature(function: func.FuncOp) -> None:
-    type = function.function_type
-    inputs: list[Attribute] = [_converted(input) for input in type.inputs]
+    laid_out, laid_out_results = _laid_out(function)
+    inputs: list[Attribute] = list(laid_out)
     results: list[Attribute] = []
+    type = function.function_type
     result_attributes = function.res_attrs or ArrayAttr([DictionaryAttr({}) for _ in type.outputs])
     argument_attributes = list(function.arg_attrs or [DictionaryAttr({}) for _ in type.inputs])
     kept_attributes: list[DictionaryAttr] = []
-    for output, attributes in zip(type.outputs, result_attributes, strict=True):
-        buffer = _converted(output)
+    for output, buffer, attributes in zip(
+        type.outputs, laid_out_results, result_attributes, strict=True
+    ):
         if buffer is not output:
             inputs.append(buffer)
             argument_attributes.append(attributes)
@@ -115,16 +123,60 @@ def _rewrite_signature(function: func.FuncOp) -> None:
             results.append(output)
             kept_attributes.append(attributes)
     function.function_type = FunctionType.from_lists(inputs, results)
+    argument_attributes = [_without_strides(attributes) for attributes in argument_attributes]
     if function.arg_attrs is not None or any(a.data for a in argument_attributes):
         function.arg_attrs = ArrayAttr(argument_attributes)
     if function.res_attrs is not None:
         function.res_attrs = ArrayAttr(kept_attributes) if kept_attributes else None
 
 
-def _converted(type: Attribute) -> Attribute:
-    if isinstance(type, TensorType):
-        return identity_type(cast(TensorType[Attribute], type))
-    return type
+def _laid_out(function: func.FuncOp) -> tuple[list[Attribute], list[Attribute]]:
+    """The types of the parameters and results with memrefs for tensors."""
+    type = function.function_type
+    sides = ((type.inputs, function.arg_attrs), (type.outputs, function.res_attrs))
+    inputs, outputs = (
+        [
+            _converted(each, None if attributes is None else attributes.data[number])
+            for number, each in enumerate(types)
+        ]
+        for types, attributes in sides
+    )
+    return inputs, outputs
+
+
+def _converted(type: Attribute, attributes: Attribute | None) -> Attribute:
+    if not isinstance(type, TensorType):
+        return type
+    strides = None
+    if isinstance(attributes, DictionaryAttr):
+        strides = attributes.data.get(BUFFER_LAYOUT)
+        assert strides is None or isinstance(strides, StridedLayoutAttr)
+    return laid_out_type(cast(TensorType[Attribute], type), strides)
+
+
+def strides_objection(function: func.FuncOp) -> str | None:
+    """Why the strides that parameters or results are given cannot be those of a memref."""
+    type = function.function_type
+    sides = ((type.inputs, function.arg_attrs), (type.outputs, function.res_attrs))
+    for types, attributes in sides:
+        for each, given in zip(types, attributes or (), strict=False):
+            strides = given.data.get(BUFFER_LAYOUT)
+            if strides is None:
+                continue
+            if (
+                not isinstance(each, TensorType)
+                or not isinstance(strides, StridedLayoutAttr)
+                or None in (*strides.get_strides(), strides.get_offset())
+                or len(strides.strides) != each.get_num_dims()
+                or strides.get_offset() != 0
+            ):
+                return f"{BUFFER_LAYOUT} of {each} is {strides}, not a known stride per dimension"
+    return None
+
+
+def _without_strides(attributes: DictionaryAttr) -> DictionaryAttr:
+    rest = {name: value for name, value in attributes.data.items() if name != BUFFER_LAYOUT}
+    return DictionaryAttr(rest)
 
 
 def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:

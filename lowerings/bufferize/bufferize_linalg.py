@@ -18,8 +18,19 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
-from lowerings.bufferize.storage import Buffer, MemRef, Storage
-from lowerings.bufferize.strided import buffer_type, is_same_memory
+from lowerings.bufferize.storage import (
+    Buffer,
+    MemRef,
+    Storage,
+    WholeDestination,
+    make_permuted,
+)
+from lowerings.bufferize.strided import (
+    buffer_type,
+    is_descending,
+    is_same_memory,
+    permuted_type,
+)
 from lowerings.bufferize.tensor_operands import (
     LINALG_OPERATIONS,
     captured_tensors,
@@ -28,6 +39,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
     overwrites_destination,
+    transposed_dimensions,
 )
 
 __all__ = ["TABLE"]
@@ -86,6 +98,11 @@ def bufferize_linalg(op: Operation, state: FunctionBufferizer) -> None:
     linalg.exp ins(%a : memref<4xf32>) outs(%r : memref<4xf32>)
     ```
     """
+    view = _transposed_view(op, state)
+    if view is not None:
+        state.bind(op.results[0], view)
+        state.replaced(op)
+        return
     extracts = captured_tensors(op.regions[0])
     inputs = linalg_inputs(op)
     operands = _LinalgOperands(
@@ -102,6 +119,32 @@ def bufferize_linalg(op: Operation, state: FunctionBufferizer) -> None:
     for result, buffer in zip(op.results, operands.outputs, strict=True):
         state.bind(result, buffer)
     state.replaced(op)
+
+
+def _transposed_view(op: Operation, state: FunctionBufferizer) -> Buffer | None:
+    """
+    The buffer of a transpose that moves nothing; None for any other operation.
+
+    That is one whose input was computed where the result has to be, or whose input is an argument
+    that lies in the order of the result.
+    """
+    dimensions = transposed_dimensions(op)
+    if dimensions is None or linalg_inputs(op)[0] in state.undefined:
+        return None
+    source = state.buffers[linalg_inputs(op)[0]]
+    destination = state.destinations.get(op.results[0])
+    if isinstance(destination, WholeDestination):
+        target = destination.buffer
+        if source.storage is target.storage and is_same_memory(
+            permuted_type(source.type, dimensions), target.type
+        ):
+            return target
+    if source.storage.writable or is_descending(source.type):
+        return None
+    if not is_descending(permuted_type(source.type, dimensions)):
+        return None
+    view = make_permuted(source.memref, dimensions)
+    return None if view is None else Buffer(state.insert(view).results[0], source.storage)
 
 
 def _output_buffer(

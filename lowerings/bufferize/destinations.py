@@ -21,12 +21,14 @@ from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import (
     Assembly,
     Destination,
+    Permutation,
     Reshape,
     ReshapedDestination,
     SliceDestination,
+    WholeDestination,
 )
-from lowerings.bufferize.strided import Slice, slice_of
-from lowerings.bufferize.tensor_operands import destination_of_result
+from lowerings.bufferize.strided import Slice, is_descending, slice_of
+from lowerings.bufferize.tensor_operands import destination_of_result, transposed_dimensions
 
 __all__ = ["carried_from", "plan_destinations", "tensor_shape"]
 
@@ -89,7 +91,16 @@ def _made_from(
         return op.source, destination
     if isinstance(op, scf.ForOp | scf.WhileOp):
         return carried_from(op, index), destination
+    dimensions = transposed_dimensions(op)
+    if dimensions is not None and _is_permuted(destination):
+        undone = Permutation(tuple(dimensions.index(d) for d in range(len(dimensions))))
+        return op.operands[0], ReshapedDestination(destination, undone)
     return destination_of_result(op, index), destination
+
+
+def _is_permuted(destination: Destination) -> bool:
+    """Whether a value has to be where its dimensions are not in row-major order."""
+    return isinstance(destination, WholeDestination) and not is_descending(destination.buffer.type)
 
 
 def carried_from(op: scf.ForOp | scf.WhileOp, index: int) -> SSAValue | None:

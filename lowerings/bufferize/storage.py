@@ -23,7 +23,9 @@ from lowerings.bufferize.strided import (
     Slice,
     collapsed_type,
     expanded_type,
+    permuted_type,
     reassociation_groups,
+    strides_and_offset,
     subview_type,
 )
 
@@ -32,6 +34,7 @@ __all__ = [
     "Buffer",
     "Destination",
     "MemRef",
+    "Permutation",
     "Reshape",
     "ReshapedDestination",
     "SliceDestination",
@@ -39,6 +42,7 @@ __all__ = [
     "WholeDestination",
     "make_collapse",
     "make_expand",
+    "make_permuted",
     "make_subview",
     "memref_type",
 ]
@@ -109,6 +113,18 @@ class Reshape:
         return make_collapse(source, self.reassociation)
 
 
+@dataclass(frozen=True)
+class Permutation:
+    """Dimensions in another order."""
+
+    dimensions: tuple[int, ...]
+    """Dimension `i` afterwards is `dimensions[i]` before."""
+
+    def make(self, source: SSAValue) -> Operation | None:
+        """The operation that views `source` so; None if its offset is not known."""
+        return make_permuted(source, self.dimensions)
+
+
 @dataclass(frozen=True, eq=False)
 class WholeDestination:
     """All of a buffer, in which a value or what becomes of it has to be in the end."""
@@ -146,7 +162,7 @@ class ReshapedDestination:
     """A destination seen in another shape: that of the value before it was reshaped."""
 
     base: Destination
-    reshape: Reshape
+    reshape: Reshape | Permutation
 
 
 Destination: TypeAlias = WholeDestination | SliceDestination | ReshapedDestination
@@ -155,6 +171,9 @@ Destination: TypeAlias = WholeDestination | SliceDestination | ReshapedDestinati
 @lru_cache(maxsize=1024)
 def _integers(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i64, values)
+
+
+_CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 
 
 @lru_cache(maxsize=64)
@@ -186,6 +205,27 @@ def make_collapse(source: SSAValue, reassociation: ArrayAttr[Attribute]) -> Oper
         operands=(source,),
         result_types=(result_type,),
         properties={"reassociation": reassociation},
+    )
+
+
+def make_permuted(source: SSAValue, dimensions: tuple[int, ...]) -> Operation | None:
+    """
+    `memref.reinterpret_cast` to a view whose dimension `i` is `dimensions[i]` of `source`; None if
+    the offset of that is not known.
+    """
+    result_type = permuted_type(memref_type(source), dimensions)
+    strides, offset = strides_and_offset(result_type)
+    if offset is None:
+        return None
+    return memref.ReinterpretCastOp.create(
+        operands=(source,),
+        result_types=(result_type,),
+        properties={
+            "static_offsets": _integers((offset,)),
+            "static_sizes": _integers(result_type.get_shape()),
+            "static_strides": _integers(strides),
+            "operandSegmentSizes": _CAST_SEGMENTS,
+        },
     )
 
 

@@ -35,8 +35,11 @@ __all__ = [
     "expanded_type",
     "has_identity_layout",
     "identity_type",
+    "is_descending",
     "is_same_memory",
     "kept_dimensions",
+    "laid_out_type",
+    "permuted_type",
     "reassociation_groups",
     "slice_of",
     "strides_and_offset",
@@ -95,8 +98,50 @@ def _contiguous_type(source: MemRefType[Attribute], shape: Sequence[int]) -> Mem
     return MemRefType[Attribute].new((sizes, source.element_type, _NONE, source.memory_space))
 
 
+def _canonical_type(
+    source: MemRefType[Attribute],
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: int | None,
+) -> MemRefType[Attribute]:
+    """A strided type; an identity layout where strides and offset are the identity's."""
+    if offset == 0 and tuple(strides) == ShapedType.strides_for_shape(tuple(shape)):
+        return _contiguous_type(source, shape)
+    return _strided_type(source, shape, strides, offset)
+
+
+def laid_out_type(
+    type: TensorType[Attribute], strides: StridedLayoutAttr | None
+) -> MemRefType[Attribute]:
+    """The memref that holds a tensor of this type in these strides, or in identity layout."""
+    identity = identity_type(type)
+    if strides is None:
+        return identity
+    known = cast(tuple[int, ...], tuple(strides.get_strides()))
+    return _canonical_type(identity, identity.get_shape(), known, 0)
+
+
+def permuted_type(
+    source: MemRefType[Attribute], permutation: Sequence[int]
+) -> MemRefType[Attribute]:
+    """The type of a view whose dimension `i` is dimension `permutation[i]` of the source."""
+    source_strides, offset = strides_and_offset(source)
+    sizes = source.get_shape()
+    shape = tuple(sizes[d] for d in permutation)
+    return _canonical_type(source, shape, [source_strides[d] for d in permutation], offset)
+
+
 def has_identity_layout(type: MemRefType[Attribute]) -> bool:
     return isinstance(type.layout, NoneAttr)
+
+
+def is_descending(type: MemRefType[Attribute]) -> bool:
+    """Whether no dimension has a larger stride than the one before it; sizes of 1 do not matter."""
+    if has_identity_layout(type):
+        return True
+    strides, _ = strides_and_offset(type)
+    moving = [s for s, size in zip(strides, type.get_shape(), strict=True) if size != 1]
+    return all(a >= b for a, b in pairwise(moving))
 
 
 def is_same_memory(a: MemRefType[Attribute], b: MemRefType[Attribute]) -> bool:
@@ -208,9 +253,7 @@ def subview_type(
             offset = None if start is None else offset + start * stride
     kept = kept_dimensions(slice.sizes, shape)
     strides = tuple(source_strides[k] * slice.strides[k] for k in kept)
-    if offset == 0 and strides == ShapedType.strides_for_shape(tuple(shape)):
-        return _contiguous_type(source, shape)
-    return _strided_type(source, shape, strides, offset)
+    return _canonical_type(source, shape, strides, offset)
 
 
 def reassociation_groups(

@@ -27,6 +27,7 @@ __all__ = [
     "linalg_inputs",
     "linalg_outputs",
     "overwrites_destination",
+    "transposed_dimensions",
     "view_source",
 ]
 
@@ -88,6 +89,27 @@ def is_permutation(affine_map: AffineMap) -> bool:
     """Whether every loop of the map walks exactly one dimension of the operand."""
     seen = {expr.position for expr in affine_map.results if isinstance(expr, AffineDimExpr)}
     return len(seen) == len(affine_map.results) == affine_map.num_dims
+
+
+def transposed_dimensions(op: Operation) -> tuple[int, ...] | None:
+    """
+    For an operation that only transposes its input, which dimension of that each dimension of the
+    result is; None for any other operation.
+    """
+    if not isinstance(op, linalg.GenericOp) or len(op.inputs) != 1 or len(op.outputs) != 1:
+        return None
+    yielded = op.body.block.first_op
+    if not isinstance(yielded, linalg.YieldOp) or yielded.operands[0] is not op.body.block.args[0]:
+        return None
+    read, written = (map_.data for map_ in op.indexing_maps.data)
+    if not is_permutation(read) or not is_permutation(written):
+        return None
+    dimension_of = {expr.position: d for d, expr in enumerate(_loops(read))}
+    return tuple(dimension_of[expr.position] for expr in _loops(written))
+
+
+def _loops(map_: AffineMap) -> list[AffineDimExpr]:
+    return [expr for expr in map_.results if isinstance(expr, AffineDimExpr)]
 
 
 def overwrites_destination(op: Operation, output: int) -> bool:

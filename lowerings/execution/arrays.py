@@ -89,6 +89,17 @@ def from_argument(value: object, signature: Signature, number: int) -> Array:
     """
     An argument as a dense, aligned array of the parameter's type and shape.
 
+    Raises ArgumentError as `checked_argument` does.
+    """
+    array = checked_argument(value, signature, number)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    return array if array.flags.aligned else array.copy()
+
+
+def checked_argument(value: object, signature: Signature, number: int) -> Array:
+    """
+    An argument as an array of the parameter's type and shape, wherever its elements lie.
+
     Arrays (anything with `__array__` or `__dlpack__`) must have that type; Python numbers and
     lists of them are converted. Raises ArgumentError.
     """
@@ -107,8 +118,7 @@ def from_argument(value: object, signature: Signature, number: int) -> Array:
         raise wrong(f"{type(value).__name__} that is no array of it: {error}") from error
     if array.dtype != dtype or array.shape != spec.shape:
         raise wrong(spell_array(array))
-    array = np.ascontiguousarray(array).reshape(spec.shape)
-    return array if array.flags.aligned else array.copy()
+    return array
 
 
 def _as_array(value: object, spec: ArraySpec) -> Array:

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr
 from xdsl.ir import Attribute
 
 from lowerings.execution.arrays import (
@@ -174,9 +174,20 @@ def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | No
             f"parameters and results: {signature}"
         )
     for number, (spec, type_) in enumerate(zip(specs, types, strict=False)):
-        if _dense_bytes(type_) != spec.byte_size:
+        if not _fits(type_, spec.byte_size):
             raise XlaError(f"argument {number} of @{entry} is {type_}, the signature says {spec}")
     return None if len(types) == len(specs) else _dense_bytes(types[-1])
+
+
+def _fits(type_: Attribute, byte_size: int) -> bool:
+    """Whether a memref is an array of so many bytes, or elements at places of their own in one."""
+    layout = layout_of(type_)
+    strided = cast("MemRefType[Attribute]", type_).layout
+    if isinstance(strided, StridedLayoutAttr) and layout.is_static and layout.offset == 0:
+        steps = zip(layout.shape, layout.strides, strict=True)
+        if all(size == 1 or (stride or 0) > 0 for size, stride in steps):
+            return layout.span() <= byte_size
+    return _dense_bytes(type_) == byte_size
 
 
 def _dense_bytes(type_: Attribute) -> int:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from lowerings.memory_order import LayoutNotLowered, MemoryOrder, memory_order
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import DType, numpy_dtype
 from xla_dialect.types import (
@@ -33,6 +34,8 @@ class ArraySpec:
     type: Array
     """The array type, with the default layout."""
     name: str | None = None
+    order: MemoryOrder | None = None
+    """How it lies in the program's memory; None for dense and row-major."""
 
     @staticmethod
     def of(element_type: str, *shape: int, name: str | None = None) -> ArraySpec:
@@ -59,8 +62,16 @@ class ArraySpec:
         """Bytes of all elements, each in whole bytes."""
         return byte_size(self.type)
 
+    @property
+    def in_memory(self) -> ArraySpec:
+        """The dense row-major array that the program takes in its place."""
+        if self.order is None:
+            return self
+        sizes = self.order.physical_sizes(self.shape)
+        return ArraySpec(array(self.type.element_type, sizes), self.name)
+
     def __str__(self) -> str:
-        return spell(self.type)
+        return f"{spell(self.type)}{'' if self.order is None else self.order.layout}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,18 @@ class Signature:
     parameters: tuple[ArraySpec, ...]
     results: tuple[ArraySpec, ...]
     name: str = "main"
+
+    @cached_property
+    def in_memory(self) -> Signature:
+        """The signature of the arrays as they lie in memory; itself if all are row-major."""
+        specs = (*self.parameters, *self.results)
+        if all(spec.order is None for spec in specs):
+            return self
+        return Signature(
+            tuple(spec.in_memory for spec in self.parameters),
+            tuple(spec.in_memory for spec in self.results),
+            self.name,
+        )
 
     def parameter_name(self, number: int) -> str:
         """How messages call a parameter: `%x`, or `%arg0` if it has no name."""
@@ -82,25 +105,27 @@ class Signature:
         return f"{self.name}({parameters}) -> ({', '.join(map(str, self.results))})"
 
 
-def signature_of(function: FuncOp) -> Signature:
+def signature_of(function: FuncOp, type_: FunctionType | None = None) -> Signature:
     """
     The signature of a function of the xla level: its arrays, those in tuples one by one.
 
+    `type_`: that of the function with other layouts, if they are not those of its own type.
     Raises XlaError for what cannot be passed as an array: tokens, sizes not known.
     """
     name = function.sym_name.data
     blocks = function.body.blocks
+    type_ = type_ or function.function_type
     hints = [argument.name_hint for argument in function.body.block.args] if blocks else []
     parameters = (
-        ArraySpec(leaf, hint if hint is None else hint + path)
-        for number, type_ in enumerate(function.function_type.inputs)
+        _spec(leaf, hint if hint is None else hint + path)
+        for number, each in enumerate(type_.inputs)
         for hint in hints[number : number + 1] or [None]
-        for path, leaf in _arrays(type_, f"@{name}: parameter {number}")
+        for path, leaf in _arrays(each, f"@{name}: parameter {number}")
     )
     results = (
-        ArraySpec(leaf)
-        for number, type_ in enumerate(function.function_type.outputs)
-        for _, leaf in _arrays(type_, f"@{name}: result {number}")
+        _spec(leaf)
+        for number, each in enumerate(type_.outputs)
+        for _, leaf in _arrays(each, f"@{name}: result {number}")
     )
     return Signature(tuple(parameters), tuple(results), name)
 
@@ -117,4 +142,13 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
     leaf = cast(Array, type_)
     if DYNAMIC_INDEX in leaf.get_shape():
         raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
-    yield path, without_layout(leaf)
+    yield path, leaf
+
+
+def _spec(type_: Array, name: str | None = None) -> ArraySpec:
+    try:
+        order = memory_order(type_)
+    except LayoutNotLowered:
+        # The pipeline says so, where layouts count.
+        return ArraySpec(without_layout(type_), name)
+    return ArraySpec(without_layout(type_), name, None if order.is_default else order)

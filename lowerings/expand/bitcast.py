@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.conversion import ConversionBuilder, ConversionPass
-from xla_dialect.layout import Layout, LayoutAttr
+from lowerings.memory_order import (
+    LayoutNotLowered,
+    MemoryOrder,
+    cut,
+    from_memory,
+    order_of_layout,
+    padded,
+    reshaped,
+    sizes_of,
+    to_memory,
+)
+from xla_dialect.layout_functions import layout_of
 from xla_dialect.ops.conversion import BitcastConvertOp
-from xla_dialect.ops.data_movement import BitcastOp, CopyOp, ReshapeOp, TransposeOp
+from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
 
 
 def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
-    """To the physical order of the operand, to the element type of the result, and back."""
+    """To the memory order of the operand, to the element type of the result, and back."""
     source, target = cast(Array, op.operand.type), cast(Array, op.result.type)
-    orders: list[tuple[int, ...]] = []
-    for type_ in (source, target):
-        order = major_to_minor(type_)
-        if order is None:
-            return f"the layout of {type_} is not dense"
-        orders.append(order)
+    try:
+        old, new = _buffer(source), _buffer(target)
+    except LayoutNotLowered as reason:
+        return str(reason)
     reason = _element_types(source.element_type, target.element_type)
     if reason is not None:
         return reason
-    physical = _transposed(builder, op.operand, orders[0])
+    insert = builder.insert
+    physical = to_memory(insert, op.operand, old.order)
+    if old.elements != element_count(sizes_of(physical)):
+        physical = reshaped(insert, physical, (element_count(sizes_of(physical)),))
+        physical = padded(insert, physical, (old.elements,))
     converted = _converted(builder, physical, target.element_type)
     sizes = target.get_shape()
-    arranged = _reshaped(builder, converted, [sizes[d] for d in orders[1]])
-    inverse = tuple(sorted(range(len(sizes)), key=orders[1].__getitem__))
-    result = _transposed(builder, arranged, inverse)
+    arranged = new.order.physical_sizes(sizes)
+    if new.elements != element_count(arranged):
+        converted = reshaped(insert, converted, (new.elements,))
+        converted = cut(insert, converted, (element_count(arranged),))
+    result = from_memory(insert, reshaped(insert, converted, arranged), new.order, sizes)
     if result.type != target:
         # Users see the layout that the bitcast has; at the next bitcast it makes a difference.
-        result = builder.insert(CopyOp.make([result], {}, result_types=[target])).result
+        result = insert(CopyOp.make([result], {}, result_types=[target])).result
     builder.replace([result])
     return None
 
 
-def major_to_minor(type_: Array) -> tuple[int, ...] | None:
-    """The dimensions of an array in the order of its layout; None if that is tiled or padded."""
-    if not isinstance(type_.encoding, LayoutAttr):
-        return tuple(range(len(type_.shape)))
-    layout = type_.encoding.data
-    if layout.tiles or layout != Layout(layout.minor_to_major, memory_space=layout.memory_space):
-        return None
-    return tuple(reversed(layout.minor_to_major))
+@dataclass(frozen=True)
+class _Buffer:
+    """The memory of an array."""
+
+    order: MemoryOrder
+    elements: int
+    """With all padding."""
+
+
+def _buffer(type_: Array) -> _Buffer:
+    """The memory of an array; raises LayoutNotLowered."""
+    layout = layout_of(type_)
+    order = order_of_layout(layout)
+    if layout.element_size_in_bits not in (0, max(8, BY_TYPE[type_.element_type].bits)):
+        raise LayoutNotLowered(f"the elements of the layout {layout} do not take whole bytes")
+    return _Buffer(order, layout.buffer_elements(type_.get_shape()))
 
 
 def _element_types(source: Attribute, target: Attribute) -> str | None:
@@ -62,21 +86,6 @@ def _element_types(source: Attribute, target: Attribute) -> str | None:
     return None
 
 
-def _transposed(
-    builder: ConversionBuilder, value: SSAValue, permutation: tuple[int, ...]
-) -> SSAValue:
-    if permutation == tuple(range(len(permutation))):
-        return value
-    return builder.insert(TransposeOp(value, dimensions=permutation)).result
-
-
-def _reshaped(builder: ConversionBuilder, value: SSAValue, sizes: Sequence[int]) -> SSAValue:
-    type_ = cast(Array, value.type)
-    if type_.get_shape() == tuple(sizes):
-        return value
-    return builder.insert(ReshapeOp(value, result_types=[array(type_.element_type, sizes)])).result
-
-
 def _converted(builder: ConversionBuilder, value: SSAValue, element_type: Attribute) -> SSAValue:
     """The bytes of a value in row-major order as elements of another type, in some sizes."""
     type_ = cast(Array, value.type)
@@ -85,7 +94,7 @@ def _converted(builder: ConversionBuilder, value: SSAValue, element_type: Attrib
     old, new = BY_TYPE[type_.element_type].bits, BY_TYPE[element_type].bits
     count = element_count(type_.get_shape())
     if old < new:
-        value = _reshaped(builder, value, (count * old // new, new // old))
+        value = reshaped(builder.insert, value, (count * old // new, new // old))
         sizes: tuple[int, ...] = (count * old // new,)
     else:
         sizes = type_.get_shape() if old == new else (*type_.get_shape(), old // new)
@@ -96,6 +105,8 @@ def _converted(builder: ConversionBuilder, value: SSAValue, element_type: Attrib
 class XlaExpandBitcastPass(ConversionPass):
     """
     Replaces `bitcast` by what it does to the logical array: transposes, reshapes, bit casts.
+
+    Padding of tiled and padded layouts is read as zero bits. Packed elements are not lowered.
 
     ```
     %1 = xla.bitcast %0 : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<6xf32>

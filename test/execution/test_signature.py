@@ -9,7 +9,8 @@ from loops_level import context
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
-from lowerings.execution.signature import ArraySpec, Signature, signature_of
+from lowerings.execution.signature import ArraySpec, signature_of
+from lowerings.memory_order import MemoryOrder
 from xla_dialect.diagnostics import XlaError
 
 
@@ -49,10 +50,20 @@ def test_parameters_without_names():
     assert str(declared) == "g(%arg0: f32[], %arg1: s4[2]) -> (f64[])"
 
 
-def test_layouts_are_left_out():
-    header = "func.func private @g(tensor<2x3xf32, #xla.layout<{0,1}>>)"
+def test_layouts_that_move_elements_are_kept():
+    header = """
+    func.func private @g(tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32, #xla.layout<{1,0:S(1)}>>,
+                         tensor<1x3xf32, #xla.layout<{0,1}>>, tensor<3x5xf32, #xla.layout<{1,0:T(2,2)}>>,
+                         tensor<2x3xf32, #xla.layout<{1,0:SC(1:2)}>>)
+    """
+    signature = signature_of(function(header))
     plain = ArraySpec.of("f32", 2, 3)
-    assert signature_of(function(header)) == Signature((plain,), (), "g")
+    orders = [each.order for each in signature.parameters]
+    assert orders == [MemoryOrder((1, 0)), None, None, MemoryOrder((0, 1), ((2, 2),)), None]
+    assert signature.parameters[1] == signature.parameters[4] == plain
+    in_memory = signature.in_memory
+    assert [each.shape for each in in_memory.parameters[::3]] == [(3, 2), (2, 3, 2, 2)]
+    assert in_memory.in_memory is in_memory
 
 
 @pytest.mark.parametrize(

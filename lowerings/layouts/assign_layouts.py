@@ -1,0 +1,135 @@
+"""The pass `xla-assign-layouts`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from lowerings.layouts.assignment import LayoutAssignment
+from lowerings.layouts.entry_layout import entry_type
+from lowerings.layouts.expansion import retyped
+from lowerings.layouts.movement import (
+    bytes_moved,
+    declared_order,
+    misplaced,
+    operations_on_arrays,
+)
+from lowerings.layouts.objections import require_lowered_layouts
+from lowerings.memory_order import MemoryOrder
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.types import Array, array, is_array
+
+
+@dataclass(frozen=True)
+class XlaAssignLayoutsPass(ModulePass):
+    """
+    Chooses layouts, so that little is moved, and copies arrays where two layouts meet.
+
+    What is written stays: the layouts of parameters and results of functions (as
+    `entry_computation_layout` has them, where HLO text says that), and those of instructions. An
+    instruction without a layout may get that of its operands, under the names that its dimensions
+    have; a transpose does, where that spares its movement. Where an operand still is in another
+    layout than its instruction needs, `xla.copy` brings it there.
+
+    ```
+    func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>) -> tensor<3x5xf32> {
+      %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+      %1 = xla.dot %0, %y ... : (tensor<3x2xf32>, tensor<2x5xf32>) -> tensor<3x5xf32>
+    // becomes
+      %0 = xla.transpose %x {dimensions = [1, 0]}
+          : (tensor<2x3xf32>) -> tensor<3x2xf32, #xla.layout<{0,1}>>
+      %1 = xla.dot %0, %y ...
+          : (tensor<3x2xf32, #xla.layout<{0,1}>>, tensor<2x5xf32>) -> tensor<3x5xf32>
+    ```
+
+    Calls have to be inlined, tuples flattened and bitcasts expanded before.
+    """
+
+    name = "xla-assign-layouts"
+
+    report: bool = False
+    """Says on stderr how many bytes copies and transposes move before and afterwards."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Goes through every function; raises ConversionFailed for layouts that are not lowered."""
+        functions = [
+            inner for inner in op.ops if isinstance(inner, func.FuncOp) and inner.body.blocks
+        ]
+        for function in functions:
+            _take_entry_type(function, entry_type(op, function))
+        require_lowered_layouts(self.name, op)
+        before = bytes_moved(op) if self.report else None
+        for function in functions:
+            block = function.body.block
+            _write(block, LayoutAssignment.of(block))
+            _copy_misplaced(block)
+            _copy_results(function)
+        if before is not None:
+            print(f"{self.name}: before: {before}", file=sys.stderr)
+            print(f"{self.name}: after: {bytes_moved(op)}", file=sys.stderr)
+
+
+def _take_entry_type(function: func.FuncOp, type_: FunctionType) -> None:
+    """Gives parameters and results the layouts that callers see."""
+    for argument, wanted in zip(tuple(function.body.block.args), type_.inputs, strict=True):
+        retyped(argument, wanted)
+    function.properties["function_type"] = type_
+
+
+def _copy_results(function: func.FuncOp) -> None:
+    """Copies what is returned to the layouts that the function's type says."""
+    last = function.body.block.last_op
+    assert last is not None
+    for index, wanted in enumerate(function.function_type.outputs):
+        if last.operands[index].type != wanted and is_array(wanted):
+            _copy_operand(last, index, wanted)
+
+
+def _write(block: Block, assignment: LayoutAssignment) -> None:
+    """Writes the layouts that were chosen into types."""
+    for value, order in assignment.chosen():
+        retyped(value, _type_in(value, order))
+
+
+def _copy_misplaced(block: Block) -> None:
+    """Copies operands to the layouts in which they are needed."""
+    for op in tuple(operations_on_arrays(block)):
+        if op is block.last_op:
+            continue
+        for user, index, order in tuple(misplaced(op, declared_order)):
+            operand = user.operands[index]
+            _copy_operand(user, index, _type_in(operand, order))
+
+
+def _type_in(value: SSAValue, order: MemoryOrder) -> Array:
+    type_ = cast(Array, value.type)
+    encoding = None if order.is_default else LayoutAttr(order.layout)
+    return array(type_.element_type, type_.get_shape(), encoding)
+
+
+def _copy_operand(op: Operation, index: int, type_: Attribute) -> None:
+    """Has an operation take a copy of an operand; one for all operations of a block."""
+    operand, block = op.operands[index], op.parent
+    assert block is not None
+    for use in operand.uses:
+        copy = use.operation
+        if (
+            isinstance(copy, CopyOp)
+            and copy.result.type == type_
+            and copy.parent is block
+            and copy.is_before_in_block(op)
+        ):
+            op.operands[index] = copy.result
+            return
+    copy = CopyOp.make([operand], {}, result_types=[type_])
+    copy.location = op.location
+    block.insert_op_before(copy, op)
+    op.operands[index] = copy.result

@@ -1,0 +1,384 @@
+"""How many bytes the operations of a program move because of layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.layouts.orders import (
+    ELEMENTWISE,
+    Ints,
+    is_free_reshape,
+    is_order_free,
+    kept_order,
+    order_before,
+    renamed_order,
+    reshaped_order,
+)
+from lowerings.memory_order import MemoryOrder, canonical, memory_order, sizes_of
+from xla_dialect import ops
+from xla_dialect.op import XlaOp, decode
+from xla_dialect.types import Array, byte_size, is_array
+
+OrderOf: TypeAlias = Callable[[SSAValue], MemoryOrder]
+"""The order that an array has, or may be given."""
+
+Choice: TypeAlias = tuple[SSAValue, MemoryOrder]
+
+
+@dataclass(frozen=True)
+class BytesMoved:
+    """Sizes of the arrays that are brought to another order; each array counts once."""
+
+    copies: int = 0
+    """By copies, written ones and those where operands meet an operation in another order."""
+    transposes: int = 0
+    """By transposes that do more than rename dimensions."""
+
+    def __add__(self, other: BytesMoved) -> BytesMoved:
+        return BytesMoved(self.copies + other.copies, self.transposes + other.transposes)
+
+    @property
+    def total(self) -> int:
+        """All bytes."""
+        return self.copies + self.transposes
+
+    def __str__(self) -> str:
+        return f"{self.copies} bytes copied, {self.transposes} bytes transposed"
+
+
+def bytes_moved(module: ModuleOp) -> BytesMoved:
+    """What a module at the xla level moves; raises LayoutNotLowered."""
+    total = BytesMoved()
+    for function in module.ops:
+        if isinstance(function, func.FuncOp) and function.body.blocks:
+            for op in operations_on_arrays(function.body.block):
+                total += bytes_moved_by(op, declared_order)
+    return total
+
+
+def operations_on_arrays(block: Block) -> Iterator[Operation]:
+    """The operations of a block and of loops and branches in it; no computations on scalars."""
+    for op in block.ops:
+        yield op
+        if isinstance(op, _CONTROL_FLOW):
+            for region in op.regions:
+                yield from operations_on_arrays(region.block)
+
+
+def declared_order(value: SSAValue) -> MemoryOrder:
+    """The order that the type of an array says, without padding; raises LayoutNotLowered."""
+    order = memory_order(cast(Array, value.type)).without_padding
+    return canonical(order, sizes_of(value))
+
+
+def bytes_moved_by(op: Operation, order_of: OrderOf) -> BytesMoved:
+    """What one operation moves if arrays are in these orders."""
+    if isinstance(op, ops.data_movement.TransposeOp):
+        return BytesMoved(transposes=_moved_by_transpose(op, order_of))
+    rule = LAYOUT_RULES.get(type(op))
+    if rule is not None:
+        return BytesMoved(rule.moved(op, order_of))
+    return BytesMoved(_out_of_default(op, order_of))
+
+
+def orders_that_agree(op: Operation, value: SSAValue, order_of: OrderOf) -> list[Choice]:
+    """
+    Orders for the other operands and results of an operation with which it moves nothing.
+
+    `value` is one of its operands or results, or what a computation of it returns.
+    """
+    if not isinstance(op, ops.data_movement.TransposeOp):
+        rule = LAYOUT_RULES.get(type(op))
+        return [] if rule is None else list(rule.agree(op, value, order_of))
+    permutation = cast(Ints, decode(op.dimensions))
+    order = order_of(value)
+    if order.tiles:
+        return []
+    if value is op.operand:
+        return [_choice(op.result, renamed_order(permutation, order))]
+    return [_choice(op.operand, order_before(permutation, order))]
+
+
+def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int, MemoryOrder]]:
+    """The operands that have to be copied: where they are operands, and the order they need."""
+    rule = LAYOUT_RULES.get(type(op))
+    if rule is not None:
+        yield from rule.misplaced(op, order_of)
+    elif isinstance(op, XlaOp) and not isinstance(op, _WITHOUT_COPIES):
+        for index, operand in _arrays(op.operands):
+            if not order_of(operand).is_default:
+                yield op, index, MemoryOrder.default(len(sizes_of(operand)))
+
+
+def _choice(value: SSAValue, order: MemoryOrder) -> Choice:
+    return value, canonical(order, sizes_of(value))
+
+
+def _bytes(value: SSAValue) -> int:
+    return byte_size(cast(Array, value.type))
+
+
+def _arrays(values: Iterable[SSAValue]) -> Iterator[tuple[int, SSAValue]]:
+    return ((number, value) for number, value in enumerate(values) if is_array(value.type))
+
+
+def _out_of_default(op: Operation, order_of: OrderOf) -> int:
+    """Of an operation that is computed in default order only."""
+    if not isinstance(op, XlaOp) or isinstance(op, ops.control_flow.ReturnOp):
+        return 0
+    values = (value for _, value in _arrays((*op.operands, *op.results)))
+    return sum(_bytes(value) for value in values if not order_of(value).is_default)
+
+
+def _moved_by_transpose(op: ops.data_movement.TransposeOp, order_of: OrderOf) -> int:
+    before, after = order_of(op.operand), order_of(op.result)
+    if not before.tiles and not after.tiles:
+        permutation = cast(Ints, decode(op.dimensions))
+        if _choice(op.result, renamed_order(permutation, before))[1] == after:
+            return 0
+    return _bytes(op.result)
+
+
+class LayoutRule:
+    """What operations of a kind ask of the orders of their operands and results."""
+
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        """Bytes, but for transposes."""
+        return sum(_bytes(user.operands[index]) for user, index, _ in self.misplaced(op, order_of))
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        """As `orders_that_agree`."""
+        return ()
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        """As the function of this name."""
+        return ()
+
+
+class _OneOrder(LayoutRule):
+    """Result and operands of its rank are in one order."""
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        rank = len(sizes_of(op.results[0]))
+        if len(sizes_of(value)) != rank:
+            return
+        for other in (*op.operands, *op.results):
+            if other is not value and len(sizes_of(other)) == rank:
+                yield _choice(other, order_of(value))
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        result = op.results[0]
+        wanted, rank = order_of(result), len(sizes_of(result))
+        for index, operand in _arrays(op.operands):
+            if len(sizes_of(operand)) == rank:
+                if _choice(operand, wanted)[1] != order_of(operand):
+                    yield op, index, wanted
+            elif not order_of(operand).is_default:
+                yield op, index, MemoryOrder.default(len(sizes_of(operand)))
+
+
+class _UntiledOrder(_OneOrder):
+    """The same, for operations that do not work on tiles."""
+
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        if order_of(op.results[0]).tiles:
+            return _out_of_default(op, order_of)
+        return super().moved(op, order_of)
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        return () if order_of(op.results[0]).tiles else super().misplaced(op, order_of)
+
+
+class _AnyOrder(LayoutRule):
+    """Operands are read, and results written, in whatever order they have, but for tiles."""
+
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        values = (value for _, value in _arrays((*op.operands, *op.results)))
+        return sum(_bytes(value) for value in values if order_of(value).tiles)
+
+
+class _Reduce(LayoutRule):
+    """Inputs are in one order; results in that which is left of it."""
+
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        assert isinstance(op, ops.reduction.ReduceOp)
+        order = order_of(op.inputs[0])
+        if order.tiles or not is_order_free(op, order):
+            return _out_of_default(op, order_of)
+        kept = kept_order(order, cast(Ints, decode(op.dimensions)))
+        results = sum(
+            _bytes(value)
+            for value in op.results
+            if is_array(value.type) and order_of(value) != _choice(value, kept)[1]
+        )
+        return results + super().moved(op, order_of)
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        assert isinstance(op, ops.reduction.ReduceOp)
+        order = order_of(value)
+        if value not in tuple(op.inputs) or order.tiles:
+            return
+        yield from (_choice(other, order) for other in op.inputs if other is not value)
+        kept = kept_order(order, cast(Ints, decode(op.dimensions)))
+        yield from (_choice(result, kept) for result in op.results)
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        assert isinstance(op, ops.reduction.ReduceOp)
+        wanted = order_of(op.inputs[0])
+        for index, value in enumerate(op.inputs):
+            if order_of(value) != _choice(value, wanted)[1]:
+                yield op, index, wanted
+
+
+class _Reshape(LayoutRule):
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        before, after = op.operands[0], op.results[0]
+        orders = order_of(before), order_of(after)
+        if is_free_reshape(sizes_of(before), orders[0], sizes_of(after), orders[1]):
+            return 0
+        return _out_of_default(op, order_of)
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        other = op.results[0] if value is op.operands[0] else op.operands[0]
+        found = reshaped_order(sizes_of(value), order_of(value), sizes_of(other))
+        return () if found is None else [_choice(other, found)]
+
+
+class _While(LayoutRule):
+    """What is carried is in the order of the loop's result, throughout."""
+
+    def _carried(self, op: Operation) -> Iterator[tuple[Operation, int, SSAValue]]:
+        """The operands and what the body returns, each with the result."""
+        last = _last(op.regions[1].block)
+        for user in (op, last):
+            for index, result in _arrays(op.results):
+                yield user, index, result
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        return _agree_with_results(self._carried(op), value, order_of)
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        return _misplaced_of_results(self._carried(op), order_of)
+
+
+class _Conditional(LayoutRule):
+    """What branches return is in the order of the result."""
+
+    def _returned(self, op: Operation) -> Iterator[tuple[Operation, int, SSAValue]]:
+        for region in op.regions:
+            for index, result in _arrays(op.results):
+                yield _last(region.block), index, result
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        return _agree_with_results(self._returned(op), value, order_of)
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        return _misplaced_of_results(self._returned(op), order_of)
+
+
+def _last(block: Block) -> Operation:
+    last = block.last_op
+    assert last is not None
+    return last
+
+
+def _agree_with_results(
+    uses: Iterator[tuple[Operation, int, SSAValue]], value: SSAValue, order_of: OrderOf
+) -> Iterator[Choice]:
+    for user, index, result in uses:
+        operand = user.operands[index]
+        if operand is value:
+            yield _choice(result, order_of(value))
+        elif result is value:
+            yield _choice(operand, order_of(value))
+
+
+def _misplaced_of_results(
+    uses: Iterator[tuple[Operation, int, SSAValue]], order_of: OrderOf
+) -> Iterator[tuple[Operation, int, MemoryOrder]]:
+    for user, index, result in uses:
+        if order_of(user.operands[index]) != order_of(result):
+            yield user, index, order_of(result)
+
+
+class _Return(LayoutRule):
+    """What a function returns is in the order that its type says."""
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        return [(operand, order) for _, operand, order in _returned(op) if operand is value]
+
+    def misplaced(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
+        for index, operand, order in _returned(op):
+            if order_of(operand) != order:
+                yield op, index, order
+
+
+def _returned(op: Operation) -> Iterator[tuple[int, SSAValue, MemoryOrder]]:
+    function = op.parent_op()
+    assert isinstance(function, func.FuncOp)
+    for index, value in _arrays(op.operands):
+        type_ = cast(Array, function.function_type.outputs.data[index])
+        order = memory_order(type_).without_padding
+        yield index, value, canonical(order, type_.get_shape())
+
+
+_ANY_ORDER = _AnyOrder()
+_ONE_ORDER = _OneOrder()
+_UNTILED_ORDER = _UntiledOrder()
+
+LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
+    func.ReturnOp: _Return(),
+    **dict.fromkeys(ELEMENTWISE, _ONE_ORDER),
+    **dict.fromkeys(
+        (
+            ops.data_movement.ConcatenateOp,
+            ops.data_movement.DynamicSliceOp,
+            ops.data_movement.DynamicUpdateSliceOp,
+            ops.data_movement.PadOp,
+            ops.data_movement.ReverseOp,
+            ops.data_movement.SliceOp,
+        ),
+        _UNTILED_ORDER,
+    ),
+    **dict.fromkeys(
+        (
+            ops.contraction.DotOp,
+            ops.creation.ConstantOp,
+            ops.creation.IotaOp,
+            ops.data_movement.BroadcastOp,
+        ),
+        _ANY_ORDER,
+    ),
+    ops.control_flow.ConditionalOp: _Conditional(),
+    ops.control_flow.WhileOp: _While(),
+    ops.data_movement.CopyOp: _ONE_ORDER,
+    ops.data_movement.ReshapeOp: _Reshape(),
+    ops.reduction.ReduceOp: _Reduce(),
+}
+"""The operations that have a say; all others are computed in default order."""
+
+_CONTROL_FLOW = (ops.control_flow.ConditionalOp, ops.control_flow.WhileOp)
+_WITHOUT_COPIES = (
+    ops.control_flow.ReturnOp,
+    ops.data_movement.TransposeOp,
+)

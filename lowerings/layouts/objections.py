@@ -1,0 +1,40 @@
+"""Layouts that are not lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+
+from lowerings.conversion import ConversionFailed, Leftover, leftover
+from lowerings.layouts.expansion import is_laid_out
+from lowerings.memory_order import LayoutNotLowered, memory_order
+from xla_dialect.types import Array
+
+
+def require_lowered_layouts(pass_name: str, module: ModuleOp) -> None:
+    """Raises ConversionFailed naming the operations whose layouts are not lowered, and why."""
+    functions = (op for op in module.ops if isinstance(op, func.FuncOp))
+    found = [problem for function in functions for problem in _objections(function)]
+    if found:
+        raise ConversionFailed(pass_name, found)
+
+
+def _objections(function: func.FuncOp) -> Iterator[Leftover]:
+    types = function.function_type
+    for op in function.walk():
+        values: list[Attribute] = [result.type for result in op.results]
+        if op is function:
+            values = [*types.inputs, *types.outputs]
+            if not function.body.blocks and any(map(is_laid_out, values)):
+                yield leftover(op, "functions without a body take default layouts")
+                continue
+        for type_ in filter(is_laid_out, values):
+            try:
+                memory_order(cast(Array, type_))
+            except LayoutNotLowered as reason:
+                yield leftover(op, str(reason))
+                break
