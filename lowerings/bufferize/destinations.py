@@ -9,7 +9,7 @@ a destination for correctness: a value that ends up elsewhere is copied.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TypeAlias, cast
 
 from xdsl.dialects import scf, tensor
@@ -161,17 +161,24 @@ def _concatenated_parts(op: tensor.ConcatOp) -> list[Part]:
     return parts
 
 
+COMPARED_PAIRWISE = 16
+"""Up to so many slices are compared each with each."""
+
+
 def _are_apart(slices: list[Slice]) -> bool:
     """
-    Whether slices at known offsets, which differ along one dimension at most, do not overlap.
+    Whether slices at known offsets do not overlap, none of which is empty.
 
-    Other slices might not overlap either; only these arise from concatenation. None is empty.
+    Of many slices that is only found out if they differ along one dimension, without steps: these
+    arise from concatenation.
     """
     if not slices:
         return False
     first = slices[0]
     if any(None in slice.offsets for slice in slices):
         return False
+    if len(slices) <= COMPARED_PAIRWISE:
+        return all(a.is_disjoint_from(b) for a, b in combinations(slices, 2))
     differing = {
         d
         for slice in slices
@@ -179,11 +186,11 @@ def _are_apart(slices: list[Slice]) -> bool:
         if (slice.offsets[d], slice.sizes[d], slice.strides[d])
         != (first.offsets[d], first.sizes[d], first.strides[d])
     }
-    if len(differing) > 1:
+    if len(differing) != 1:
         return False
-    if not differing:
-        return len(slices) == 1
     along = differing.pop()
+    if any(slice.strides[along] != 1 for slice in slices):
+        return False
     ordered = sorted(slices, key=lambda slice: (slice.offsets[along] or 0, slice.sizes[along]))
     return all(a.is_disjoint_from(b) for a, b in pairwise(ordered))
 

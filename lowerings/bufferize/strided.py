@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from math import prod
+from math import gcd, prod
 from typing import cast
 
 from xdsl.dialects import memref, tensor
@@ -188,7 +188,7 @@ class Slice:
     def is_disjoint_from(self, other: Slice) -> bool:
         """
         Whether the two slices of one array certainly share no element: along
-        some dimension, the ranges they span do not meet.
+        some dimension, the ranges they span do not meet, or their steps never coincide.
         """
         for a, b, size_a, size_b, stride_a, stride_b in zip(
             self.offsets,
@@ -204,6 +204,8 @@ class Slice:
             if a is None or b is None:
                 continue
             if a + (size_a - 1) * stride_a < b or b + (size_b - 1) * stride_b < a:
+                return True
+            if (a - b) % gcd(stride_a, stride_b):
                 return True
         return False
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from math import prod
 
-from xdsl.dialects.builtin import AffineMapAttr, Float8E8M0FNUType
+from xdsl.dialects.builtin import AffineMapAttr, Float8E8M0FNUType, TensorType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -18,11 +21,28 @@ from lowerings.xla_to_linalg.contraction import (
     sum_products,
     zero,
 )
+from lowerings.xla_to_linalg.data_movement import Placed, place
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
-from lowerings.xla_to_linalg.structured import affine_map, array_type, iterators, sizes_of
-from lowerings.xla_to_linalg.windows import WindowElements, WindowLoops, sliding_dimensions
+from lowerings.xla_to_linalg.structured import (
+    affine_map,
+    array_type,
+    empty,
+    extract_slice,
+    insert_slice,
+    iterators,
+    outside_of_bodies,
+    sizes_of,
+)
+from lowerings.xla_to_linalg.windows import (
+    Phase,
+    Sliding,
+    WindowElements,
+    WindowLoops,
+    is_proportionate,
+    sliding_dimensions,
+)
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.shapes import permuted
+from xla_dialect.shapes import ceil_div, permuted
 from xla_dialect.types import element_count
 
 Ints = tuple[int, ...]
@@ -60,20 +80,27 @@ class ConvolutionLoops:
     window: WindowLoops
 
     @staticmethod
-    def of(op: ConvolutionOp) -> ConvolutionLoops:
-        """The loops of a convolution."""
+    def of(
+        op: ConvolutionOp, lhs: Ints, rhs: Ints, dimensions: Sequence[Sliding]
+    ) -> ConvolutionLoops:
+        """The loops of a convolution of operands of these sizes, otherwise like `op`."""
         labels = op.dim_labels.data
         batches, features = op.batch_group_count.value.data, op.feature_group_count.value.data
         groups = batches * features
-        base = permuted(sizes_of(op.lhs), labels.lhs_order())[2:]
         outer = "gbo" if groups > 1 else "bo"
         loops = {label: loop for loop, label in enumerate(outer)}
-        window = WindowLoops.after(sliding_dimensions(op.window.data, base), len(outer))
+        window = WindowLoops.after(dimensions, len(outer))
         loops["i"] = window.rank
+        sizes = {
+            "b": lhs[labels.lhs.index("b")] // batches,
+            "f": rhs[labels.rhs.index("o")],
+            **{str(d): sliding.placements for d, sliding in enumerate(dimensions)},
+        }
+        result = tuple(sizes[label] for label in labels.result)
         return ConvolutionLoops(
-            Labelled(labels.lhs, sizes_of(op.lhs)).divided("b" if batches > 1 else "f", groups),
-            Labelled(labels.rhs, sizes_of(op.rhs)).divided("o", groups),
-            Labelled(labels.result, sizes_of(op.result)).divided("f", groups),
+            Labelled(labels.lhs, lhs).divided("b" if batches > 1 else "f", groups),
+            Labelled(labels.rhs, rhs).divided("o", groups),
+            Labelled(labels.result, result).divided("f", groups),
             loops,
             window.with_more_loops(1),
         )
@@ -114,43 +141,159 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
     One generic of products and sums; the window's places are sums in the map of the base.
 
     The base is padded before. Groups are loops of their own, a reversed window is met backwards.
-    A base whose padded copy would be out of proportion is read element by element instead.
+    A dilated base is met in phases. A base whose padded copy would be out of proportion is read
+    element by element instead.
     """
     result = array_type(op.result)
     factors = Factors.of(op.lhs, op.rhs, result.element_type)
     if not element_count(sizes_of(op.lhs)) or not element_count(sizes_of(op.rhs)):
         builder.replace([filled_with_zeros(builder, result)])
         return
-    loops = ConvolutionLoops.of(op)
-    elements = loops.elements()
     base = op.lhs
     if isinstance(factors.left, Float8E8M0FNUType):
         # There is no zero in this type to pad with.
         base = converted(builder, base, factors.left, factors.accumulator)
         factors = replace(factors, left=factors.accumulator)
-    left_type = factors.left
-    base = reshape(base, loops.lhs.sizes, op)
-    operands = [(reshape(op.rhs, loops.rhs.sizes, op), loops.kernel_map())]
-    if elements.has_image:
-        operands.insert(0, elements.operand(builder, base, lambda s: zero(s, left_type)))
+    order = op.dim_labels.data.lhs_order()
+    dimensions = sliding_dimensions(op.window.data, permuted(sizes_of(base), order)[2:])
+    convolution = Convolution(op, builder, factors)
+    sums = convolution.in_phases(base, dimensions)
+    if sums is None:
+        sums = convolution.sums(base, op.rhs, dimensions)
+    builder.replace([converted(builder, sums, factors.accumulator, factors.result)])
 
-    def factors_of(s: ScalarBuilder, values: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
+
+MOST_PHASES = 16
+"""More phases of a dilated base than this are not computed apart."""
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """A convolution that is being converted."""
+
+    op: ConvolutionOp
+    builder: ConversionBuilder
+    factors: Factors
+
+    def sums(self, base: SSAValue, kernel: SSAValue, dimensions: Sequence[Sliding]) -> SSAValue:
+        """The sums of products where a kernel slides over a base."""
+        op = self.op
+        loops = ConvolutionLoops.of(op, sizes_of(base), sizes_of(kernel), dimensions)
+        elements = loops.elements()
+        left = reshape(base, loops.lhs.sizes, op)
+        operands = [(reshape(kernel, loops.rhs.sizes, op), loops.kernel_map())]
         if elements.has_image:
-            return values[0], values[1]
-        inside = elements.inside(s)
-        element = elements.read(s, base, inside)
-        if inside is not None:
-            element = s.select(inside, element, zero(s, left_type))
-        return element, values[0]
+            image = elements.operand(self.builder, left, self._zero)
+            operands.insert(0, image)
 
-    parallel = len(loops.result.sizes)
-    sums = sum_products(
-        builder,
-        factors,
-        operands,
-        (loops.result.sizes, loops.result_map()),
-        iterators(parallel, loops.window.rank - parallel),
-        factors_of,
-    )
-    rounded = converted(builder, sums, factors.accumulator, factors.result)
-    builder.replace([reshape(rounded, result.get_shape(), op)])
+        def factors_of(s: ScalarBuilder, values: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
+            if elements.has_image:
+                return values[0], values[1]
+            inside = elements.inside(s)
+            element = elements.read(s, left, inside)
+            if inside is not None:
+                element = s.select(inside, element, self._zero(s))
+            return element, values[0]
+
+        parallel = len(loops.result.sizes)
+        sums = sum_products(
+            self.builder,
+            self.factors,
+            operands,
+            (loops.result.sizes, loops.result_map()),
+            iterators(parallel, loops.window.rank - parallel),
+            factors_of,
+        )
+        labels = op.dim_labels.data
+        sizes = dict(zip(loops.result.labels, loops.result.sizes, strict=True))
+        sizes["f"] *= sizes.get("g", 1)
+        return reshape(sums, [sizes[label] for label in labels.result], op)
+
+    def in_phases(self, base: SSAValue, dimensions: Sequence[Sliding]) -> SSAValue | None:
+        """
+        The sums over a dilated base, without those of its holes.
+
+        None if there are no holes, or if phases would be too many or their base too large.
+        """
+        if not 1 < prod(sliding.phase_step for sliding in dimensions) <= MOST_PHASES:
+            return None
+        labels, builder = self.op.dim_labels.data, self.builder
+        phases = [sliding.phases() for sliding in dimensions]
+        margins = [Margin.of(sliding, own) for sliding, own in zip(dimensions, phases, strict=True)]
+        sizes = list(sizes_of(base))
+        placed = [Placed.of(size, 0, 1, size) for size in sizes]
+        for d, margin in zip(labels.lhs_order()[2:], margins, strict=True):
+            placed[d] = Placed.of(sizes[d], margin.low, 1, margin.size)
+            sizes[d] = margin.size
+        if not is_proportionate(sizes, sizes_of(base), dimensions):
+            return None
+        padded = TensorType(self.factors.left, sizes)
+        base = place(builder, base, placed, padded, partial(outside_of_bodies, builder, self._zero))
+        sums = empty(
+            builder, TensorType(self.factors.accumulator, array_type(self.op.result).shape)
+        )
+        for combination in product(*phases):
+            part = self._phase(base, dimensions, margins, combination)
+            offsets, steps = [0] * len(labels.result), [1] * len(labels.result)
+            for d, phase in zip(labels.result_order()[2:], combination, strict=True):
+                offsets[d] = phase.first
+                steps[d] = phase.step if sizes_of(part)[d] > 1 else 1
+            sums = insert_slice(builder, part, sums, offsets, steps)
+        return sums
+
+    def _zero(self, s: ScalarBuilder) -> SSAValue:
+        """What the base is padded with."""
+        return zero(s, self.factors.left)
+
+    def _phase(
+        self,
+        base: SSAValue,
+        dimensions: Sequence[Sliding],
+        margins: Sequence[Margin],
+        phases: Sequence[Phase],
+    ) -> SSAValue:
+        """The sums of one phase in each dimension."""
+        builder, labels = self.builder, self.op.dim_labels.data
+        slidings = [
+            margin.within(phase.sliding)
+            for margin, phase in zip(margins, phases, strict=True)
+            if phase.sliding is not None
+        ]
+        if len(slidings) < len(phases):
+            sizes = list(array_type(self.op.result).get_shape())
+            for d, phase in zip(labels.result_order()[2:], phases, strict=True):
+                sizes[d] = ceil_div(sizes[d] - phase.first, phase.step)
+            return filled_with_zeros(builder, TensorType(self.factors.accumulator, sizes))
+        sizes = list(sizes_of(self.op.rhs))
+        offsets, steps = [0] * len(sizes), [1] * len(sizes)
+        for d, whole, phase, own in zip(
+            labels.rhs_order()[2:], dimensions, phases, slidings, strict=True
+        ):
+            sizes[d], steps[d] = own.elements, phase.element_step if own.elements > 1 else 1
+            offsets[d] = phase.element
+            if whole.reversal:
+                last = phase.element + (own.elements - 1) * steps[d]
+                offsets[d] = whole.elements - 1 - last
+        kernel = extract_slice(builder, self.op.rhs, offsets, sizes, steps)
+        return self.sums(base, kernel, slidings)
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The padding that all phases of a dimension share."""
+
+    low: int
+    size: int
+    """The size of the padded base."""
+
+    @staticmethod
+    def of(sliding: Sliding, phases: Sequence[Phase]) -> Margin:
+        """What the phases need before and after the base."""
+        own = [phase.sliding for phase in phases if phase.sliding is not None]
+        low = max((0, *(phase.low for phase in own)))
+        reach = max((phase.reach - phase.low for phase in own), default=0)
+        return Margin(low, low + max(sliding.base, reach))
+
+    def within(self, sliding: Sliding) -> Sliding:
+        """How a phase slides over the padded base."""
+        return replace(sliding, base=self.size, low=sliding.low - self.low)

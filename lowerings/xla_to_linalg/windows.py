@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import AffineMapAttr, TensorType
@@ -106,6 +107,42 @@ class Sliding:
         )
         return all(step % self.holes == 0 for step in steps)
 
+    @property
+    def phase_step(self) -> int:
+        """How far apart placements are that meet the same elements of the base and of holes."""
+        return self.holes // gcd(self.stride, self.holes)
+
+    def phases(self) -> list[Phase]:
+        """
+        The placements in as many groups as it takes for those of each to meet the same holes.
+
+        A phase meets no holes: only some elements of the window, and those at every placement.
+        """
+        step = self.phase_step
+        element_step = self.holes // gcd(self.dilation, self.holes)
+        found: list[Phase] = []
+        for first in range(min(step, self.placements)):
+            starts = (
+                (k, first * self.stride + k * self.dilation - self.low)
+                for k in range(min(element_step, self.elements))
+            )
+            met = next(((k, at) for k, at in starts if at % self.holes == 0), None)
+            if met is None:
+                found.append(Phase(first, step, 0, element_step, None))
+                continue
+            element, start = met
+            sliding = replace(
+                self,
+                placements=ceil_div(self.placements - first, step),
+                elements=ceil_div(self.elements - element, element_step),
+                stride=self.stride * step // self.holes,
+                low=-(start // self.holes),
+                holes=1,
+                dilation=self.dilation * element_step // self.holes,
+            )
+            found.append(Phase(first, step, element, element_step, sliding))
+        return found
+
     def restricted(self) -> Sliding | None:
         """
         Without the elements of the window at its ends that meet nothing but padding.
@@ -118,6 +155,18 @@ class Sliding:
         if begin >= end:
             return None
         return replace(self, elements=end - begin, low=self.low - begin * self.dilation)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Placements `first + p * step`, with elements `element + k * element_step` of the window."""
+
+    first: int
+    step: int
+    element: int
+    element_step: int
+    sliding: Sliding | None
+    """How those elements slide at those placements; None if there are no such elements."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +264,15 @@ def sliding_dimensions(window: Window, sizes: Sequence[int]) -> list[Sliding]:
     return [Sliding.of(d, size) for d, size in zip(window.dimensions, sizes, strict=True)]
 
 
+def is_proportionate(
+    image: Sequence[int], base: Sequence[int], dimensions: Sequence[Sliding]
+) -> bool:
+    """Whether a padded base of sizes `image` may be made for a window of these dimensions."""
+    placements = element_count([sliding.placements for sliding in dimensions])
+    limit = max(SMALL_IMAGE, IMAGE_GROWTH * (element_count(base) + placements))
+    return element_count(image) <= limit
+
+
 @dataclass(frozen=True)
 class WindowElements:
     """How a generic gets the elements of a base that a window meets."""
@@ -242,9 +300,7 @@ class WindowElements:
         sizes = list(base)
         for dimension, sliding in zip(slides, loops.dimensions, strict=True):
             sizes[dimension] = _image_size(sliding)
-        result = element_count([d.placements for d in loops.dimensions])
-        limit = max(SMALL_IMAGE, IMAGE_GROWTH * (element_count(base) + result))
-        fits = element_count(sizes) <= limit
+        fits = is_proportionate(sizes, base, loops.dimensions)
         is_inside = all(sliding.is_inside for sliding in loops.dimensions)
         checked = not is_inside and not (fits and neutral)
         return WindowElements(loops, tuple(slides), others, fits, checked)

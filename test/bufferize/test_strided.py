@@ -131,6 +131,11 @@ def test_slices_apart_from_each_other():
     assert a.is_disjoint_from(Slice((None, 4), (2, 4), (1, 1)))
     assert a.is_disjoint_from(Slice((0, 0), (0, 4), (1, 1)))
     assert not a.is_disjoint_from(Slice((1, 3), (2, 4), (1, 1)))
+    even = Slice((0, 0), (4, 4), (2, 1))
+    assert even.is_disjoint_from(Slice((1, 0), (4, 4), (2, 1)))
+    assert even.is_disjoint_from(Slice((3, 0), (2, 4), (4, 1)))
+    assert not even.is_disjoint_from(Slice((1, 0), (4, 4), (3, 1)))
+    assert not even.is_disjoint_from(Slice((2, 0), (4, 4), (2, 1)))
     assert not a.is_disjoint_from(Slice((None, 0), (2, 4), (1, 1)))
 
 

@@ -48,6 +48,7 @@ def test_narrow_floats_are_summed_in_f32() -> None:
     [
         "size=3 stride=1000000000 pad=1000000000_1000000000",
         "size=3 rhs_dilate=1000000000 pad=1000000000_1000000000",
+        "size=2 lhs_dilate=2 pad=1000000000_-999999990",
         "size=2 lhs_dilate=1000000000 rhs_dilate=1000000000 stride=1000000000",
         "size=3 pad=1000000001_-1000000000 rhs_dilate=500000000",
     ],
