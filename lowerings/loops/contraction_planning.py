@@ -2,8 +2,9 @@
 Chooses how a contraction runs.
 
 Best is a register tile whose vectors lie along a column dimension with unit stride. Columns
-without it, or too many for the caches, are packed into panels first. Where that does not pay,
-because there are few rows, the vectors lie along a summed dimension.
+without it, or too many for the caches, are packed into panels first; long sums may even be written
+apart. Where that does not pay, because there are few rows, or columns, the vectors lie along a
+summed dimension.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ ROWS_WORTH_TURNING = 8
 """Rows from which columns without unit stride are packed."""
 ROWS_WORTH_PACKING = 32
 """Rows from which columns with unit stride are packed, if they are large."""
+NARROW_LANES = 0.5
+"""The share of a vector from which it pays to have one along a short dimension."""
+TERMS_WORTH_SCATTERING = 256
+"""Terms from which a sum may be written lane by lane."""
 LARGE_OPERAND_BYTES = 3 << 19
 """An operand of this size leaves the second-level cache between two uses."""
 COLUMNS_AT_ONCE = 128
@@ -49,24 +54,61 @@ def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> ContractionPla
     if contraction is None or not vector_bits:
         return None
     both = (contraction, contraction.transposed())
+    wide = plan_in_columns(nest, body, both, vector_bits, NARROW_LANES)
+    if wide is not None:
+        return wide
+    scattered = plan_scattered(nest, body, both, vector_bits)
+    if scattered is not None:
+        return scattered
+    dot = dot_plan(nest, body, contraction, vector_bits)
+    return dot or plan_in_columns(nest, body, both, vector_bits, 0)
+
+
+def plan_in_columns(
+    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int, share: float
+) -> ContractionPlan | None:
+    """
+    Vectors of the output along a column dimension with unit stride.
+
+    `share`: how much of a vector has to be in use.
+    """
+    found = [
+        (roles, vector)
+        for roles in both
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT)
+        if nest.extents[vector] > share * lanes_for(body, Forms(body, vector), vector_bits)
+    ]
+    for roles, vector in found:
+        if has_unit_stride(inputs_of(body, roles.right), vector):
+            return direct_plan(nest, body, roles, vector, vector_bits)
+    for roles, vector in found:
+        if extent_of(nest, roles.rows) >= ROWS_WORTH_TURNING:
+            return packed_plan(nest, body, roles, vector, vector_bits)
+    return None
+
+
+def plan_scattered(
+    nest: Nest, body: Body, both: Sequence[Contraction], vector_bits: int
+) -> PackedContraction | None:
+    """Vectors along columns that lie apart in the output, which long sums make up for."""
     for roles in both:
-        for vector in columns_in_lanes(nest, body, roles):
-            if has_unit_stride(inputs_of(body, roles.right), vector):
-                return direct_plan(nest, body, roles, vector, vector_bits)
-    for roles in both:
-        for vector in columns_in_lanes(nest, body, roles):
-            if extent_of(nest, roles.rows) >= ROWS_WORTH_TURNING:
+        if extent_of(nest, roles.rows) < ROWS_WORTH_TURNING:
+            continue
+        if extent_of(nest, roles.summed) < TERMS_WORTH_SCATTERING:
+            continue
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED):
+            if nest.extents[vector] >= lanes_for(body, Forms(body, vector), vector_bits):
                 return packed_plan(nest, body, roles, vector, vector_bits)
-    return dot_plan(nest, body, contraction, vector_bits)
+    return None
 
 
-def columns_in_lanes(nest: Nest, body: Body, roles: Contraction) -> list[int]:
+def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStride) -> list[int]:
     """The column dimensions that vectors of the output can lie along, longest first."""
     return sorted(
         (
             d
             for d in roles.columns
-            if lane_stride(nest.outputs[0], d) is LaneStride.UNIT and Forms(body, d).is_possible
+            if lane_stride(nest.outputs[0], d) is stride and Forms(body, d).is_possible
         ),
         key=lambda d: -nest.extents[d],
     )

@@ -136,6 +136,9 @@ CASES = [
     Einsum("mkb,knb->mnb", (17, 5, 6, 7)),
     Einsum("xyk,kuv->xyuv", (4, 3, 5, 6, 7)),
     Einsum("mk,kn->mn", (64, 400, 64), fill=False),
+    Einsum("kxm,kn->nmx", (300, 10, 20, 3)),
+    Einsum("kxm,kn->nmx", (300, 10, 20, 3), fill=False),
+    Einsum("xmk,nk->nmx", (40, 10, 20, 3)),
     Einsum("mk,kn->mn", (20, 33, 70), element="f64", accumulator="f64"),
     Einsum("mk,nk->mn", (20, 33, 70), element="f64", accumulator="f64"),
     Einsum("mk,kn->mn", (20, 33, 70), element="bf16"),
@@ -169,6 +172,12 @@ def test_contraction(case: Einsum, vector_bits: int) -> None:
 def test_panels(case: Einsum, fill: bool) -> None:
     loops = check(Einsum(case.subscripts, case.extents, fill=fill))
     assert memref.AllocaOp.name in loops
+
+
+def test_narrow_columns() -> None:
+    """Long sums are written apart rather than computed in vectors that are mostly empty."""
+    assert "vector.scatter" in check(Einsum("kxm,kn->nmx", (300, 10, 20, 3)))
+    assert "vector.scatter" not in check(Einsum("kxm,kn->nmx", (30, 10, 20, 3)))
 
 
 def test_convolution() -> None:
