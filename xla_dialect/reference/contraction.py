@@ -32,6 +32,9 @@ _PIECE = 1 << 20
 _SHORT = 8
 """Rows (or columns) up to so many are too short for loops along them."""
 
+_DEEP = 16
+"""Up to so many products per sum, loops along the contracting index are too short."""
+
 
 def accumulator_dtype(lhs: DType, rhs: DType, result: DType) -> DType:
     """f64 (c128) if a part of the dot has it, f32 (c64) for other floats, else the result type."""
@@ -61,7 +64,7 @@ def contract(lhs: Array, rhs: Array) -> Array:
         return contract(rhs, lhs).swapaxes(1, 2)
     along_memory = abs(rhs.strides[2]) < abs(rhs.strides[1])
     if columns <= _SHORT or (rows == 1 and along_memory):
-        return _along_contracting(lhs, rhs)
+        return (_along_contracting if depth > _DEEP else contract_in_tiles)(lhs, rhs)
     if rounds_products(lhs.dtype):
         # The dimension n is the fastest of both arrays that have it, so einsum's inner loop runs
         # along it, and k goes up around that.
