@@ -21,9 +21,22 @@ InputFormat: TypeAlias = Literal["hlo", "stablehlo", "mlir"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 
 _HLO = re.compile(
-    r"\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:HloModule\b|ENTRY\b|%?[\w.-]+ (?:\(|\{))", re.S
+    r"""\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:
+      (?:HloModule|ENTRY|ROOT)\b
+    | (?!(?:builtin\.)?module\b)%?[\w.-]+\ [({]            # a computation
+    | %?[\w.-]+\ =\s*(?:[(a-z][a-z0-9]*\ *[\[()]|[a-z-]+\()  # an instruction
+    )""",
+    re.DOTALL | re.VERBOSE,
 )
-_STABLEHLO = re.compile(r"\b(?:stablehlo|chlo)\.[a-z]")
+"""How HLO text begins; an operation of MLIR has a dot in its name, or quotes around it."""
+_STABLEHLO = re.compile(
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo)\.[a-z]\w*+(?!\s*[=,}])
+    | "(?:stablehlo|chlo)\.\w+"\s*\(
+    | !stablehlo\.""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""An operation or a type of StableHLO, not an attribute that is named so."""
+_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*', re.DOTALL)
 _SNIFFED_CHARACTERS = 1 << 16
 
 
@@ -35,14 +48,15 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
     """
     The format of a program: by extension (`.hlo`), else by content.
 
-    MLIR with StableHLO or CHLO operations near its start counts as `stablehlo`.
+    MLIR with operations of StableHLO or CHLO near its start counts as `stablehlo`.
     """
     if file_name.endswith(".hlo"):
         return "hlo"
     head = text[:_SNIFFED_CHARACTERS]
-    if not file_name.endswith(".mlir") and _HLO.match(head) and "func.func" not in head:
+    if not file_name.endswith(".mlir") and _HLO.match(head):
         return "hlo"
-    return "stablehlo" if _STABLEHLO.search(head) else "mlir"
+    is_stablehlo = "hlo." in head and _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", head))
+    return "stablehlo" if is_stablehlo else "mlir"
 
 
 def read_file(path: str | Path) -> str:

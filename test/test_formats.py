@@ -1,0 +1,59 @@
+"""Which format a text without an extension is in."""
+
+import pytest
+
+from lowerings.program import detect_format, parse_program
+from xla_dialect.verification import verify
+
+HLO = [
+    "HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n",
+    "// dump\n/* of */ HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n",
+    "ENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n",
+    "%e (x: f32[]) -> f32[] {\n  ROOT x = f32[] parameter(0)\n}\n",
+    "e {\n  ROOT x = f32[] parameter(0)\n}\n",
+    "ROOT y = f32[2] negate(f32[2] x)",
+    "%y = (f32[2], s32[]) tuple(f32[2] x, s32[] n)",
+    "y = () tuple()",
+    "y = add(f32[2] a, f32[2] b)",
+    'HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0), metadata={op_name="func.func @f"}\n}\n',
+]
+MLIR = [
+    "module {\n}\n",
+    "builtin.module {\n}\n",
+    "module @m {\n  func.func @f() {\n    func.return\n  }\n}\n",
+    '"builtin.module"() ({\n}) : () -> ()\n',
+    "func.func private @stablehlo.add(i32) -> i32\n",
+    'module attributes {stablehlo.note = "a", xla.stablehlo.b} {\n}\n',
+    'module attributes {\n  stablehlo.note = "stablehlo.add (x)",\n  chlo.on} {\n}\n',
+    "// CHECK: %0 = stablehlo.add %a, %b\nmodule {\n}\n",
+]
+STABLEHLO = [
+    "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+    "  %0 = stablehlo.abs %a : tensor<2xf32>\n  func.return %0 : tensor<2xf32>\n}\n",
+    "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+    '  %0 = "stablehlo.abs"(%a) : (tensor<2xf32>) -> tensor<2xf32>\n'
+    "  func.return %0 : tensor<2xf32>\n}\n",
+    "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+    "  %0 = chlo.sinh %a : tensor<2xf32> -> tensor<2xf32>\n  func.return %0 : tensor<2xf32>\n}\n",
+    "func.func @f(%a: !stablehlo.token) -> !stablehlo.token {\n"
+    "  func.return %a : !stablehlo.token\n}\n",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((text, "hlo") for text in HLO),
+        *((text, "mlir") for text in MLIR),
+        *((text, "stablehlo") for text in STABLEHLO),
+    ],
+)
+def test_format_by_content(text: str, expected: str):
+    assert detect_format(text, "program.txt") == expected
+    verify(parse_program(text, "program.txt"))
+
+
+def test_format_by_extension():
+    assert detect_format("module {}", "a.hlo") == "hlo"
+    assert detect_format("e {\n}", "a.mlir") == "mlir"
+    assert detect_format(STABLEHLO[0], "a.mlir") == "stablehlo"
