@@ -21,7 +21,7 @@ MLIR = [
     "module {\n}\n",
     "builtin.module {\n}\n",
     "module @m {\n  func.func @f() {\n    func.return\n  }\n}\n",
-    '"builtin.module"() ({\n}) : () -> ()\n',
+    '"builtin.module"() ({\n^bb0:\n}) : () -> ()\n',
     "func.func private @stablehlo.add(i32) -> i32\n",
     'module attributes {stablehlo.note = "a", xla.stablehlo.b} {\n}\n',
     'module attributes {\n  stablehlo.note = "stablehlo.add (x)",\n  chlo.on} {\n}\n',

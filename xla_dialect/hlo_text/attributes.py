@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -29,7 +30,7 @@ from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.hlo_text.uninterpreted import check_uninterpreted
+from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -84,22 +85,39 @@ def kept_value(attribute: str, text: str) -> Attribute:
     and of integers) if that says exactly the same; everything else is a string, as written.
     Raises PartError where XLA would not read the text.
     """
-    check_uninterpreted(attribute, text)
+    found = _dictionary(attribute, text)
+    if found is None or not is_plain(attribute, text):
+        check_uninterpreted(attribute, text)
+    return found or StringAttr(text)
+
+
+def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:
+    """The fields of an attribute that says no more than a dictionary prints."""
     separator = _FIELD_SEPARATORS.get(attribute)
     if separator is None:
-        return StringAttr(text)
+        return None
     found: Properties = {}
     position = 0
     for opening in itertools.chain("{", itertools.repeat(separator)):
         match = _FIELD.match(text, position + 1)
         if match is None or text[position] != opening or match.group(1) in found:
-            return StringAttr(text)
+            return None
         name, number, string = match.groups()
-        found[name] = IntegerAttr(int(number), i64) if number else StringAttr(string)
+        found[name] = _number_of_field(number) if number else _string_of_field(string)
         position = match.end()
         if text.endswith("}") and position == len(text) - 1:
             break
     return DictionaryAttr(found)
+
+
+@lru_cache(1 << 12)
+def _number_of_field(digits: str) -> IntegerAttr:
+    return IntegerAttr(int(digits), i64)
+
+
+@lru_cache(1 << 12)
+def _string_of_field(text: str) -> StringAttr:
+    return StringAttr(text)
 
 
 def kept_text(attribute: str, value: Attribute) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -55,6 +56,10 @@ _MEMORIZED_LITERAL = 32
 """The longest literal, in characters, that is looked up among those read before."""
 
 
+_number = lru_cache(1 << 12)(IntAttr)
+"""A line or a column; making an attribute costs more than looking it up."""
+
+
 def set_name(value: SSAValue, name: str) -> dict[str, Attribute]:
     """
     Gives a value its HLO name as hint; returns `xla.name` where a hint cannot hold that name.
@@ -87,6 +92,8 @@ class InstructionImporter:
         self.functions = functions
         self.regions = regions
         self._file = StringAttr(module.file)
+        self._locations: dict[tuple[int, int], FileLineColLoc] = {}
+        """Made once, however often a computation is copied."""
         self._properties: dict[tuple[str, str, str], Properties] = {}
         """Opcode, attribute and the text of its value, to what they mean."""
         self._kept: dict[tuple[str, str], Attribute] = {}
@@ -104,7 +111,12 @@ class InstructionImporter:
 
     def location(self, instruction: Instruction) -> FileLineColLoc:
         """Where the instruction stands in the text."""
-        return FileLineColLoc(self._file, IntAttr(instruction.line), IntAttr(instruction.column))
+        place = (instruction.line, instruction.column)
+        found = self._locations.get(place)
+        if found is None:
+            found = FileLineColLoc(self._file, *map(_number, place))
+            self._locations[place] = found
+        return found
 
     def operation(self, instruction: Instruction, values: Values) -> XlaOp:
         """
