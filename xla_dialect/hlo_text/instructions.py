@@ -98,6 +98,9 @@ class InstructionImporter:
         """Opcode, attribute and the text of its value, to what they mean."""
         self._kept: dict[tuple[str, str], Attribute] = {}
         """Attribute and the text of its value, to what is kept of it."""
+        self._inferred: dict[tuple[object, ...], tuple[Attribute, ...]] = {}
+        """The results of instructions checked before, by the identity of all they follow from;
+        operations keep those objects."""
         self._literals: dict[tuple[int, str], Attribute] = {}
         """Literals by the identity of their type (the parser has one object per type) and text."""
 
@@ -342,11 +345,27 @@ class InstructionImporter:
             )
 
     def _check_result(self, op: XlaOp, instruction: Instruction) -> None:
-        """Infers the result where its type is not written, else compares the two."""
-        try:
-            inferred = op.infer_types()
-        except VerifyException as violation:
-            self.fail(str(violation), instruction.opcode_start)
+        """
+        Infers the result where its type is not written, else compares the two.
+
+        That depends on types, properties and computations only, and in a large module most
+        instructions have those of one before.
+        """
+        key = (
+            instruction.opcode,
+            id(instruction.type),
+            tuple([id(operand.type) for operand in op.operands]),
+            tuple([(name, id(value)) for name, value in op.properties.items()]),
+            tuple([callee.name for callee in instruction.callees]),
+        )
+        inferred = self._inferred.get(key)
+        if inferred is not None and instruction.type is not None:
+            return
+        if inferred is None:
+            inferred = self._infer(op, instruction)
+            # What a region holds that has no name is not in the key.
+            if not op.regions or instruction.opcode in OPCODES:
+                self._inferred[key] = inferred
         declared = tuple(op.result_types)
         if not declared:
             op.set_result_types(inferred if len(inferred) == 1 else (_tuple(inferred),))
@@ -356,6 +375,12 @@ class InstructionImporter:
                 f"inferred {spell_all(inferred)}",
                 instruction.type_start,
             )
+
+    def _infer(self, op: XlaOp, instruction: Instruction) -> tuple[Attribute, ...]:
+        try:
+            return op.infer_types()
+        except VerifyException as violation:
+            self.fail(str(violation), instruction.opcode_start)
 
     def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
         opcode = instruction.opcode
