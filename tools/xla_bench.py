@@ -44,6 +44,7 @@ from tools.stored_programs import (
     stored_programs,
 )
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import run
 from xla_dialect.verification import verify
 
@@ -53,9 +54,19 @@ TURN_SECONDS = 0.005
 LARGEST_PROGRAM = "transformer_block"
 # A large model, or an HLO dump of one.
 VERIFIED_OPERATIONS = 10_000
-VERIFICATIONS = 7
+REPETITIONS = 7
 # Of `chain_of_layers`, its computation included.
 OPERATIONS_OF_A_LAYER = 12
+# A large dump, and a large constant; 20,000 instructions a second and 2 seconds are asked for.
+READ_INSTRUCTIONS = 20_000
+CONSTANT_BYTES = 10_000_000
+TEXT_OF_A_LAYER = (
+    "%dot.{i} = {t} dot({t} %x.{x}, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+    "%tanh.{i} = {t} tanh(%dot.{i})",
+    "%sum.{i} = f32[8]{{0}} reduce(%tanh.{i}, %z), dimensions={{1}}, to_apply=%add",
+    "%sums.{i} = {t} broadcast(%sum.{i}), dimensions={{0}}",
+    "%x.{i} = {t} subtract(%tanh.{i}, %sums.{i})",
+)
 # The width of tables in a file or a log.
 OUTPUT_COLUMNS = 120
 
@@ -222,14 +233,7 @@ def verification_speed(console: Console) -> None:
     """Prints how fast a module of at least `VERIFIED_OPERATIONS` operations is verified."""
     module = chain_of_layers(VERIFIED_OPERATIONS)
     operations = sum(1 for _ in module.walk())
-    times: list[float] = []
-    with collector_paused():
-        for _ in range(VERIFICATIONS):
-            # It only computes: what other processes take does not count.
-            start = time.process_time()
-            verify(module)
-            times.append(time.process_time() - start)
-    seconds = statistics.median(times)
+    seconds = processor_seconds(lambda: verify(module))
     console.print(
         f"verification: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
         f"{operations / seconds:,.0f} operations/s"
@@ -306,6 +310,45 @@ def reference_speed(turns: int, console: Console) -> None:
     console.print(table)
 
 
+def reading_speed(console: Console) -> None:
+    """Prints how fast HLO text is read: many instructions, and one large constant."""
+    text = layers_as_text(READ_INSTRUCTIONS)
+    instructions = text.count(" = ")
+    seconds = processor_seconds(lambda: read_hlo(text))
+    console.print(
+        f"reading: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
+        f"{instructions / seconds:,.0f} instructions/s"
+    )
+    numbers = ",".join(f"{n * 0.37 % 1:.7f}" for n in range(CONSTANT_BYTES // 10))
+    text = f"ROOT c = f32[{CONSTANT_BYTES // 10}] constant({{{numbers}}})"
+    seconds = processor_seconds(lambda: read_hlo(text))
+    console.print(f"reading: a constant of {len(text) / 1e6:.0f} MB of text in {seconds:.2f} s")
+
+
+def processor_seconds(action: Call) -> float:
+    """The median of the processor's time: what other processes take does not count."""
+    times: list[float] = []
+    with collector_paused():
+        for _ in range(REPETITIONS):
+            start = time.process_time()
+            action()
+            times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+def layers_as_text(instructions: int) -> str:
+    """HLO text of so many instructions, with layouts and metadata as in a dump."""
+    sizes = "f32[8,16]{1,0}"
+    lines = [f"  x.0 = {sizes} parameter(0)", "  w = f32[16,16]{1,0} parameter(1)"]
+    for i in range(1, instructions // len(TEXT_OF_A_LAYER)):
+        for number, operation in enumerate(TEXT_OF_A_LAYER):
+            metadata = f'{{op_type="{number}" op_name="jit(f)/{i}/{number}" source_line={i % 500}}}'
+            lines.append(f"  {operation.format(i=i, x=i - 1, t=sizes)}, metadata={metadata}")
+    body = "\n".join(lines)
+    add = "a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b)"
+    return f"HloModule m\nadd {{ {add} }}\nENTRY e {{\n  z = f32[] constant(0)\n{body}\n}}\n"
+
+
 def start_up(console: Console) -> None:
     """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
     command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
@@ -344,6 +387,7 @@ def measure(argv: Sequence[str] | None) -> int:
     for name in arguments.programs or [LARGEST_PROGRAM]:
         pass_throughput(programs[name], console)
     verification_speed(console)
+    reading_speed(console)
     reference_speed(arguments.turns, console)
     start_up(console)
     return 0

@@ -194,6 +194,61 @@ def test_error(line: str, message: str):
     assert caught.value.line >= 14
 
 
+START = "  s = ((f32[2]), f32[2], s32[]) "
+ASYNC = {
+    "calls": f"{START}async-start(x), calls=wrapped\n  ROOT r = f32[2] async-done(s), calls=%wrapped",
+    "thread": f'{START}async-start(x), calls=wrapped, async_execution_thread="t"\n'
+    '  u = ((f32[2]), f32[2], s32[]) async-update(s), async_execution_thread="t"\n'
+    '  ROOT r = f32[2] async-done(u), calls=wrapped, async_execution_thread="t"',
+    "main thread": f"{START}async-start(x), calls=wrapped\n"
+    '  ROOT r = f32[2] async-done(s), async_execution_thread="main"',
+    "aliasing": f"{START}async-start(x), calls=wrapped, output_to_operand_aliasing={{{{}}: (0, {{}})}}\n"
+    "  ROOT r = f32[2] async-done(s)",
+    "a call": f"{START}call-start(x), to_apply=wrapped\n  ROOT r = f32[2] call-done(s)",
+    "a fusion": f"{START}fusion-start(x), kind=kLoop, calls=wrapped\n  ROOT r = f32[2] fusion-done(s)",
+    "a computation in place": f"{START}async-start(x), calls={WRAPPED[8:-1]}\n"
+    "  ROOT r = f32[2] async-done(s)",
+}
+
+
+@pytest.mark.parametrize("lines", ASYNC.values(), ids=ASYNC)
+def test_asynchronous(lines: str):
+    module_of(hlo(X + lines, WRAPPED))
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("lines", ASYNC.values(), ids=ASYNC)
+def test_asynchronous_in_xla(lines: str):
+    hlo_module(hlo(X + lines, WRAPPED))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            f"{START}negate-start(x)\n  r = f32[2] @@abs-done(s)",
+            "abs-done of an operand that runs neg",
+        ),
+        (
+            f"{START}async-start(x), calls=wrapped\n  r = f32[2] async-done(s), @@calls=add",
+            'async-done has calls=\'"add"\', its async-start "wrapped"',
+        ),
+        (
+            f"{START}async-start(x), calls=wrapped\n"
+            '  r = f32[2] async-done(s), @@async_execution_thread="t"',
+            'async-done has async_execution_thread=\'"t"\', its async-start "main"',
+        ),
+    ],
+)
+def test_what_an_asynchronous_operation_repeats(lines: str, message: str):
+    before, _, after = hlo(X + lines, WRAPPED).partition("@@")
+    with pytest.raises(LocatedError) as caught:
+        read_hlo(before + after)
+    assert caught.value.message.startswith(message)
+    assert caught.value.line == before.count("\n") + 1
+    assert caught.value.column == len(before) - before.rfind("\n")
+
+
 @pytest.mark.parametrize(
     ("head", "line", "message"),
     [

@@ -155,6 +155,21 @@ def test_syntax(line: str, message: str):
         ("y = f32[2] @@addd(x, x)", "unknown opcode 'addd'; did you mean 'add'?"),
         ("y = f32[2] @@dynamic_slice(x, x)", "unknown opcode 'dynamic_slice'; did you mean "),
         ("y = f32[2] @@frobnicate(x)", "unknown opcode 'frobnicate'"),
+        (
+            "y = f32[2] @@tuple-select(x, x, x)",
+            "unknown opcode 'tuple-select'; XLA has a select of",
+        ),
+        ("t = token[] @@create-token()", "unknown opcode 'create-token'; XLA has after-all with"),
+        ("y = f32[2] transpose(x), @@dimension={0}", "transpose has no attribute 'dimension' (it "),
+        (
+            "y = f32[2] transpose(x), dimensions={0}, @@metdata={}",
+            "transpose has no attribute 'metd",
+        ),
+        ("y = f32[] dot(x, x), @@sparsity=L.0@2:4", "dot has no attribute 'sparsity' (it has "),
+        (
+            "weights = f32[2] copy(x)\n  y = f32[2] copy(@@wieghts)",
+            "'wieghts' is not defined befor",
+        ),
         ("y = f32[2] add(x, @@z)", "'z' is not defined before its use"),
         ("y = f32[2] add(x, @@y)", "'y' is not defined before its use"),
         ("y = f32[2] copy(@@z)\n  z = f32[2] copy(x)", "'z' is not defined before its use"),
@@ -372,3 +387,43 @@ def test_long_chain_of_calls():
 def test_long_lines_in_linear_time(line: str):
     with suppress(LocatedError):
         read_hlo(in_entry(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("y = f32[2] addd(x, x)", "; did you mean 'add'?"),
+        ("y = f32[2] dynamic_slice(x, x)", "; did you mean 'dynamic-slice'?"),
+        ("y = f33[2] copy(x)", "; did you mean 'f32'?"),
+        ("y = f32[2] transpose(x), dimension={0}", "; did you mean 'dimensions'?"),
+        ("y = f32[2] copy(x), metdata={}", "; did you mean 'metadata'?"),
+        ("y = pred[2] compare(x, x), direction=lt", "; did you mean 'LT'?"),
+        ("y = f32[2] ADD(x, x)", "; did you mean 'add'?"),
+        ("y = f32[2] fusion(x), kind=kLop, calls=negate", "; did you mean 'kLoop'?"),
+        ("y = f32[2] call(x), to_apply=negat", "; did you mean 'negate'?"),
+        ("weights = copy(x)\n  y = copy(wieghts)", "; did you mean 'weights'?"),
+        ("weights = copy(x)\n  y = copy(x), control-predecessors={weihgts}", "mean 'weights'?"),
+        ("y = f32[] dot(x, x), sparsity=L.0@2:4", "; XLA has removed dots of sparse operands"),
+        (
+            "y = f32[2] copy(x)\n}, execution_tread=1\nf {\n x = f32[] parameter(0)",
+            "'execution_thr",
+        ),
+    ],
+)
+def test_suggestions(line: str, hint: str):
+    """A word that is nearly right is answered with the right one."""
+    computation = "negate {\n  a = f32[2] parameter(0)\n  b = negate(a)\n}\n"
+    with pytest.raises(LocatedError) as caught:
+        read_hlo(in_entry(line, before=computation))
+    assert hint in caught.value.message
+
+
+def test_suggestion_for_the_head():
+    with pytest.raises(LocatedError, match="did you mean 'replica_count'"):
+        read_hlo("HloModule m, replica_cuont=2\nENTRY e {\n  x = f32[] parameter(0)\n}\n")
+
+
+def test_suggestion_among_many_names_is_bounded():
+    lines = (f"name.{i} = copy(x)" for i in range(20_000))
+    with pytest.raises(LocatedError, match="is not defined before its use"):
+        read_hlo(in_entry(*lines, "y = copy(name.x)"))

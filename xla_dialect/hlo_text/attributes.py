@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
-from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted
+from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted, suggestion
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.hlo_text.type_parser import parse_type
@@ -163,7 +163,8 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
 
     def read(text: str) -> Attribute:
         if text not in cases:
-            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}")
+            hint = suggestion(text, cases)
+            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
         return cases[text]
 
     return of_one(property_name, read, words.__getitem__)

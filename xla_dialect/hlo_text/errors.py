@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 from xla_dialect.diagnostics import LocatedError
 
 _LONGEST_QUOTE = 40
 _LONGEST_MISSPELLING = 64
+_MISSPELLED = 3
+"""How many characters a word may lack, or have too many."""
+_MOST_CANDIDATES = 1000
+"""Among how many words one is looked for; a computation may have a hundred thousand names."""
 
 
 class HloSyntaxError(LocatedError):
@@ -49,5 +54,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'add'?` for a misspelled word, or nothing."""
     if len(word) > _LONGEST_MISSPELLING:
         return ""
-    close = get_close_matches(word, known, 1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    near = (name for name in known if abs(len(name) - len(word)) <= _MISSPELLED)
+    by_lower_case = {name.lower(): name for name in islice(near, _MOST_CANDIDATES)}
+    close = get_close_matches(word.lower(), by_lower_case, 1)
+    return f"; did you mean '{by_lower_case[close[0]]}'?" if close else ""

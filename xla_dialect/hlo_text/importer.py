@@ -41,7 +41,7 @@ from xla_dialect.hlo_text.attributes import (
     kept_name,
 )
 from xla_dialect.hlo_text.computations import resolve_computations
-from xla_dialect.hlo_text.errors import PartError
+from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
 from xla_dialect.hlo_text.syntax import Computation, Module
 from xla_dialect.ops.control_flow import ReturnOp
@@ -207,7 +207,10 @@ class _ModuleImporter:
         """The attributes after a computation are known."""
         for name, attribute in computation.attributes.items():
             if name not in COMPUTATION_ATTRIBUTES:
-                self.instructions.fail(f"a computation has no attribute '{name}'", attribute.start)
+                hint = suggestion(name, COMPUTATION_ATTRIBUTES)
+                self.instructions.fail(
+                    f"a computation has no attribute {quoted(name)}{hint}", attribute.start
+                )
 
     def module_attributes(self) -> Properties:
         """The attributes and tables in the head of the module, as they are kept."""
@@ -218,8 +221,10 @@ class _ModuleImporter:
             start, end = attribute.value
             if spelling is None:
                 known = ", ".join(sorted(MODULE_ATTRIBUTES))
+                hint = suggestion(name, MODULE_ATTRIBUTES)
                 self.instructions.fail(
-                    f"HloModule has no attribute '{name}' (it has {known})", attribute.start
+                    f"HloModule has no attribute {quoted(name)} (it has {known}){hint}",
+                    attribute.start,
                 )
             try:
                 found |= spelling.read(module.text[start:end])

@@ -35,9 +35,10 @@ from xla_dialect.hlo_text.errors import (
     suggestion,
 )
 from xla_dialect.hlo_text.literals import parse_literal
-from xla_dialect.hlo_text.opcodes import OPCODES, Opcode, asynchronous_opcode
+from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.asynchronous import AsyncStartOp, AsyncUpdateOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.types import (
     PRED,
@@ -172,7 +173,9 @@ class InstructionImporter:
         name, base = found
         opcode = OPCODES[name]
         if name != "async-start":
-            return self.operation(replace(instruction, opcode=name), values)
+            op = self.operation(replace(instruction, opcode=name), values)
+            self._check_wrapped(instruction, base, op)
+            return op
         elements = None if instruction.type is None else tuple_elements(instruction.type)
         if elements is None or len(elements) < 2:
             self.fail(
@@ -236,7 +239,10 @@ class InstructionImporter:
         for operand in instruction.operands:
             value = values.get(operand.name)
             if value is None:
-                self.fail(f"'{operand.name}' is not defined before its use", operand.start)
+                hint = suggestion(operand.name, values)
+                self.fail(
+                    f"{quoted(operand.name)} is not defined before its use{hint}", operand.start
+                )
             if operand.type is not None and not compatible(operand.type, value.type):
                 self.fail(
                     f"operand '{operand.name}' is written as {spell(operand.type)}, "
@@ -269,12 +275,46 @@ class InstructionImporter:
                 kept[kept_name(name)] = self.kept(name, attribute.value)
                 if name == "control-predecessors":
                     self._check_predecessors(attribute.value, values)
+            elif opcode.name in _LATER and name in _INHERITED:
+                self._check_inherited(name, attribute, instruction, values)
             elif not any(name in alternative for alternative in opcode.computations):
                 self._fail_unknown_attribute(opcode, name, attribute)
         for name in opcode.required:
             if name not in instruction.attributes:
                 self.fail(f"{opcode.name} needs the attribute '{name}'", instruction.opcode_start)
         return properties, kept
+
+    def _check_wrapped(self, instruction: Instruction, base: Opcode, op: XlaOp) -> None:
+        """`negate-done` belongs to a `negate-start`."""
+        start = _start_of(op.operands[0])
+        wrapped = None if start is None else start.regions[0].block.first_op
+        if wrapped is not None and not isinstance(wrapped, base.operation):
+            found = OPCODE_OF[type(wrapped)].name if isinstance(wrapped, XlaOp) else wrapped.name
+            self.fail(
+                f"{instruction.opcode} of an operand that runs {found}", instruction.opcode_start
+            )
+
+    def _check_inherited(
+        self, name: str, attribute: AttributeText, instruction: Instruction, values: Values
+    ) -> None:
+        """What `async-done` repeats of its `async-start` is the same; it is not kept."""
+        value = values.get(instruction.operands[0].name) if instruction.operands else None
+        start = None if value is None else _start_of(value)
+        if start is None:
+            return
+        if name == "calls":
+            given = f'"{attribute.computations[0].name}"'
+            computations = start.attributes.get("xla.computations")
+            inherited = given if computations is None else str(computations)[1:-1]
+        else:
+            given = self.text[attribute.value.start : attribute.value.end]
+            thread = start.async_execution_thread
+            inherited = f'"{"main" if thread is None else thread.data}"'
+        if given != inherited:
+            self.fail(
+                f"{instruction.opcode} has {name}={quoted(given)}, its async-start {inherited}",
+                attribute.start,
+            )
 
     def _read(self, opcode: Opcode, name: str, value: Span) -> Properties:
         try:
@@ -289,7 +329,10 @@ class InstructionImporter:
             self.fail_syntax(f"control-predecessors: {error}", value.start + error.position)
         for name, position in predecessors:
             if name not in values:
-                self.fail(f"'{name}' is not defined before its use", value.start + position)
+                hint = suggestion(name, values)
+                self.fail(
+                    f"{quoted(name)} is not defined before its use{hint}", value.start + position
+                )
 
     def _literal(self, instruction: Instruction) -> Attribute:
         type_ = instruction.type
@@ -384,16 +427,42 @@ class InstructionImporter:
 
     def _fail_unknown_opcode(self, instruction: Instruction) -> NoReturn:
         opcode = instruction.opcode
-        hint = suggestion(opcode, OPCODES)
+        removed = _REMOVED_OPCODES.get(opcode)
+        hint = f"; {removed}" if removed else suggestion(opcode, (*OPCODES, "parameter"))
         self.fail(f"unknown opcode {quoted(opcode)}{hint}", instruction.opcode_start)
 
     def _fail_unknown_attribute(
         self, opcode: Opcode, name: str, attribute: AttributeText
     ) -> NoReturn:
+        own = opcode.describe_attributes()
+        hint = suggestion(name, (*own.split(", "), *COMMON_ATTRIBUTES))
+        removed = _REMOVED_ATTRIBUTES.get(name)
         self.fail(
-            f"{opcode.name} has no attribute '{name}' (it has {opcode.describe_attributes()})",
+            f"{opcode.name} has no attribute {quoted(name)} (it has {own})"
+            + (f"; {removed}" if removed else hint),
             attribute.start,
         )
+
+
+_REMOVED_OPCODES = {
+    "create-token": "XLA has after-all without operands instead",
+    "trace": "XLA has removed it; it did nothing",
+    "tuple-select": "XLA has a select of every element instead",
+}
+_REMOVED_ATTRIBUTES = {"sparsity": "XLA has removed dots of sparse operands"}
+"""What older texts have, and what became of it."""
+
+_LATER = ("async-update", "async-done")
+_INHERITED = ("calls", "async_execution_thread")
+"""What these may repeat of their `async-start`."""
+
+
+def _start_of(context: SSAValue) -> AsyncStartOp | None:
+    """The operation that began what a context is of, if it is in the same computation."""
+    owner = context.owner
+    while isinstance(owner, AsyncUpdateOp):
+        owner = owner.operands[0].owner
+    return owner if isinstance(owner, AsyncStartOp) else None
 
 
 def _tuple(types: tuple[Attribute, ...]) -> Attribute:
