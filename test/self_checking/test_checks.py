@@ -309,6 +309,17 @@ def test_integers_are_not_close(backend: str) -> None:
             "check.expect_almost_eq_const: (C2) what is compared has element type s32, allowed: "
             "float or complex",
         ),
+        (
+            '"check.expect_almost_eq"(%x, %x) {tolerance = 1.0 : f32} : (tensor<4xf32>, '
+            "tensor<4xf32>) -> ()",
+            "check.expect_almost_eq: (Properties) tolerance: ",
+        ),
+        (
+            '"check.expect_close"(%x, %x) {max_ulp_difference = 1 : i64} : (tensor<4xf32>, '
+            "tensor<4xf32>) -> ()",
+            "check.expect_close: (Properties) max_ulp_difference: ",
+        ),
+        ('"check.expect_eq"(%x) : (tensor<4xf32>) -> ()', "check.expect_eq: (Operands) found 1"),
         ("check.expect_eq %x : tensor<4xf32>", "Expected ','"),
         ("check.expect_eq %x, %x, tolerance = 1.0 : tensor<4xf32>", "check.expect_eq has no 't"),
         ("check.expect_eq_const %x, 7 : i32", "expected dense<...> as the expected value"),

@@ -18,7 +18,15 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import BaseAttr, irdl_op_definition, operand_def, prop_def
+from xdsl.irdl import (
+    AnyAttr,
+    BaseAttr,
+    EqAttrConstraint,
+    ParamAttrConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+)
 
 from xla_dialect.constraints import with_elements
 from xla_dialect.op import Types
@@ -31,6 +39,7 @@ INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 _U32 = IntegerType(32, Signedness.UNSIGNED)
 _U64 = IntegerType(64, Signedness.UNSIGNED)
 _LITERAL = BaseAttr(DenseIntOrFPElementsAttr)
+_F64 = ParamAttrConstraint(FloatAttr, (AnyAttr(), EqAttrConstraint(f64)))
 
 
 def require_comparable(
@@ -93,7 +102,7 @@ class ExpectAlmostEqOp(FormedOp):
     name = "check.expect_almost_eq"
     lhs = operand_def()
     rhs = operand_def()
-    tolerance = prop_def(BaseAttr(FloatAttr), default_value=FloatAttr(1e-4, f64))
+    tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
     FORM: ClassVar = Form(operands=2, clauses=_TOLERANCE)
 
     @staticmethod
@@ -114,7 +123,7 @@ class ExpectAlmostEqConstOp(FormedOp):
     name = "check.expect_almost_eq_const"
     lhs = operand_def()
     value = prop_def(_LITERAL)
-    tolerance = prop_def(BaseAttr(FloatAttr), default_value=FloatAttr(1e-4, f64))
+    tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
     FORM: ClassVar = Form(has_literal=True, clauses=_TOLERANCE)
 
     @staticmethod
