@@ -46,6 +46,7 @@ from tools.stored_programs import (
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import run
+from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.verification import verify
 
 # One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
@@ -237,6 +238,51 @@ def verification_speed(console: Console) -> None:
     console.print(
         f"verification: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
         f"{operations / seconds:,.0f} operations/s"
+    )
+
+
+def reading_speed(console: Console) -> None:
+    """Prints how fast StableHLO of at least `VERIFIED_OPERATIONS` operations is read."""
+    layers = VERIFIED_OPERATIONS // OPERATIONS_OF_A_LAYER + 1
+    text = stablehlo_of_layers(layers)
+    operations = sum(1 for _ in read_stablehlo(text).walk())
+    times: list[float] = []
+    with collector_paused():
+        for _ in range(VERIFICATIONS):
+            start = time.process_time()
+            read_stablehlo(text)
+            times.append(time.process_time() - start)
+    seconds = statistics.median(times)
+    console.print(
+        f"reading StableHLO: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
+        f"{operations / seconds:,.0f} operations/s, verification included"
+    )
+
+
+STABLEHLO_LAYER = """\
+    %w{i} = stablehlo.dot_general %x{i}, %weights, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+    %b{i} = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<16xf32>) -> {x}
+    %s{i} = stablehlo.add %w{i}, %b{i} : {x}
+    %y{i} = stablehlo.tanh %s{i} : {x}
+    %z{i} = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %r{i} = stablehlo.reduce(%y{i} init: %z{i}) applies stablehlo.add across dimensions = [1] {t}
+    %c{i} = stablehlo.broadcast_in_dim %r{i}, dims = [0] : (tensor<8xf32>) -> {x}
+    %d{i} = stablehlo.subtract %y{i}, %c{i} : {x}
+    %t{i} = stablehlo.transpose %d{i}, dims = [1, 0] : ({x}) -> tensor<16x8xf32>
+    %x{next} = stablehlo.reshape %t{i} : (tensor<16x8xf32>) -> {x}
+"""
+
+
+def stablehlo_of_layers(layers: int) -> str:
+    """What `chain_of_layers` computes, as JAX would print it."""
+    x, weights = "tensor<8x16xf32>", "tensor<16x16xf32>"
+    types = f": ({x}, tensor<f32>) -> tensor<8xf32>"
+    body = "".join(
+        STABLEHLO_LAYER.format(i=i, next=i + 1, x=x, w=weights, t=types) for i in range(layers)
+    )
+    return (
+        f"func.func public @main(%x0: {x}, %weights: {weights}, %bias: tensor<16xf32>) -> {x} {{\n"
+        f"{body}    return %x{layers} : {x}\n}}\n"
     )
 
 

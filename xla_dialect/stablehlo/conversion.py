@@ -6,10 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NoReturn, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
@@ -53,7 +55,16 @@ NO_DIMENSIONS = DenseArrayBase.from_list(i64, ())
 
 def dimension_list(values: Iterable[int]) -> Attribute:
     """A list of dimensions or sizes as a property of the `xla` dialect."""
-    return DenseArrayBase.from_list(i64, list(values))
+    return _dimension_list(tuple(values))
+
+
+@lru_cache(4096)
+def _dimension_list(values: tuple[int, ...]) -> Attribute:
+    return DenseArrayBase.from_list(i64, values)
+
+
+_number = lru_cache(4096)(IntAttr)
+"""Numbers of lines and columns, which recur."""
 
 
 def as_array(type_: Attribute) -> Array | None:
@@ -269,19 +280,19 @@ class Conversion:
         self._location = self._place_of(op)
         before = self._block.last_op
         convert = _OTHER_OPERATIONS.get(op.name)
-        if isinstance(op, SourceOp):
+        if convert is not None:
+            results = convert(op, self)
+        elif isinstance(op, SourceOp):
             _check_counts(op)
             results = op.row.convert(op, self)
             _check_rest(op)
-        elif convert is not None:
-            results = convert(op, self)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
             self._define(old, new)
         if op.attributes and self._block.last_op is not None:
             self._block.last_op.attributes.update(portable_entries(op.attributes))
-        if not isinstance(op.location, UnknownLoc):
+        if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
 
     def _define(self, old: SSAValue, new: SSAValue) -> None:
@@ -298,7 +309,7 @@ class Conversion:
             return self._location
         line = bisect_right(self._line_starts, offset)
         column = offset - self._line_starts[line - 1] + 1
-        return FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        return FileLineColLoc(self._file, _number(line), _number(column))
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
         """Notes the location that the text gives to the operations after `before`."""
@@ -370,17 +381,22 @@ def _list_of(types: Sequence[Attribute]) -> str:
 
 
 def _check_counts(op: SourceOp) -> None:
-    for what, expected, found in (
-        ("operands", op.row.operands, len(op.operands)),
-        ("results", op.row.results, len(op.results)),
-        ("regions", op.row.regions, len(op.regions)),
+    row = op.row
+    found = len(op.operands), len(op.results), len(op.regions)
+    wanted = row.operands, row.results, row.regions
+    if found == wanted:
+        return
+    for what, expected, count in zip(
+        ("operands", "results", "regions"), wanted, found, strict=True
     ):
-        if expected is not None and expected != found:
-            op.fail(f"has {found} {what}, expected {expected}")
+        if expected is not None and expected != count:
+            op.fail(f"has {count} {what}, expected {expected}")
 
 
 def _check_rest(op: SourceOp) -> None:
     """What no row has taken must be a discardable attribute, i.e. one with a dialect's name."""
+    if not op.properties and not op.attributes:
+        return
     op.attributes.update(op.properties)
     for name in op.attributes:
         if "." not in name:

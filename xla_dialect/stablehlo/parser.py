@@ -25,8 +25,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import AttributeInvT, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from xla_dialect.stablehlo.known_lines import LINE, KnownLines
 from xla_dialect.xdsl_workarounds import parse_dense_literal
 
 MAX_REGION_DEPTH = 64
@@ -46,6 +48,7 @@ class StableHloParser(Parser):
         super().__init__(context, text, file_name)
         self.positions: dict[Operation, int] = {}
         """Where the name of each operation starts in the text."""
+        self._lines = KnownLines(text)
         self._names: list[int] = []
         self._depth = 0
         self._tensor_types: dict[str, TypeAttribute] = {}
@@ -53,8 +56,31 @@ class StableHloParser(Parser):
 
     def parse_operation(self) -> Operation:
         """Parses an operation and remembers its place."""
+        line = LINE.match(self.lexer.input.content, self.pos)
+        stack = self._parser_state.dialect_stack
+        dialect = stack[-1] if stack else ""
+        if line is not None:
+            copied = self._copied_operation(line, dialect)
+            if copied is not None:
+                return copied
         operation = super().parse_operation()
         self.positions[operation] = self._names.pop()
+        if line is not None:
+            self._lines.remember(line, dialect, self.ssa_values, operation, self.pos)
+        return operation
+
+    def _copied_operation(self, line: re.Match[str], dialect: str) -> Operation | None:
+        """The operation of a line like one that was parsed before."""
+        if line.group(1) in self.ssa_values:
+            return None
+        operation = self._lines.copy(line, dialect, self.ssa_values)
+        if operation is None:
+            return None
+        self.positions[operation] = line.start(5)
+        if operation.results:
+            span = Span(line.start(1) - 1, line.end(1), self.lexer.input)
+            self._register_ssa_definition(line.group(1), operation.results, span)
+        self._resume_from(line.end())
         return operation
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
