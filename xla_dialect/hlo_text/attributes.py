@@ -341,6 +341,22 @@ MODULE_ATTRIBUTES: dict[str, Spelling] = {
 }
 """What the head of a module may say, in the order of printing."""
 
+ENTRY_LAYOUT = kept_name("entry_computation_layout")
+
+LAYOUT_DEPENDENT = tuple(
+    map(
+        kept_name,
+        (
+            "input_output_alias",
+            "buffer_donor",
+            "allow_spmd_sharding_propagation_to_parameters",
+            "allow_spmd_sharding_propagation_to_output",
+        ),
+    )
+)
+"""Where that is kept which speaks of the parameters and the result of the entry. It holds as long
+as their types are those of `ENTRY_LAYOUT`."""
+
 _INTEGER = re.compile(r"-?[0-9]++")
 _NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _FLOAT_OVERFLOW = 2.0**128 - 2.0**103

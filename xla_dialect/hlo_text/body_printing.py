@@ -19,15 +19,17 @@ from xla_dialect.hlo_text.errors import Inexpressible
 from xla_dialect.hlo_text.naming import FreeNames, given_name
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, Opcode
 from xla_dialect.hlo_text.program_printing import Body, ProgramPrinter
-from xla_dialect.hlo_text.shapes import number_every_fifth
+from xla_dialect.hlo_text.shapes import count_list
 from xla_dialect.hlo_text.structure_printing import (
     NOTHING,
     Bundle,
     Facts,
+    ResultShape,
     fail,
+    flat_shape,
     is_constant,
     parent_of,
-    result_tuple,
+    result_shape,
     tuple_of,
 )
 from xla_dialect.ops.control_flow import ReturnOp
@@ -165,8 +167,7 @@ class BodyPrinter(ABC):
         self.parameters.append((name, type_))
         self._facts = [own]
         self._print_parameter(0)
-        paths = [(i,) for i in range(len(values))]
-        self._bundles[self._block] = Bundle(self._as_operand(name, type_), type_, paths)
+        self._bundles[self._block] = Bundle(self._as_operand(name, type_), flat_shape(type_))
         first = len(values) - len(captured)
         self._captured = {value: first + i for i, value in enumerate(captured)}
 
@@ -196,7 +197,7 @@ class BodyPrinter(ABC):
         if value in self._captured:
             bundle, place = self._bundles[self._block], self._captured[value]
         if bundle is not None:
-            text = self._element(bundle, bundle.paths[place], value.name_hint)
+            text = self._element(bundle, bundle.shape.paths[place], value.name_hint)
             self._operands[value] = text
             return text
         owner = value.owner
@@ -215,7 +216,7 @@ class BodyPrinter(ABC):
         known = bundle.elements.get(path)
         if known is None:
             source = self._element(bundle, path[:-1])
-            type_ = bundle.type
+            type_ = bundle.shape.type
             for index in path:
                 type_ = cast(TupleType, type_).types.data[index]
             name = given_name(hint, None) or "get-tuple-element"
@@ -232,7 +233,7 @@ class BodyPrinter(ABC):
             owner = self._block if values[0] in self._captured else values[0].owner
             bundle = self._bundles.get(owner)
             places = [self._place_in(owner, value) for value in values]
-            if bundle is not None and places == list(range(len(bundle.paths))):
+            if bundle is not None and places == list(range(len(bundle.shape.paths))):
                 return bundle.text
         operands = [self.operand(value) for value in values]
         return self.emit("tuple", tuple_of([value.type for value in values]), "tuple", operands)
@@ -279,34 +280,31 @@ class BodyPrinter(ABC):
         opcode: str,
         operands: Sequence[str],
         attributes: str,
-        extra: Sequence[Attribute] = (),
-        types: Sequence[Attribute] | None = None,
+        result: ResultShape | None = None,
     ) -> None:
         """
         Adds the instruction for an operation, whose results are known from then on.
 
-        `extra`: types of elements of the tuple beyond the results; `types`: of the results, where
-        the operation itself does not say all of them.
+        `result`: what HLO has for the results, if that is not what `result_shape` says.
         """
         results = op.results
         given = self._given.get(op)
         name = self._names.take(given or opcode, () if given else self._reserved)
         name = self._spelled(name)
-        if len(results) == 1 and not extra:
-            type_ = results[0].type if types is None else types[0]
-            self._operands[results[0]] = self._add(name, type_, opcode, operands, attributes)
+        if len(results) == 1 and result is None:
+            only = results[0]
+            self._operands[only] = self._add(name, only.type, opcode, operands, attributes)
             return
-        type_, paths = result_tuple(op, types or op.result_types, extra)
-        text = self._add(name, type_, opcode, operands, attributes)
-        self._bundles[op] = Bundle(text, type_, paths)
+        shape = result or result_shape(op)
+        text = self._add(name, shape.type, opcode, operands, attributes)
+        self._bundles[op] = Bundle(text, shape)
 
     def _add(
         self, name: str, type_: Attribute, opcode: str, operands: Sequence[str], attributes: str
     ) -> str:
-        if len(operands) > 5 and self._percent:
-            arguments = number_every_fifth(operands)
-        else:
-            arguments = ", ".join(operands)
+        arguments = count_list(
+            operands, self.program.options.print_operand_index_annotation_interval
+        )
         text = self.program.type_text(type_)
         self.lines.append(f"  {name} = {text} {opcode}({arguments}){attributes}")
         return self._as_operand(name, type_)

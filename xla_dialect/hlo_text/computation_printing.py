@@ -31,6 +31,7 @@ from xla_dialect.hlo_text.structure_printing import (
     fail,
     free_values,
     only_block,
+    shape_of,
 )
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
 from xla_dialect.op import XlaOp
@@ -102,7 +103,7 @@ class ComputationPrinter(BodyPrinter):
         naming = self._naming(opcode, called, op)
         properties, attributes = properties_and_attributes(op)
         text = self._attributes_of(opcode, properties, attributes, naming)
-        self._define(op, opcode.name, operands, text, types=result_types(op))
+        self._define(op, opcode.name, operands, text, shape_of(result_types(op)))
 
     def _while(self, op: WhileOp) -> None:
         captured = free_values(op.regions)
@@ -110,8 +111,8 @@ class ComputationPrinter(BodyPrinter):
         names = self._computations(op, lambda i: (captured, i == 1))
         called = self._naming(OPCODES["while"], names, op)
         attributes = self._attributes(op, OPCODES["while"], called)
-        extra = [value.type for value in captured]
-        self._define(op, "while", [init], attributes, extra)
+        carried = shape_of([*op.result_types, *(value.type for value in captured)])
+        self._define(op, "while", [init], attributes, carried if captured else None)
 
     def _conditional(self, op: ConditionalOp) -> None:
         operands = [self.operand(op.branch_index)]
@@ -168,7 +169,10 @@ class ComputationPrinter(BodyPrinter):
         if base is not None:
             self._asynchronous[op] = base
             name = base + name.removeprefix("async")
-        self._define(op, name, operands, self._attributes(op, opcode))
+        # The context of an update is that of its operand, nested or not.
+        context = self._bundles.get(owner) if isinstance(op, AsyncUpdateOp) else None
+        attributes = self._attributes(op, opcode)
+        self._define(op, name, operands, attributes, context and context.shape)
 
     # Computations
 

@@ -36,6 +36,8 @@ from xdsl.ir import Block, Region, SSAValue
 
 from xla_dialect.hlo_text.attributes import (
     COMPUTATION_ATTRIBUTES,
+    ENTRY_LAYOUT,
+    LAYOUT_DEPENDENT,
     MODULE_ATTRIBUTES,
     Properties,
     kept_name,
@@ -43,6 +45,7 @@ from xla_dialect.hlo_text.attributes import (
 from xla_dialect.hlo_text.computations import resolve_computations
 from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
+from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.syntax import Computation, Module
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.types import all_compatible, compatible, spell, spell_all
@@ -230,6 +233,10 @@ class _ModuleImporter:
                 found |= spelling.read(module.text[start:end])
             except PartError as error:
                 self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
+        if any(name in found for name in LAYOUT_DEPENDENT):
+            signature = self.functions[module.entry.name].function_type
+            layout = spell_entry_layout(signature.inputs.data, signature.outputs.data[0])
+            found.setdefault(ENTRY_LAYOUT, StringAttr(layout))
         if len(module.computations) > 1:
             names = [StringAttr(name) for name in module.computations]
             found["xla.computation_order"] = ArrayAttr(names)

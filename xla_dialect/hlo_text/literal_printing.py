@@ -154,6 +154,8 @@ def _spell_floats(numbers: Numbers) -> list[str]:
     digits = math.ceil(1 + (mantissa_bits + 1) * math.log10(2))
     if numbers.itemsize < 4:
         texts = _format(exact, digits)
+        if mantissa_bits == 0:
+            texts = [_LEAST_SCALE_TEXT if x == _LEAST_SCALE else x for x in texts]
     else:
         few = digits - (3 if numbers.itemsize == 4 else 2)
         candidates = np.arange(len(numbers))
@@ -190,6 +192,9 @@ def _may_be_short(numbers: Numbers, exact: Numbers, digits: int) -> Numbers:
         close = difference <= magnitude * np.finfo(numbers.dtype).eps
     return close | ~np.isfinite(scale) | (magnitude < _SMALL[numbers.itemsize])
 
+
+_LEAST_SCALE, _LEAST_SCALE_TEXT = "5.9e-39", "5.87747175e-39"
+"""The least number of f8e8m0fnu as XLA prints it, and so that it is not rounded up when read."""
 
 _FEW = 64
 """So many numbers are all printed with few digits first."""

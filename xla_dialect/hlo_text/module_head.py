@@ -9,11 +9,16 @@ from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, ModuleO
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.attributes import MODULE_ATTRIBUTES, kept_name
+from xla_dialect.hlo_text.attributes import (
+    ENTRY_LAYOUT,
+    LAYOUT_DEPENDENT,
+    MODULE_ATTRIBUTES,
+    kept_name,
+)
 from xla_dialect.hlo_text.errors import HloSyntaxError
 from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
-from xla_dialect.hlo_text.shapes import number_every_fifth, spell_type
+from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
 from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.ops.process_groups import process_counts
@@ -27,30 +32,18 @@ SILENT = {
 }
 """What is not printed, as it says nothing."""
 
-OF_SIGNATURE = (
-    "xla.entry_computation_layout",
-    "xla.input_output_alias",
-    "xla.buffer_donor",
-    "xla.allow_spmd_sharding_propagation_to_parameters",
-    "xla.allow_spmd_sharding_propagation_to_output",
-)
-"""What speaks of the parameters and the result of the entry. It is dropped once a pass has changed
-these."""
-
 
 def head_attributes(module: ModuleOp, entry: FuncOp, program: ProgramPrinter) -> str:
     """The attributes after the name of the module: `, is_scheduled=true, ...`."""
     body = next(c.body for c in program.computations.values() if c.is_entry)
     parameters = [type_ for _, type_ in body.parameters]
     found = _of_stablehlo(module, entry) | dict(module.attributes)
-    layout = found.get("xla.entry_computation_layout")
+    layout = found.get(ENTRY_LAYOUT)
     if isinstance(layout, StringAttr) and not _is_of(layout.data, parameters, body.result):
-        for name in OF_SIGNATURE:
+        for name in (ENTRY_LAYOUT, *LAYOUT_DEPENDENT):
             found.pop(name, None)
-    text = (
-        f"{{({number_every_fifth(list(map(spell_type, parameters)))})->{spell_type(body.result)}}}"
-    )
-    found.setdefault("xla.entry_computation_layout", StringAttr(text))
+    text = spell_entry_layout(parameters, body.result)
+    found.setdefault(ENTRY_LAYOUT, StringAttr(text))
     texts: list[str] = []
     for name, spelling in MODULE_ATTRIBUTES.items():
         (key,) = spelling.properties

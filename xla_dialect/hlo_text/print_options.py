@@ -15,11 +15,13 @@ class HloPrintOptions:
     """
 
     print_percent: bool = True
-    """`%` before names; operands are counted by comments then, `/*index=5*/`."""
+    """`%` before names."""
     print_program_shape: bool = True
     """The signature of every computation: `(x: f32[2]) -> f32[]`."""
     print_operand_shape: bool = False
     """The shape before every operand."""
+    print_operand_index_annotation_interval: int = 5
+    """Every how many operands a comment counts them, `/*index=5*/`; 0 for never."""
     include_layout_in_shapes: bool = True
     """Layouts of instructions; without them XLA reads default layouts."""
     print_metadata: bool = True
@@ -40,6 +42,7 @@ class HloPrintOptions:
         return HloPrintOptions(
             print_percent=False,
             print_program_shape=False,
+            print_operand_index_annotation_interval=0,
             print_metadata=False,
             print_control_dependencies=False,
         )
@@ -56,6 +59,7 @@ class HloPrintOptions:
             print_percent=False,
             print_program_shape=False,
             print_operand_shape=True,
+            print_operand_index_annotation_interval=0,
             print_metadata=False,
             print_backend_config=False,
             print_control_dependencies=False,

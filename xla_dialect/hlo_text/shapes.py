@@ -121,7 +121,7 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
             raise Inexpressible(f"{type_} is no type of HLO")
         return spell(type_) + (_spell_layout(type_) if with_layouts else "")
     if isinstance(type_, TupleType):
-        return f"({number_every_fifth([spell_type(t, with_layouts) for t in type_.types.data])})"
+        return f"({count_list([spell_type(t, with_layouts) for t in type_.types.data])})"
     if isinstance(type_, BufferType):
         return f"b({spell_type(type_.content, with_layouts)})"
     if isinstance(type_, TokenType | OpaqueType):
@@ -129,16 +129,18 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
     raise Inexpressible(f"{type_} is no type of HLO")
 
 
-def number_every_fifth(texts: Sequence[str]) -> str:
-    """A list as XLA prints it: `a, b, c, d, e, /*index=5*/f`."""
-    if len(texts) <= _COUNTED:
+def spell_entry_layout(parameters: Sequence[Attribute], result: Attribute) -> str:
+    """The `entry_computation_layout` of these types: `{(f32[2]{0})->f32[]}`."""
+    return f"{{({count_list([spell_type(t) for t in parameters])})->{spell_type(result)}}}"
+
+
+def count_list(texts: Sequence[str], interval: int = 5) -> str:
+    """A list as XLA prints it: `a, b, c, d, e, /*index=5*/f`; an interval of 0 never counts."""
+    if not interval or len(texts) <= interval:
         return ", ".join(texts)
     return ", ".join(
-        f"/*index={i}*/{text}" if i and not i % _COUNTED else text for i, text in enumerate(texts)
+        f"/*index={i}*/{text}" if i and not i % interval else text for i, text in enumerate(texts)
     )
-
-
-_COUNTED = 5
 
 
 def _spell_layout(type_: Array) -> str:

@@ -14,6 +14,7 @@ from xla_dialect.diagnostics import place_of
 from xla_dialect.hlo_text.errors import HloPrintError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.transfers import InfeedOp
 from xla_dialect.types import flatten
 
 Facts = Mapping[str, Attribute]
@@ -49,15 +50,22 @@ def only_block(region: Region, op: Operation) -> Block:
 # Tuples
 
 
+@dataclass(frozen=True)
+class ResultShape:
+    """What HLO has for several values: a tuple, or the value itself where the path is empty."""
+
+    type: Attribute
+    paths: Sequence[Path]
+    """Where each of the values is in it."""
+
+
 @dataclass
 class Bundle:
     """A tuple whose leaves are the results of one operation, or the parameters of one block."""
 
     text: str
     """The tuple as an operand."""
-    type: Attribute
-    paths: Sequence[Path]
-    """Where each of the values is in it."""
+    shape: ResultShape
     elements: dict[Path, str] = field(default_factory=dict[Path, str])
     """The elements that are taken out already, as operands."""
 
@@ -67,28 +75,39 @@ def tuple_of(types: Iterable[Attribute]) -> TupleType:
     return TupleType(cast("tuple[TypeAttribute, ...]", tuple(types)))
 
 
-def result_tuple(
-    op: Operation, types: Sequence[Attribute], extra: Sequence[Attribute]
-) -> tuple[Attribute, list[Path]]:
-    """
-    The type that HLO has for several results of these types, and where each of them is in it.
+def flat_shape(type_: TupleType) -> ResultShape:
+    """A tuple whose elements are the values."""
+    return ResultShape(type_, [(i,) for i in range(len(type_.types.data))])
 
-    `extra`: types of elements that follow the results. Where an operation has the leaves of nested
-    tuples as results, HLO has the nested tuples.
+
+def shape_of(types: Sequence[Attribute]) -> ResultShape:
+    """The only value itself, or the tuple of the values."""
+    return ResultShape(types[0], [()]) if len(types) == 1 else flat_shape(tuple_of(types))
+
+
+def result_shape(op: Operation) -> ResultShape:
     """
-    types = [*types, *extra]
-    flat = tuple_of(types), [(i,) for i in range(len(types))]
-    if not isinstance(op, XlaOp) or extra:
+    What HLO has for the results of an operation.
+
+    Where these are the leaves of nested tuples, HLO has the nested tuples.
+    """
+    types = op.result_types
+    if isinstance(op, InfeedOp):
+        *item, token = types
+        items = item if len(item) == 1 else [tuple_of(item)]
+        return ResultShape(nested := tuple_of([*items, token]), list(_paths(nested, ())))
+    flat = shape_of(types)
+    if not isinstance(op, XlaOp) or any(isinstance(type_, TupleType) for type_ in types):
         return flat
     try:
         inferred = op.infer_types()
     except VerifyException as error:
         fail(op, str(error))
-    if len(inferred) == len(types) or len(flatten(inferred)) != len(types):
+    if len(flatten(inferred)) != len(types):
         return flat
     leaves = iter(types)
-    nested = tuple_of(_nested(type_, leaves) for type_ in inferred)
-    return nested, list(_paths(nested, ()))
+    nested = tuple_of([_nested(type_, leaves) for type_ in inferred])
+    return ResultShape(nested, list(_paths(nested, ())))
 
 
 def _nested(like: Attribute, leaves: Iterator[Attribute]) -> Attribute:

@@ -1,0 +1,465 @@
+"""The dialect as HLO text: what is kept, what is made up, and what cannot be said."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hlo_examples import on_reference, on_xla
+from jax_programs import PROGRAMS
+from same_modules import printed_by_xla
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.program import parse_program
+from tools.examples import examples
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.hlo_text import HloPrintError, HloPrintOptions, print_hlo, read_hlo
+from xla_dialect.reference import flatten_results, run
+from xla_dialect.verification import verify
+
+EVERYTHING = (Path(__file__).parent / "inputs" / "everything.txt").read_text()
+STORED = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))
+
+
+def module_of(text: str) -> ModuleOp:
+    """The verified module of MLIR text."""
+    module = parse_program(text, "input.mlir", "mlir")
+    verify(module, {"input.mlir": text})
+    return module
+
+
+def printed(text: str) -> str:
+    """MLIR text as HLO text, which reads and prints as the same again."""
+    found = print_hlo(module_of(text))
+    again = read_hlo(found, "printed.hlo")
+    verify(again, {"printed.hlo": found})
+    assert print_hlo(again) == found
+    return found
+
+
+def in_main(signature: str, *lines: str) -> str:
+    """A module of one function."""
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"func.func @main{signature} {{\n{body}}}\n"
+
+
+def instructions(text: str) -> list[str]:
+    """The lines of the entry computation."""
+    entry = text[text.index("ENTRY ") :].splitlines()
+    return [line.strip() for line in entry[1 : entry.index("}")]]
+
+
+# What is kept
+
+
+def test_all_that_a_text_says_is_printed_as_it_was() -> None:
+    assert print_hlo(read_hlo(EVERYTHING)) == EVERYTHING
+
+
+@pytest.mark.jax
+def test_xla_takes_all_of_it() -> None:
+    assert "buffer_donor={ (1, {}) }" in printed_by_xla(EVERYTHING)
+
+
+def test_metadata_goes_with_its_tables() -> None:
+    text = print_hlo(read_hlo(EVERYTHING), HloPrintOptions(print_metadata=False))
+    assert "metadata" not in text
+    assert "FileNames" not in text
+
+
+def test_joint_names_of_asynchronous_operations() -> None:
+    text = """\
+HloModule m, entry_computation_layout={(f32[2]{0}, f32[2]{0})->f32[2]{0}}
+
+ENTRY %e (a: f32[2], b: f32[2]) -> f32[2] {
+  %a = f32[2]{0} parameter(0)
+  %b = f32[2]{0} parameter(1)
+  %s = ((f32[2]{0}, f32[2]{0}), pred[2]{0}, u32[]) compare-start(%a, %b), direction=LT
+  %u = ((f32[2]{0}, f32[2]{0}), pred[2]{0}, u32[]) compare-update(%s)
+  %d = pred[2]{0} compare-done(%u)
+  ROOT %c = f32[2]{0} convert(%d)
+}
+"""
+    assert print_hlo(read_hlo(text)) == text
+
+
+def test_unused_and_shared_computations() -> None:
+    """A computation that several instructions apply is printed once, also beside a call of it."""
+    text = """\
+HloModule m, entry_computation_layout={(f32[2]{0})->f32[]}
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+ENTRY %e (x: f32[2]) -> f32[] {
+  %x = f32[2]{0} parameter(0)
+  %z = f32[] constant(0)
+  %r = f32[] reduce(%x, %z), dimensions={0}, to_apply=%sum
+  %s = f32[] reduce(%x, %r), dimensions={0}, to_apply=%sum
+  ROOT %t = f32[] call(%r, %s), to_apply=%sum
+}
+"""
+    assert print_hlo(read_hlo(text)) == text
+
+
+def test_one_name_for_two_computations_after_a_pass() -> None:
+    module = read_hlo(EVERYTHING)
+    regions = [op for op in module.walk() if op.name == "xla.maximum"]
+    (maximum,) = regions
+    reduce = maximum.parent_op()
+    assert reduce is not None
+    copy = reduce.clone()
+    block = reduce.parent
+    assert block is not None
+    block.insert_op_before(copy, reduce)
+    inner = copy.regions[0].block.first_op
+    assert inner is not None
+    inner.operands = list(reversed(inner.operands))
+    text = print_hlo(module)
+    assert "%max (a" in text
+    assert "%max.1 (a" in text
+    assert text.index("%max (a") < text.index("ENTRY")
+    # The second instruction of the name gets another one.
+    assert "%r = " in text
+    assert "%r.1 = " in text
+
+
+# Names
+
+
+def test_names() -> None:
+    text = printed(
+        in_main(
+            "(%0: tensor<f32>, %f32: tensor<f32>, %x$y: tensor<f32>) -> tensor<f32>",
+            "%1 = xla.add %0, %f32 : tensor<f32>",
+            "%a = xla.add %1, %x$y : tensor<f32>",
+            "%a_1 = xla.add %a, %a : tensor<f32>",
+            "%2 = xla.add %a_1, %a_1 : tensor<f32>",
+            "func.return %2 : tensor<f32>",
+        )
+    )
+    assert instructions(text) == [
+        "%Arg_0 = f32[] parameter(0)",
+        "%f32_ = f32[] parameter(1)",
+        "%x_y = f32[] parameter(2)",
+        "%add = f32[] add(%Arg_0, %f32_)",
+        "%a = f32[] add(%add, %x_y)",
+        "%a.1 = f32[] add(%a, %a)",
+        "ROOT %add.1 = f32[] add(%a.1, %a.1)",
+    ]
+
+
+def test_made_up_names_avoid_given_ones() -> None:
+    text = printed(
+        in_main(
+            "(%x: tensor<f32>) -> tensor<f32>",
+            "%0 = xla.add %x, %x : tensor<f32>",
+            "%add = xla.add %0, %0 : tensor<f32>",
+            "func.return %add : tensor<f32>",
+        )
+    )
+    assert instructions(text)[1:] == [
+        "%add.1 = f32[] add(%x, %x)",
+        "ROOT %add = f32[] add(%add.1, %add.1)",
+    ]
+
+
+@pytest.mark.jax
+def test_words_of_the_short_form() -> None:
+    lines = [f"%{word} = xla.abs %x : tensor<f32>" for word in ("nan", "ROOT", "true", "pred")]
+    module = module_of(
+        in_main("(%x: tensor<f32>) -> tensor<f32>", *lines, "func.return %x : tensor<f32>")
+    )
+    short = print_hlo(module, HloPrintOptions.short_parsable())
+    printed_by_xla(short)
+    assert "nan.1 = f32[] abs(x)" in short
+    assert "pred_ = f32[] abs(x)" in short
+    assert "%nan = f32[] abs(%x)" in print_hlo(module)
+
+
+# What the dialect has and HLO does not
+
+CAPTURING = """\
+func.func @main(%x: tensor<4xf32>, %n: tensor<f32>, %p: tensor<i1>, %i: tensor<i32>)
+    -> (tensor<f32>, tensor<4xf32>, tensor<i32>) {
+  %zero = xla.constant dense<0.5> : tensor<f32>
+  %one = xla.constant dense<5> : tensor<i32>
+  %r = xla.reduce %x, %zero {dimensions = [0]} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+      %t = xla.add %a, %b : tensor<f32>
+      %u = xla.add %t, %zero : tensor<f32>
+      xla.return %u : tensor<f32>
+    }
+  %w = xla.while %i : tensor<i32> condition (%c: tensor<i32>) {
+      %less = xla.compare %c, %one {direction = LT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      xla.return %less : tensor<i1>
+    } body (%c: tensor<i32>) {
+      %d = xla.convert %n : (tensor<f32>) -> tensor<i32>
+      %s = xla.add %c, %d : tensor<i32>
+      %v = xla.while %s : tensor<i32> condition (%e: tensor<i32>) {
+        %less = xla.compare %e, %i {direction = LT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        xla.return %less : tensor<i1>
+      } body (%e: tensor<i32>) {
+        %f = xla.add %c, %e : tensor<i32>
+        xla.return %f : tensor<i32>
+      }
+      xla.return %v : tensor<i32>
+    }
+  %y = xla.conditional %p : (tensor<i1>) -> tensor<4xf32> branch () {
+      xla.return %x : tensor<4xf32>
+    } branch () {
+      %k = xla.broadcast %r : (tensor<f32>) -> tensor<4xf32>
+      %l = xla.add %k, %x : tensor<4xf32>
+      xla.return %l : tensor<4xf32>
+    }
+  func.return %r, %y, %w : tensor<f32>, tensor<4xf32>, tensor<i32>
+}
+"""
+
+OPERANDS = {
+    "x": np.array([1, 2, 3, 4], np.float32),
+    "n": np.array(2, np.float32),
+    "p": np.array(False),
+    "i": np.array(1, np.int32),
+}
+
+
+def assert_equal(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """The same arrays."""
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
+@pytest.mark.jax
+def test_values_from_around_a_computation() -> None:
+    """Loops and branches get them as parameters, reductions get copies of constants."""
+    text = printed(CAPTURING)
+    expected = flatten_results(run(module_of(CAPTURING), list(OPERANDS.values())))
+    assert_equal(on_reference(text, OPERANDS), expected)
+    assert_equal(on_xla(text, OPERANDS), expected)
+
+
+def test_several_results_are_a_tuple() -> None:
+    text = printed(
+        in_main(
+            "(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)",
+            "%v, %i = xla.topk %x {k = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)",
+            "%n = xla.negate %i : tensor<2xi32>",
+            "func.return %v, %n : tensor<2xf32>, tensor<2xi32>",
+        )
+    )
+    assert instructions(text)[1:] == [
+        "%v = (f32[2]{0}, s32[2]{0}) topk(%x), k=2, largest=true",
+        "%i = s32[2]{0} get-tuple-element(%v), index=1",
+        "%n = s32[2]{0} negate(%i)",
+        "%v.1 = f32[2]{0} get-tuple-element(%v), index=0",
+        "ROOT %tuple = (f32[2]{0}, s32[2]{0}) tuple(%v.1, %n)",
+    ]
+
+
+def test_a_tuple_that_is_whole_is_not_taken_apart() -> None:
+    text = printed(
+        in_main(
+            "(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)",
+            "%v, %i = xla.topk %x {k = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)",
+            "func.return %v, %i : tensor<2xf32>, tensor<2xi32>",
+        )
+    )
+    assert instructions(text)[1:] == [
+        "ROOT %v = (f32[2]{0}, s32[2]{0}) topk(%x), k=2, largest=true"
+    ]
+
+
+def test_nothing_is_an_empty_tuple() -> None:
+    text = printed(in_main("()", "func.return"))
+    assert instructions(text) == ["ROOT %tuple = () tuple()"]
+
+
+def test_functions_and_calls() -> None:
+    text = printed(
+        """\
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %a, %b = func.call @pair(%x) : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  %c = xla.add %a, %b : tensor<f32>
+  func.return %c : tensor<f32>
+}
+func.func private @pair(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  func.return %x, %x : tensor<f32>, tensor<f32>
+}
+func.func private @unused(%x: tensor<f32>) -> tensor<f32> {
+  func.return %x : tensor<f32>
+}
+"""
+    )
+    assert instructions(text)[1] == "%a = (f32[], f32[]) call(%x), to_apply=%pair"
+    heads = [line.split(" (")[0] for line in text.splitlines() if line.endswith("{")]
+    assert heads == ["%pair", "%unused", "ENTRY %main"]
+
+
+def test_what_stablehlo_says_of_the_module() -> None:
+    text = printed(
+        """\
+module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32, mhlo.sharding = "{replicated}"},
+                  %y: tensor<4xf32> {jax.buffer_donor = true}) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = xla.add %x, %y attributes {mhlo.frontend_attributes = {a = "b\\22c"}} : tensor<4xf32>
+    func.return %0, %x : tensor<4xf32>, tensor<4xf32>
+  }
+}
+"""
+    )
+    head = text.splitlines()[0]
+    assert head.startswith(
+        "HloModule jit_f, input_output_alias={ {1}: (0, {}, may-alias) }, "
+        "buffer_donor={ (1, {}) }, entry_computation_layout="
+    )
+    assert head.endswith(", num_partitions=4")
+    assert instructions(text)[0] == "%x = f32[4]{0} parameter(0), sharding={replicated}"
+    assert '%add = f32[4]{0} add(%x, %y), frontend_attributes={a="b\\"c"}' in text
+
+
+def test_a_huge_splat_is_a_broadcast() -> None:
+    text = printed(
+        in_main(
+            "() -> tensor<1024x1025xf32>",
+            "%0 = xla.constant dense<1.5> : tensor<f32>",
+            "%1 = xla.broadcast %0 : (tensor<f32>) -> tensor<1024x1025xf32>",
+            "func.return %1 : tensor<1024x1025xf32>",
+        )
+    )
+    assert "broadcast(" in text
+
+
+# Operations, passes
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("name", sorted(examples()))
+def test_examples_of_all_operations(name: str) -> None:
+    """XLA takes the text, and it says what the example says: the reference finds its results."""
+    example = examples()[name]
+    text = printed(example.text)
+    printed_by_xla(text)
+    expected = flatten_results(run(parse_program(example.text), entry=name))
+    assert_equal(flatten_results(run(read_hlo(text))), expected)
+
+
+PASSES = ("xla-inline", "xla-flatten-tuples", "xla-inline,xla-flatten-tuples,xla-simplify")
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_after_passes(path: Path, passes: str) -> None:
+    module = read_hlo(path.read_text())
+    PassManager(make_context(), True).run(module, parse_passes(passes))
+    text = print_hlo(module)
+    printed_by_xla(text)
+    assert print_hlo(read_hlo(text)) == text
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("passes", PASSES)
+@pytest.mark.parametrize("name", ["nested_loops", "switch", "cholesky", "sort", "donated", "scan"])
+def test_jax_programs_after_passes(name: str, passes: str) -> None:
+    lowered = PROGRAMS[name].lower()
+    for text in (lowered.as_text(), lowered.as_text(dialect="hlo")):
+        module = parse_program(text)
+        PassManager(make_context(), True).run(module, parse_passes(passes))
+        found = print_hlo(module)
+        printed_by_xla(found)
+        assert print_hlo(read_hlo(found)) == found
+
+
+def test_what_speaks_of_the_signature_goes_with_it() -> None:
+    """Aliases of the entry count parameters that flattening has changed."""
+    text = """\
+HloModule m, input_output_alias={ {0}: (0, {1}, may-alias) }
+
+ENTRY e {
+  t = (f32[2], f32[2]) parameter(0)
+  a = f32[2] get-tuple-element(t), index=1
+  ROOT r = (f32[2], f32[2]) tuple(a, a)
+}
+"""
+    module = read_hlo(text)
+    assert "input_output_alias" in print_hlo(module)
+    PassManager(make_context(), True).run(module, parse_passes("xla-flatten-tuples"))
+    assert "input_output_alias" not in print_hlo(module)
+
+
+def test_leaves_of_a_context_are_nested_again() -> None:
+    module = read_hlo(EVERYTHING)
+    PassManager(make_context(), True).run(module, parse_passes("xla-flatten-tuples"))
+    text = print_hlo(module)
+    assert "%async-start = ((f32[4]{0}), f32[4]{0:S(5)}, s32[]) async-start(%r)" in text
+    assert print_hlo(read_hlo(text)) == text
+
+
+# What cannot be said
+
+FAULTS = {
+    "foreign operation": (
+        in_main("() -> i32", "%0 = arith.constant 7 : i32", "func.return %0 : i32"),
+        "input.mlir:2:3: error: HLO text has no operation arith.constant",
+    ),
+    "foreign type": (
+        in_main("(%x: tensor<4xi7>) -> tensor<4xi7>", "func.return %x : tensor<4xi7>"),
+        "tensor<4xi7> is no type of HLO",
+    ),
+    "foreign symbol": (
+        "module {\n  module {\n  }\n}\n",
+        "input.mlir:2:3: error: HLO text has no builtin.module beside computations",
+    ),
+    "older padding": (
+        in_main(
+            "(%x: tensor<2xf32>) -> tensor<2xf32>",
+            "%0 = xla.copy %x : (tensor<2xf32>) -> "
+            "tensor<2xf32, #xla.layout<{0}, padded_dimensions = [4]>>",
+            "func.return %x : tensor<2xf32>",
+        ),
+        "padded_dimensions",
+    ),
+    "captured value": (
+        in_main(
+            "(%x: tensor<2xf32>, %y: tensor<f32>) -> tensor<f32>",
+            "%0 = xla.reduce %x, %y {dimensions = [0]} : (tensor<2xf32>, tensor<f32>)"
+            " -> tensor<f32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {",
+            "  xla.return %y : tensor<f32>",
+            "}",
+            "func.return %0 : tensor<f32>",
+        ),
+        "uses a value of func.func around its computation, which HLO cannot express",
+    ),
+    "no body": (
+        "func.func private @f(tensor<f32>) -> tensor<f32>\n"
+        + in_main(
+            "(%x: tensor<f32>) -> tensor<f32>",
+            "%0 = xla.call %x {to_apply = @f} : tensor<f32>",
+            "func.return %0 : tensor<f32>",
+        ),
+        "input.mlir:3:3: error: xla.call: there is no function @f with a body",
+    ),
+    "no entry": (
+        "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n",
+        "HLO text needs one entry: @main, or one function; found @f, @g",
+    ),
+    "empty": ("module {}\n", "HLO text needs one entry: @main, or one function; found none"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults(name: str) -> None:
+    text, message = FAULTS[name]
+    module = parse_program(text, "input.mlir", "mlir")
+    with pytest.raises(HloPrintError) as caught:
+        print_hlo(module)
+    assert isinstance(caught.value, LocatedError)
+    assert message in str(caught.value)
