@@ -44,7 +44,7 @@ from tools.stored_programs import (
     stored_programs,
 )
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.hlo_text import read_hlo
+from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.verification import verify
@@ -371,6 +371,24 @@ def reading_speed(console: Console) -> None:
     console.print(f"reading: a constant of {len(text) / 1e6:.0f} MB of text in {seconds:.2f} s")
 
 
+def printing_speed(console: Console) -> None:
+    """Prints how fast HLO text is printed: the instructions that are read, and a large constant."""
+    module = read_hlo(layers_as_text(READ_INSTRUCTIONS))
+    instructions = print_hlo(module).count(" = ")
+    seconds = processor_seconds(lambda: print_hlo(module))
+    console.print(
+        f"printing: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
+        f"{instructions / seconds:,.0f} instructions/s"
+    )
+    b = XlaBuilder("constant")
+    elements = np.random.default_rng(0).standard_normal(CONSTANT_BYTES // 4, np.float32)
+    constant = b.build(b.constant(elements))
+    seconds = processor_seconds(lambda: print_hlo(constant))
+    console.print(
+        f"printing: a constant of {CONSTANT_BYTES // 4} random elements of f32 in {seconds:.2f} s"
+    )
+
+
 def processor_seconds(action: Call) -> float:
     """The median of the processor's time: what other processes take does not count."""
     times: list[float] = []
@@ -434,6 +452,7 @@ def measure(argv: Sequence[str] | None) -> int:
         pass_throughput(programs[name], console)
     verification_speed(console)
     reading_speed(console)
+    printing_speed(console)
     reference_speed(arguments.turns, console)
     start_up(console)
     return 0

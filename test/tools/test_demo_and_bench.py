@@ -46,6 +46,7 @@ def test_benchmark() -> None:
         "argmax.mlir",
         "argmax_optimized.hlo",
         "verification: ",
+        "printing: a constant of ",
         "sum of rows",
         "xla-opt --help",
     )
