@@ -241,18 +241,11 @@ def verification_speed(console: Console) -> None:
     )
 
 
-def reading_speed(console: Console) -> None:
+def stablehlo_reading_speed(console: Console) -> None:
     """Prints how fast StableHLO of at least `VERIFIED_OPERATIONS` operations is read."""
-    layers = VERIFIED_OPERATIONS // OPERATIONS_OF_A_LAYER + 1
-    text = stablehlo_of_layers(layers)
+    text = stablehlo_of_layers(VERIFIED_OPERATIONS // OPERATIONS_OF_A_LAYER + 1)
     operations = sum(1 for _ in read_stablehlo(text).walk())
-    times: list[float] = []
-    with collector_paused():
-        for _ in range(VERIFICATIONS):
-            start = time.process_time()
-            read_stablehlo(text)
-            times.append(time.process_time() - start)
-    seconds = statistics.median(times)
+    seconds = processor_seconds(lambda: read_stablehlo(text))
     console.print(
         f"reading StableHLO: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
         f"{operations / seconds:,.0f} operations/s, verification included"
@@ -451,6 +444,7 @@ def measure(argv: Sequence[str] | None) -> int:
     for name in arguments.programs or [LARGEST_PROGRAM]:
         pass_throughput(programs[name], console)
     verification_speed(console)
+    stablehlo_reading_speed(console)
     reading_speed(console)
     printing_speed(console)
     reference_speed(arguments.turns, console)

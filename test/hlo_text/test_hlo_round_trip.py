@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hlo_examples import on_xla
 from jax_programs import PROGRAMS
 from peers import has_jax
 from same_modules import assert_round_trip, everything, printed_by_xla
@@ -15,6 +17,7 @@ from xla_dialect.stablehlo import read_stablehlo
 
 if has_jax():
     import jax
+    import jax.numpy as jnp
 
 STORED = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))
 
@@ -62,3 +65,24 @@ def test_stablehlo_becomes_hlo(name: str) -> None:
     printed = print_hlo(read_stablehlo(text))
     printed_by_xla(printed)
     assert print_hlo(read_hlo(printed)) == printed
+
+
+COMPUTED = (
+    *("gradient", "convolution", "pooling_gradient", "sort", "scan", "nested_loops", "switch"),
+    *("cholesky", "solve", "gather", "scatter", "complex"),
+)
+"""Programs that run on one device."""
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_stablehlo_and_its_hlo_compute_the_same(name: str) -> None:
+    program = PROGRAMS[name]
+    printed = print_hlo(read_stablehlo(program.lower().as_text()))
+    leaves = jax.tree.leaves(program.arguments)
+    # As JAX has them: 64-bit integers of numpy in 32 bits.
+    operands = {f"p{i}": np.asarray(jnp.asarray(leaf)) for i, leaf in enumerate(leaves)}
+    found = on_xla(printed, operands)
+    expected = jax.tree.leaves(jax.jit(program.function)(*program.arguments))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, np.asarray(other), rtol=1e-6, strict=True)
