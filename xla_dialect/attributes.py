@@ -24,6 +24,14 @@ class SpellingError(ValueError):
         super().__init__(message)
 
 
+_LONGEST_QUOTE = 40
+
+
+def shortened(text: str) -> str:
+    """A part of a text as messages show it."""
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+
+
 class SpelledAttribute(Data[_Content]):
     """An attribute that is written as in HLO text: `#xla.window<size=2x3 pad=0_1x0_0>`."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.irdl import irdl_attr_definition
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
 from xla_dialect.shapes import Sizes
 
 
@@ -29,7 +29,7 @@ class ConvolutionLabels:
         """Reads `bf01_oi01->bf01`; raises SpellingError for anything else."""
         match = _TEXT.fullmatch(text)
         if match is None:
-            raise SpellingError(f"expected labels like bf01_oi01->bf01, found '{text}'")
+            raise SpellingError(f"expected labels like bf01_oi01->bf01, found '{shortened(text)}'")
         return ConvolutionLabels(*match.groups())
 
     def __str__(self) -> str:

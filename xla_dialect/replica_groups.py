@@ -18,7 +18,7 @@ from typing import NoReturn, TypeVar
 import numpy as np
 from xdsl.irdl import irdl_attr_definition
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
 
 Ints = tuple[int, ...]
 _Item = TypeVar("_Item")
@@ -289,7 +289,7 @@ class _Tokens:
 
     def fail(self, expected: str) -> NoReturn:
         found = self.peek()[0] or "the end"
-        raise SpellingError(f"expected {expected}, found '{found}'", self.position)
+        raise SpellingError(f"expected {expected}, found '{shortened(found)}'", self.position)
 
     def accept(self, token: str) -> bool:
         found, end = self.peek()
@@ -416,7 +416,7 @@ class SourceTargetPairs:
         lists = tokens.lists()
         tokens.finish()
         if any(len(numbers) != 2 for numbers in lists):
-            raise SpellingError(f"expected pairs, found '{text}'")
+            raise SpellingError(f"expected pairs, found '{shortened(text)}'")
         return SourceTargetPairs(tuple((source, target) for source, target in lists))
 
     def __str__(self) -> str:

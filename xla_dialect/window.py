@@ -13,7 +13,7 @@ from typing import Any
 
 from xdsl.irdl import irdl_attr_definition
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
 from xla_dialect.dynamic_size import marked
 from xla_dialect.shapes import Sizes, dilated
 
@@ -103,7 +103,7 @@ class Window:
             if not equals or name not in _FIELDS or name in found:
                 raise SpellingError(
                     f"expected one of {', '.join(_FIELDS)}, each once, followed by '=', "
-                    f"found '{field.group()}'",
+                    f"found '{shortened(field.group())}'",
                     field.start(),
                 )
             places[name] = field.start()
@@ -143,7 +143,7 @@ def _split(value: str, start: int, pattern: re.Pattern[str], expected: str) -> l
     for part in value.split("x"):
         match = pattern.fullmatch(part)
         if match is None or any(not _fits(digits) for digits in match.groups()):
-            raise SpellingError(f"expected {expected}, found '{part}'", start)
+            raise SpellingError(f"expected {expected}, found '{shortened(part)}'", start)
         found.append(match)
         start += len(part) + 1
     return found

@@ -62,6 +62,8 @@ def bytes_of(shape: str, text: str) -> bytes:
         ("f32[0]", "{}", np.float32, []),
         ("f32[2,0]", "{ {}, {} }", np.float32, []),
         ("f32[0,2]", "{ }", np.float32, []),
+        ("f32[0,1000000000000]", "{}", np.float32, []),
+        ("c64[2,0,9]", "{{},{}}", np.float32, []),
     ],
 )
 def test_values(shape: str, text: str, dtype: type, values: object):

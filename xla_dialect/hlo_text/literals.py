@@ -125,9 +125,11 @@ class _ArrayLiteral:
             raise PartError("literals of dynamic shapes are not supported", 0)
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
-        if len(structure) != _structure_length(self.sizes, len(leaf)):
+        # Behind a size of 0 nothing is written, however large the sizes there.
+        zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
+        if len(structure) != _structure_length(self.sizes[:zero], len(leaf)):
             self._fail()
-        if structure != _structure(self.sizes, leaf):
+        if structure != _structure(self.sizes[:zero], leaf):
             self._fail()
         numbers = self.text.translate(_BRACKETS_TO_BLANKS)
         if not element_count(self.sizes):
