@@ -32,10 +32,11 @@ from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.elementwise import comparison_properties, one_to_one
+from xla_dialect.stablehlo.elementwise import COMPARISON, one_to_one
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp
-from xla_dialect.stablehlo.syntax import form, parse_types, same_type
+from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
     BY_NAME,
@@ -254,7 +255,7 @@ def broadcasting_formula(formula: Formula) -> Convert:
 
 def convert_broadcast_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.broadcast_compare`."""
-    properties = comparison_properties(op)
+    properties = same(binary.CompareOp, COMPARISON).taken(op)
     operands = stretched_operands(op, conversion)
     return conversion.emit(binary.CompareOp, operands, conversion.result_types(op), properties)
 
@@ -418,7 +419,7 @@ def _name(op_class: type[XlaOp], prefix: str = "") -> str:
     return f"chlo.{prefix}{op_class.name.removeprefix('xla.')}"
 
 
-_FORM = form()
+_FORM = form(arrow_types)
 
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_FORM, one_to_one(c), operands=1) for c in _OPCODES},

@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.contraction import DotOp, RaggedDotOp
-from xla_dialect.stablehlo.attributes import Fields
+from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.correspondence import Fields, Property, Special, integers, same
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import fields_clause, form, pair_clause, words_clause
 
@@ -27,7 +28,7 @@ _ALGORITHM_TYPES = ("lhs_precision", "rhs_precision", "accumulation")
 
 def algorithm_name(op: SourceOp, algorithm: Attribute) -> str:
     """The name that HLO has for a dot algorithm: `dot_bf16_bf16_f32_x3`."""
-    if not isinstance(algorithm, Fields):
+    if not isinstance(algorithm, attributes.Fields):
         op.fail(f"algorithm is {algorithm}, not #stablehlo.dot_algorithm<...>")
     fields = dict(algorithm.data)
     types = [str(fields.get(f"{name}_type")) for name in _ALGORITHM_TYPES]
@@ -84,22 +85,30 @@ _RAGGED_DIMENSIONS = {
 """From the properties of `xla.ragged_dot` to the fields of `#chlo.ragged_dot`."""
 
 
-def convert_ragged_dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`chlo.ragged_dot`."""
-    op.spread("ragged_dot_dimension_numbers")
-    keep_precision(op)
-    properties = {
-        ours: dimension_list(op.integers(theirs, ())) for ours, theirs in _RAGGED_DIMENSIONS.items()
-    }
-    return conversion.emit(
-        RaggedDotOp, conversion.operands(op), conversion.result_types(op), properties
-    )
+def _lists(names: Mapping[str, str]) -> Mapping[str, Property]:
+    return {ours: integers(theirs, ()) for ours, theirs in names.items()}
 
 
+_DOT = same(
+    DotOp,
+    _lists(_DIMENSIONS),
+    fields=Fields("dot_dimension_numbers", "stablehlo.dot", tuple(_DIMENSIONS)),
+)
 _PRECISION = words_clause("precision_config", "precision")
 
 ROWS: Mapping[str, Row] = {
-    "chlo.ragged_dot": Row(None, convert_ragged_dot, operands=3),
+    "chlo.ragged_dot": Row(
+        None,
+        same(
+            RaggedDotOp,
+            _lists(_RAGGED_DIMENSIONS),
+            fields=Fields(
+                "ragged_dot_dimension_numbers", "chlo.ragged_dot", tuple(_RAGGED_DIMENSIONS)
+            ),
+            before=keep_precision,
+        ),
+        operands=3,
+    ),
     "stablehlo.dot": Row(form(precision=_PRECISION), convert_dot, operands=2),
     "stablehlo.dot_general": Row(
         form(
@@ -110,7 +119,7 @@ ROWS: Mapping[str, Row] = {
             precision=_PRECISION,
             algorithm=fields_clause("algorithm", "dot_algorithm"),
         ),
-        convert_dot_general,
+        Special(_DOT, convert_dot_general),
         operands=2,
     ),
 }

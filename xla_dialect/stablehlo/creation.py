@@ -10,10 +10,8 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerAttr,
     IntegerType,
     TensorType,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
@@ -21,6 +19,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
+from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.source import MAX_LIST, Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause
 from xla_dialect.types import Array
@@ -108,13 +107,11 @@ def resolve_resource(
     return literal.compact()
 
 
-def convert_iota(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.iota`."""
-    dimension = IntegerAttr(op.integer("iota_dimension"), i64)
-    return conversion.emit(IotaOp, (), conversion.result_types(op), {"iota_dimension": dimension})
-
-
 ROWS: Mapping[str, Row] = {
     "stablehlo.constant": Row(parse_constant, convert_constant, operands=0),
-    "stablehlo.iota": Row(form(dim=integer_clause("iota_dimension")), convert_iota, operands=0),
+    "stablehlo.iota": Row(
+        form(dim=integer_clause("iota_dimension")),
+        same(IotaOp, named(integer("iota_dimension"))),
+        operands=0,
+    ),
 }

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as xla
-from xla_dialect.stablehlo.attributes import integers, parse_i64
+from xla_dialect.stablehlo import attributes
+from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.correspondence import integer, integers, named, same
 from xla_dialect.stablehlo.elementwise import one_to_one
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import (
     form,
     integer_clause,
@@ -22,18 +22,6 @@ from xla_dialect.stablehlo.syntax import (
     parse_attributes_and_types,
 )
 from xla_dialect.types import Array, array, spell
-
-
-def with_lists(op_class: type[XlaOp], **names: str) -> Convert:
-    """The conversion to one operation with lists of integers: its property = the parsed name."""
-
-    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        properties = {ours: dimension_list(op.integers(theirs)) for ours, theirs in names.items()}
-        return conversion.emit(
-            op_class, conversion.operands(op), conversion.result_types(op), properties
-        )
-
-    return convert
 
 
 def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -52,13 +40,13 @@ def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 
     parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_range)
     properties: dict[str, Attribute] = {
-        "start_indices": integers(starts),
-        "limit_indices": integers(limits),
-        "strides": integers(strides),
+        "start_indices": attributes.integers(starts),
+        "limit_indices": attributes.integers(limits),
+        "strides": attributes.integers(strides),
     }
-    attributes, operands, results = parse_attributes_and_types(parser, [operand])
+    discardable, operands, results = parse_attributes_and_types(parser, [operand])
     return op_class.create(
-        operands=operands, result_types=results, properties=properties, attributes=attributes
+        operands=operands, result_types=results, properties=properties, attributes=discardable
     )
 
 
@@ -98,28 +86,6 @@ def convert_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
 
 
-def convert_concatenate(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.concatenate`."""
-    dimension = IntegerAttr(op.integer("dimension"), i64)
-    return conversion.emit(
-        xla.ConcatenateOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        {"dimension": dimension},
-    )
-
-
-def at_least(count: int, convert: Convert) -> Convert:
-    """The conversion of an operation with a list of operands after the first ones."""
-
-    def checked(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        if len(op.operands) < count:
-            op.fail(f"has {len(op.operands)} operands, expected {count} or more")
-        return convert(op, conversion)
-
-    return checked
-
-
 ROWS: Mapping[str, Row] = {
     "stablehlo.reshape": Row(form(), one_to_one(xla.ReshapeOp), operands=1),
     "stablehlo.broadcast": Row(
@@ -130,21 +96,19 @@ ROWS: Mapping[str, Row] = {
     ),
     "stablehlo.transpose": Row(
         form(dims=integers_clause("permutation")),
-        with_lists(xla.TransposeOp, dimensions="permutation"),
+        same(xla.TransposeOp, {"dimensions": integers("permutation")}),
         operands=1,
     ),
     "stablehlo.reverse": Row(
         form(dims=integers_clause("dimensions")),
-        with_lists(xla.ReverseOp, dimensions="dimensions"),
+        same(xla.ReverseOp, named(integers("dimensions"))),
         operands=1,
     ),
     "stablehlo.slice": Row(
         parse_slice,
-        with_lists(
+        same(
             xla.SliceOp,
-            start_indices="start_indices",
-            limit_indices="limit_indices",
-            strides="strides",
+            named(*map(integers, ("start_indices", "limit_indices", "strides"))),
         ),
         operands=1,
     ),
@@ -154,20 +118,19 @@ ROWS: Mapping[str, Row] = {
             high=integers_clause("edge_padding_high"),
             interior=integers_clause("interior_padding"),
         ),
-        with_lists(
+        same(
             xla.PadOp,
-            edge_padding_low="edge_padding_low",
-            edge_padding_high="edge_padding_high",
-            interior_padding="interior_padding",
+            named(*map(integers, ("edge_padding_low", "edge_padding_high", "interior_padding"))),
         ),
         operands=2,
     ),
-    "stablehlo.concatenate": Row(form(dim=integer_clause("dimension")), convert_concatenate),
+    "stablehlo.concatenate": Row(
+        form(dim=integer_clause("dimension")),
+        same(xla.ConcatenateOp, named(integer("dimension"))),
+    ),
     "stablehlo.dynamic_slice": Row(
         form(sizes=integers_clause("slice_sizes")),
-        at_least(1, with_lists(xla.DynamicSliceOp, dynamic_slice_sizes="slice_sizes")),
+        same(xla.DynamicSliceOp, {"dynamic_slice_sizes": integers("slice_sizes")}, at_least=1),
     ),
-    "stablehlo.dynamic_update_slice": Row(
-        form(), at_least(2, one_to_one(xla.DynamicUpdateSliceOp))
-    ),
+    "stablehlo.dynamic_update_slice": Row(form(), one_to_one(xla.DynamicUpdateSliceOp, at_least=2)),
 }

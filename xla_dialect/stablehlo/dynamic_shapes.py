@@ -5,32 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
-from xla_dialect.op import XlaOp
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.correspondence import integer, named, same
+from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause
 from xla_dialect.types import S32, Array, array
-
-
-def with_dimension(op_class: type[XlaOp]) -> Convert:
-    """The conversion to one operation with a dimension."""
-
-    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        dimension = IntegerAttr(op.integer("dimension"), i64)
-        return conversion.emit(
-            op_class,
-            conversion.operands(op),
-            conversion.result_types(op),
-            {"dimension": dimension},
-        )
-
-    return convert
 
 
 def convert_dynamic_reshape(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -56,10 +40,14 @@ def convert_dynamic_reshape(op: SourceOp, conversion: Conversion) -> Sequence[SS
 
 ROWS: Mapping[str, Row] = {
     "stablehlo.get_dimension_size": Row(
-        form(dim=integer_clause("dimension")), with_dimension(xla.GetDimensionSizeOp), operands=1
+        form(dim=integer_clause("dimension")),
+        same(xla.GetDimensionSizeOp, named(integer("dimension"))),
+        operands=1,
     ),
     "stablehlo.set_dimension_size": Row(
-        form(dim=integer_clause("dimension")), with_dimension(xla.SetDimensionSizeOp), operands=2
+        form(dim=integer_clause("dimension")),
+        same(xla.SetDimensionSizeOp, named(integer("dimension"))),
+        operands=2,
     ),
     "stablehlo.dynamic_reshape": Row(form(), convert_dynamic_reshape, operands=2),
 }

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
-from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect.attributes import (
-    ComparisonDirection,
     ComparisonDirectionAttr,
-    ComparisonType,
     ComparisonTypeAttr,
 )
 from xla_dialect.op import XlaOp
@@ -25,8 +22,9 @@ from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.conversion import Conversion, as_array, sizes_of
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
-from xla_dialect.stablehlo.syntax import complex_type, form, select_types
+from xla_dialect.stablehlo.correspondence import Property, Same, integer, named, same, word
+from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.syntax import Clause, complex_type, form, select_types
 from xla_dialect.types import BY_TYPE, PRED, array, spell
 
 _UNARY: tuple[type[XlaOp], ...] = (
@@ -78,23 +76,12 @@ _BINARY: tuple[type[XlaOp], ...] = (
 )
 """Operations of two operands with the same name in StableHLO."""
 
-_Enumeration = TypeVar("_Enumeration", bound=StrEnum)
 
-
-def one_to_one(op_class: type[XlaOp]) -> Convert:
-    """The conversion to one operation with the same operands and no properties."""
-
-    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        accuracy = op.take("result_accuracy")
-        if accuracy is not None:
-            keep_accuracy(op, accuracy)
-        return conversion.emit(op_class, conversion.operands(op), conversion.result_types(op))
-
-    return convert
-
-
-def keep_accuracy(op: SourceOp, accuracy: Attribute) -> None:
+def keep_accuracy(op: SourceOp) -> None:
     """Keeps a result accuracy that is not the default one, spelled as in HLO text."""
+    accuracy = op.take("result_accuracy")
+    if accuracy is None:
+        return
     if not isinstance(accuracy, Fields):
         op.fail(f"result_accuracy is {accuracy}, not #stablehlo.result_accuracy<...>")
     fields = dict(accuracy.data)
@@ -107,6 +94,11 @@ def keep_accuracy(op: SourceOp, accuracy: Attribute) -> None:
         op.attributes["xla.result_accuracy"] = StringAttr(f"{{mode={word.lower()}}}")
 
 
+def one_to_one(op_class: type[XlaOp], at_least: int = 0) -> Same:
+    """The correspondence of an operation without properties."""
+    return same(op_class, at_least=at_least, before=keep_accuracy)
+
+
 _TOLERANCES = ("atol", "rtol", "ulps")
 
 
@@ -117,37 +109,13 @@ def _number(value: Attribute | None) -> float | int:
     return cast("IntegerAttr[Any]", value).value.data if isinstance(value, IntegerAttr) else 0
 
 
-def taken_member(op: SourceOp, name: str, enumeration: type[_Enumeration]) -> _Enumeration:
-    """Takes the word of an attribute as a member of an enumeration; an error if absent."""
-    word = op.word(name)
-    if word is None:
-        op.fail(f"{name} is missing")
-    return member(op, word, enumeration)
-
-
-def member(op: SourceOp, word: str, enumeration: type[_Enumeration]) -> _Enumeration:
-    """A word as a member of an enumeration; an error at the operation if there is none."""
-    if word not in enumeration.__members__.values():
-        op.fail(f"{word} is none of {', '.join(enumeration)}")
-    return enumeration(word)
-
-
-def comparison_properties(op: SourceOp) -> dict[str, Attribute]:
-    """Takes what a comparison asks; the comparison type NOTYPE is that of the element type."""
-    direction = taken_member(op, "comparison_direction", ComparisonDirection)
-    properties: dict[str, Attribute] = {"direction": ComparisonDirectionAttr(direction)}
-    order = op.word("compare_type")
-    if order not in (None, "NOTYPE"):
-        properties["comparison_type"] = ComparisonTypeAttr(member(op, order, ComparisonType))
-    return properties
-
-
-def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.compare`."""
-    properties = comparison_properties(op)
-    return conversion.emit(
-        binary.CompareOp, conversion.operands(op), conversion.result_types(op), properties
-    )
+COMPARISON: Mapping[str, Property] = {
+    "direction": word("comparison_direction", "comparison_direction", ComparisonDirectionAttr),
+    "comparison_type": word(
+        "compare_type", "comparison_type", ComparisonTypeAttr, absent=("NOTYPE",)
+    ),
+}
+"""What a comparison asks; the comparison type NOTYPE is that of the element type."""
 
 
 def parse_format(parser: Parser) -> Mapping[str, Attribute]:
@@ -163,16 +131,6 @@ def parse_format(parser: Parser) -> Mapping[str, Attribute]:
 
 _FORMAT = re.compile("e([0-9]{1,9})m([0-9]{1,9})")
 _BITS = ("exponent_bits", "mantissa_bits")
-
-
-def convert_reduce_precision(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.reduce_precision`."""
-    return conversion.emit(
-        conversions.ReducePrecisionOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        {name: IntegerAttr(op.integer(name), i64) for name in _BITS},
-    )
 
 
 def convert_bitcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -209,12 +167,15 @@ ROWS: Mapping[str, Row] = {
             words=(
                 ("comparison_direction", "comparison_direction"),
                 ("compare_type", "comparison_type"),
-            )
+            ),
+            words_before=1,
         ),
-        convert_compare,
+        same(binary.CompareOp, COMPARISON),
         operands=2,
     ),
     "stablehlo.reduce_precision": Row(
-        form(format=parse_format), convert_reduce_precision, operands=1
+        form(format=Clause(_BITS, parse_format, "e{}m{}".format)),
+        same(conversions.ReducePrecisionOp, named(*map(integer, _BITS))),
+        operands=1,
     ),
 }

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.correspondence import (
+    Fields,
+    Special,
+    flag,
+    integer,
+    integers,
+    named,
+    same,
+)
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Row, SourceOp
 
@@ -19,22 +27,6 @@ _GATHER_LISTS = (
     "start_indices_batching_dims",
     "start_index_map",
 )
-
-
-def convert_gather(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.gather`."""
-    op.spread("dimension_numbers")
-    properties: dict[str, Attribute] = {
-        name: dimension_list(op.integers(name, ())) for name in _GATHER_LISTS
-    }
-    properties["index_vector_dim"] = IntegerAttr(op.integer("index_vector_dim", 0), i64)
-    properties["slice_sizes"] = dimension_list(op.integers("slice_sizes"))
-    properties["indices_are_sorted"] = BoolAttr.from_bool(op.flag("indices_are_sorted"))
-    return conversion.emit(
-        GatherOp, conversion.operands(op), conversion.result_types(op), properties
-    )
-
-
 _SCATTER_LISTS = (
     "update_window_dims",
     "inserted_window_dims",
@@ -44,17 +36,25 @@ _SCATTER_LISTS = (
 )
 
 
+_SCATTER = same(
+    ScatterOp,
+    named(
+        *(integers(name, ()) for name in _SCATTER_LISTS),
+        integer("index_vector_dim", 0),
+        flag("indices_are_sorted"),
+        flag("unique_indices"),
+    ),
+    fields=Fields(
+        "scatter_dimension_numbers", "stablehlo.scatter", (*_SCATTER_LISTS, "index_vector_dim")
+    ),
+)
+
+
 def convert_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.scatter`, with as many results as inputs."""
     if len(op.operands) % 2 == 0:
         op.fail(f"has {len(op.operands)} operands, expected indices and one update for each input")
-    op.spread("scatter_dimension_numbers")
-    properties: dict[str, Attribute] = {
-        name: dimension_list(op.integers(name, ())) for name in _SCATTER_LISTS
-    }
-    properties["index_vector_dim"] = IntegerAttr(op.integer("index_vector_dim", 0), i64)
-    for name in ("indices_are_sorted", "unique_indices"):
-        properties[name] = BoolAttr.from_bool(op.flag(name))
+    properties = _SCATTER.taken(op)
     regions, operands = conversion.regions(op), conversion.operands(op)
     count = len(operands) // 2
     accumulators = accumulators_of(regions[0], count)
@@ -65,6 +65,21 @@ def convert_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 
 ROWS: Mapping[str, Row] = {
-    "stablehlo.gather": Row(None, convert_gather, operands=2),
-    "stablehlo.scatter": Row(None, convert_scatter, results=None, regions=1),
+    "stablehlo.gather": Row(
+        None,
+        same(
+            GatherOp,
+            named(
+                *(integers(name, ()) for name in _GATHER_LISTS),
+                integer("index_vector_dim", 0),
+                integers("slice_sizes"),
+                flag("indices_are_sorted"),
+            ),
+            fields=Fields(
+                "dimension_numbers", "stablehlo.gather", (*_GATHER_LISTS, "index_vector_dim")
+            ),
+        ),
+        operands=2,
+    ),
+    "stablehlo.scatter": Row(None, Special(_SCATTER, convert_scatter), results=None, regions=1),
 }

@@ -48,7 +48,7 @@ def string_clause(name: str) -> Clause:
     def parse(parser: Parser) -> Mapping[str, Attribute]:
         return {name: StringAttr(parser.parse_str_literal())}
 
-    return parse
+    return Clause((name,), parse, '"{}"'.format)
 
 
 class Labelled:

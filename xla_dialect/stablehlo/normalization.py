@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i64
-from xdsl.ir import SSAValue
+from collections.abc import Mapping
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.normalization import (
@@ -13,23 +10,13 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
-from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.correspondence import Same, integer, named, number, same
+from xla_dialect.stablehlo.source import Row
 
 
-def batch_norm(op_class: type[XlaOp]) -> Convert:
-    """The conversion to one operation with the same operands."""
-
-    def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        properties = {
-            "epsilon": FloatAttr(op.number("epsilon"), f32),
-            "feature_index": IntegerAttr(op.integer("feature_index"), i64),
-        }
-        return conversion.emit(
-            op_class, conversion.operands(op), conversion.result_types(op), properties
-        )
-
-    return convert
+def batch_norm(op_class: type[XlaOp]) -> Same:
+    """The correspondence of one operation with the same operands."""
+    return same(op_class, named(number("epsilon"), integer("feature_index")))
 
 
 ROWS: Mapping[str, Row] = {

@@ -14,6 +14,7 @@ from xla_dialect.attributes import (
 )
 from xla_dialect.ops import random as xla
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.correspondence import same, word
 from xla_dialect.stablehlo.creation import constant_integers
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
@@ -47,19 +48,6 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
-def convert_rng_bit_generator(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.rng_bit_generator`."""
-    word = op.word("rng_algorithm") or ""
-    if word not in _ALGORITHMS:
-        op.fail(f"rng_algorithm is {word or 'missing'}")
-    return conversion.emit(
-        xla.RngBitGeneratorOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        {"algorithm": RandomAlgorithmAttr(_ALGORITHMS[word])},
-    )
-
-
 ROWS: Mapping[str, Row] = {
     "stablehlo.rng": Row(
         form(distribution=word_clause("rng_distribution", "rng_distribution")),
@@ -68,7 +56,10 @@ ROWS: Mapping[str, Row] = {
     ),
     "stablehlo.rng_bit_generator": Row(
         form(algorithm=word_clause("rng_algorithm", "rng_algorithm")),
-        convert_rng_bit_generator,
+        same(
+            xla.RngBitGeneratorOp,
+            {"algorithm": word("rng_algorithm", "rng_algorithm", RandomAlgorithmAttr, _ALGORITHMS)},
+        ),
         operands=1,
         results=2,
     ),

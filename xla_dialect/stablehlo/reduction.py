@@ -11,6 +11,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.ops.reduction import MapOp, ReduceOp
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.correspondence import integers, named, same
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
@@ -116,19 +117,7 @@ def inputs_and_inits(op: SourceOp, conversion: Conversion, body: Region) -> list
     return promoted(conversion, operands, [*accumulators, *accumulators])
 
 
-def convert_map(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.map`."""
-    properties: Mapping[str, Attribute] = {"dimensions": dimension_list(op.integers("dimensions"))}
-    return conversion.emit(
-        MapOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        properties,
-        conversion.regions(op),
-    )
-
-
 ROWS: Mapping[str, Row] = {
-    "stablehlo.map": Row(None, convert_map, regions=1),
+    "stablehlo.map": Row(None, same(MapOp, named(integers("dimensions"))), regions=1),
     "stablehlo.reduce": Row(parse_reduce, convert_reduce, results=None, regions=1),
 }

@@ -11,6 +11,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 
@@ -46,13 +47,9 @@ def parse_top_k(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     )
 
 
-def convert_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`chlo.top_k`: the largest entries."""
-    k = IntegerAttr(op.integer("k"), i64)
-    return conversion.emit(TopkOp, conversion.operands(op), conversion.result_types(op), {"k": k})
-
+_SORT = same(SortOp, named(integer("dimension", -1), flag("is_stable")))
 
 ROWS: Mapping[str, Row] = {
-    "stablehlo.sort": Row(None, convert_sort, results=None, regions=1),
-    "chlo.top_k": Row(parse_top_k, convert_top_k, operands=1, results=2),
+    "stablehlo.sort": Row(None, Special(_SORT, convert_sort), results=None, regions=1),
+    "chlo.top_k": Row(parse_top_k, same(TopkOp, named(integer("k"))), operands=1, results=2),
 }

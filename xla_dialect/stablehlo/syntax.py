@@ -1,4 +1,4 @@
-"""How most custom forms are written: operands and clauses in a row, then types.
+"""How most custom forms are written, in both directions: operands and clauses, then types.
 
     stablehlo.pad %0, %1, low = [1], high = [2], interior = [0] {attributes} : (a, b) -> c
     stablehlo.compare LT, %0, %1, FLOAT : (a, a) -> b
@@ -11,24 +11,56 @@ arrow stands for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, TensorType, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.stablehlo.attributes import FIELDS, WORDS, integers, parse_i64
-from xla_dialect.stablehlo.source import Form, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.types import Array, array_like, component_type
 
-Clause: TypeAlias = Callable[[Parser], Mapping[str, Attribute]]
-"""Parses the value of a clause, what follows `keyword =`, into properties."""
+
+@dataclass(frozen=True)
+class Clause:
+    """What follows `keyword =`."""
+
+    names: tuple[str, ...]
+    """The properties that it gives."""
+    parse: Callable[[Parser], Mapping[str, Attribute]]
+    """Parses it into these properties."""
+    text: Callable[..., str]
+    """Its text for their values in Python, in order."""
+
 
 Types: TypeAlias = tuple[Sequence[Attribute], Sequence[Attribute]]
 """The types of the operands and of the results."""
 
-TypeRule: TypeAlias = Callable[[Sequence[Attribute], int], Types | None]
-"""The types that a list without an arrow stands for, given the number of operands, if legal."""
+Texts: TypeAlias = Sequence[str]
+"""Types as they are written."""
+
+
+@dataclass(frozen=True)
+class TypeRule:
+    """What one list of types without an arrow stands for."""
+
+    full: Callable[[Sequence[Attribute], int], Types | None]
+    """The types that a list stands for, given the number of operands, if it is legal."""
+    short: Callable[[Texts, Texts], Texts | None]
+    """The list for the types of operands and results, if there is one."""
+    in_parentheses: bool = True
+    """Whether the types of the operands before an arrow are in parentheses."""
+
+    def text(self, operands: Texts, results: Texts) -> str:
+        """What follows the colon."""
+        short = self.short(operands, results)
+        if short is not None:
+            return ", ".join(short)
+        before = ", ".join(operands)
+        after = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        return f"({before}) -> {after}" if self.in_parentheses else f"{before} -> {after}"
 
 
 # Clauses
@@ -41,25 +73,52 @@ def parse_integers(parser: Parser) -> Attribute:
     )
 
 
+def integers_text(values: Sequence[int]) -> str:
+    """`[1, -2]`"""
+    return f"[{', '.join(map(str, values))}]"
+
+
+def words_text(words: Sequence[str]) -> str:
+    """`[DEFAULT, HIGHEST]`"""
+    return f"[{', '.join(words)}]"
+
+
+def pair_text(left: Sequence[int], right: Sequence[int]) -> str:
+    """`[0] x [1]`"""
+    return f"{integers_text(left)} x {integers_text(right)}"
+
+
+def flag_text(value: bool) -> str:
+    """`true` or `false`"""
+    return "true" if value else "false"
+
+
+def fields_text(fields: Mapping[str, str]) -> str:
+    """`<field = 1, other = [2]>`, for the texts of the values."""
+    return f"<{', '.join(f'{name} = {text}' for name, text in fields.items())}>"
+
+
 def integers_clause(name: str) -> Clause:
     """`keyword = [1, 2]`."""
-    return lambda parser: {name: parse_integers(parser)}
+    return Clause((name,), lambda parser: {name: parse_integers(parser)}, integers_text)
 
 
 def integer_clause(name: str) -> Clause:
     """`keyword = 1`."""
-    return lambda parser: {name: IntegerAttr(parse_i64(parser), i64)}
+    return Clause((name,), lambda parser: {name: IntegerAttr(parse_i64(parser), i64)}, str)
 
 
 def flag_clause(name: str) -> Clause:
     """`keyword = true`."""
-    return lambda parser: {name: BoolAttr.from_bool(parser.parse_boolean())}
+    return Clause(
+        (name,), lambda parser: {name: BoolAttr.from_bool(parser.parse_boolean())}, flag_text
+    )
 
 
 def word_clause(name: str, enumeration: str) -> Clause:
     """`keyword = WORD`."""
     word = WORDS[enumeration]
-    return lambda parser: {name: word(parser.parse_identifier())}
+    return Clause((name,), lambda parser: {name: word(parser.parse_identifier())}, str)
 
 
 def words_clause(name: str, enumeration: str) -> Clause:
@@ -72,13 +131,15 @@ def words_clause(name: str, enumeration: str) -> Clause:
         )
         return {name: ArrayAttr(words)}
 
-    return parse
+    return Clause((name,), parse, words_text)
 
 
 def fields_clause(name: str, attribute: str) -> Clause:
     """`keyword = <field = 1, other = [2]>`."""
     fields = FIELDS[attribute]
-    return lambda parser: {name: fields(fields.parse_parameter(parser))}
+    return Clause(
+        (name,), lambda parser: {name: fields(fields.parse_parameter(parser))}, fields_text
+    )
 
 
 def pair_clause(left: str, right: str) -> Clause:
@@ -89,24 +150,42 @@ def pair_clause(left: str, right: str) -> Clause:
         parser.parse_characters("x")
         return {left: first, right: parse_integers(parser)}
 
-    return parse
+    return Clause((left, right), parse, pair_text)
 
 
 # What a list of types without an arrow stands for
 
 
-def same_type(types: Sequence[Attribute], operands: int) -> Types | None:
-    """One type: that of all operands and of the only result."""
+def _one_for_all(types: Sequence[Attribute], operands: int) -> Types | None:
     return ([types[0]] * operands, types) if len(types) == 1 else None
 
 
-def select_types(types: Sequence[Attribute], operands: int) -> Types | None:
-    """The type of the predicate, and the type of everything else."""
+def _of_all(operands: Texts, results: Texts) -> Texts | None:
+    is_one = len(results) == 1 and all(text == results[0] for text in operands)
+    return results if is_one else None
+
+
+same_type = TypeRule(_one_for_all, _of_all)
+"""One type: that of all operands and of the only result."""
+
+arrow_types = TypeRule(_one_for_all, lambda operands, results: None, in_parentheses=False)
+"""As CHLO has it: always with an arrow, `a, b -> c`; one type is understood as above."""
+
+
+def _of_select(types: Sequence[Attribute], operands: int) -> Types | None:
     return ([types[0], types[1], types[1]], [types[1]]) if len(types) == 2 else None
 
 
-def complex_type(types: Sequence[Attribute], operands: int) -> Types | None:
-    """The type of the result; the operands have its real component type."""
+select_types = TypeRule(
+    _of_select,
+    lambda operands, results: (
+        operands[:2] if operands[1] == operands[2] and [operands[1]] == results else None
+    ),
+)
+"""The type of the predicate, and the type of everything else."""
+
+
+def _of_complex(types: Sequence[Attribute], operands: int) -> Types | None:
     if len(types) != 1 or not isinstance(types[0], TensorType):
         return None
     result = cast(Array, types[0])
@@ -114,21 +193,27 @@ def complex_type(types: Sequence[Attribute], operands: int) -> Types | None:
     return ([array_like(result, part)] * operands, types) if part != result.element_type else None
 
 
-def each_type(types: Sequence[Attribute], operands: int) -> Types | None:
-    """One type per operand; the results have the same."""
-    return types, types
+complex_type = TypeRule(_of_complex, lambda operands, results: results)
+"""The type of the result; the operands have its real component type."""
+
+each_type = TypeRule(
+    lambda types, operands: (types, types),
+    lambda operands, results: operands if operands == results else None,
+)
+"""One type per operand; the results have the same."""
+
+operand_types = TypeRule(lambda types, operands: (types, ()), lambda operands, results: operands)
+"""One type per operand; there are no results."""
 
 
-def operand_types(types: Sequence[Attribute], operands: int) -> Types | None:
-    """One type per operand; there are no results."""
-    return types, ()
-
-
-def tuple_type(types: Sequence[Attribute], operands: int) -> Types | None:
-    """The tuple that is the result; its elements are the types of the operands."""
+def _of_tuple(types: Sequence[Attribute], operands: int) -> Types | None:
     if len(types) != 1 or not isinstance(types[0], TupleType):
         return None
     return types[0].types.data, types
+
+
+tuple_type = TypeRule(_of_tuple, lambda operands, results: results)
+"""The tuple that is the result; its elements are the types of the operands."""
 
 
 def parse_types(parser: Parser, rule: TypeRule, operands: int) -> Types:
@@ -142,7 +227,7 @@ def parse_types(parser: Parser, rule: TypeRule, operands: int) -> Types:
             parser.Delimiter.PAREN, parser.parse_type
         )
         return types, [parser.parse_type()] if results is None else results
-    found = rule(types, operands)
+    found = rule.full(types, operands)
     if found is None:
         parser.raise_error("expected a function type here", position)
     return found
@@ -159,19 +244,23 @@ def parse_attributes_and_types(
     return attributes, parser.resolve_operands(operands, types, position), results
 
 
-def form(
-    types: TypeRule = same_type, words: Sequence[tuple[str, str]] = (), **clauses: Clause
-) -> Form:
-    """
-    The form of an operation.
+@dataclass(frozen=True)
+class CustomForm:
+    """The form of an operation; as a function it parses it."""
 
-    `words`: property and enumeration of each bare word, in order. `clauses`: by keyword.
-    """
+    types: TypeRule
+    words: Sequence[tuple[str, str]]
+    """Property and enumeration of each bare word, in order."""
+    clauses: Mapping[str, Clause]
+    """By keyword."""
+    words_before: int = 0
+    """How many of the bare words stand before the operands; the others follow them."""
 
-    def parse(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+    def __call__(self, parser: Parser, op_class: type[SourceOp]) -> SourceOp:
+        """Parses what follows the name of an operation."""
         operands: list[UnresolvedOperand] = []
         properties: dict[str, Attribute] = {}
-        remaining = iter(words)
+        remaining = iter(self.words)
 
         def parse_item() -> None:
             if parse_optional_item() is None:
@@ -184,9 +273,9 @@ def form(
             position = parser.pos
             if (keyword := parser.parse_optional_identifier()) is None:
                 return None
-            if keyword in clauses:
+            if keyword in self.clauses:
                 parser.parse_punctuation("=")
-                properties.update(clauses[keyword](parser))
+                properties.update(self.clauses[keyword].parse(parser))
                 return True
             word = next(remaining, None)
             if word is None:
@@ -195,9 +284,32 @@ def form(
             return True
 
         parser.parse_optional_undelimited_comma_separated_list(parse_optional_item, parse_item)
-        attributes, values, results = parse_attributes_and_types(parser, operands, types)
+        attributes, values, results = parse_attributes_and_types(parser, operands, self.types)
         return op_class.create(
             operands=values, result_types=results, properties=properties, attributes=attributes
         )
 
-    return parse
+    def items(self, operands: Texts, values: Mapping[str, Any]) -> str:
+        """What stands before attributes and types, for the values in Python of the properties."""
+        words = [values[name] for name, _ in self.words if name in values]
+        found = [*words[: self.words_before], *operands, *words[self.words_before :]]
+        for keyword, clause in self.clauses.items():
+            given = [values[name] for name in clause.names if name in values]
+            if len(given) == len(clause.names):
+                found.append(f"{keyword} = {clause.text(*given)}")
+        return ", ".join(found)
+
+    def written(self) -> set[str]:
+        """The properties that `items` writes."""
+        names = {name for name, _ in self.words}
+        return names.union(*(clause.names for clause in self.clauses.values()))
+
+
+def form(
+    types: TypeRule = same_type,
+    words: Sequence[tuple[str, str]] = (),
+    words_before: int = 0,
+    **clauses: Clause,
+) -> CustomForm:
+    """The form of an operation, see `CustomForm`."""
+    return CustomForm(types, words, clauses, words_before)
