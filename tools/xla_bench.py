@@ -1,5 +1,6 @@
 """
-Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_bench [PROGRAM ...]`.
+Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_bench [PROGRAM ...]`,
+which takes names of kernels as well.
 
 Everything runs in one process that is bound to one processor, ours and XLA's by turns, so that
 whatever else the machine does slows down both. Times are medians; a ratio is ours over XLA's, the
@@ -10,6 +11,7 @@ import argparse
 import gc
 import importlib
 import importlib.util
+import math
 import os
 import runpy
 import statistics
@@ -118,11 +120,11 @@ def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
 # ---- The two contenders
 
 
-def ours(path: Path, inputs: list[Array], repetitions: int) -> Contender:
+def ours(program: Path | str, inputs: list[Array], repetitions: int) -> Contender:
     """The program of a text, compiled natively for one thread."""
 
     def compile_program() -> Any:
-        return lowerings.compile(path, backend="llvm", num_threads=1)
+        return lowerings.compile(program, backend="llvm", num_threads=1)
 
     compile_seconds = median_seconds(compile_program, repetitions)
     executable = compile_program()
@@ -136,6 +138,14 @@ def jax_functions() -> dict[str, Callable[..., Any]] | None:
         return None
     makers = runpy.run_path(str(PROGRAMS_FOLDER / "make_programs.py"))["PROGRAMS"]
     return {maker.name: maker.function for maker in makers}
+
+
+def kernels() -> dict[str, Any]:
+    """The rows of `tools.benchmark_kernels` by name; none without JAX."""
+    if importlib.util.find_spec("jax") is None:
+        return {}
+    rows = importlib.import_module("tools.benchmark_kernels").KERNELS
+    return {kernel.name: kernel for kernel in rows}
 
 
 def xla(function: Callable[..., Any], inputs: list[Array], repetitions: int) -> Contender:
@@ -162,45 +172,94 @@ def compare_programs(
 ) -> None:
     """Prints compile time and time per call of each program in each format, beside XLA's."""
     functions = jax_functions()
-    table = Table(
-        title="one thread, medians",
-        caption="ratio: ours / XLA CPU (below 1: faster); error: relative to the largest magnitude",
-    )
-    table.add_column("program", no_wrap=True)
-    for column in ("compile ms", "XLA ms", "ratio", "call µs", "XLA µs", "ratio", "error"):
-        table.add_column(column, justify="right", no_wrap=True)
+    table = comparison_table("program")
     for program in programs:
         inputs = program.inputs()
         peer = None if functions is None else xla(functions[program.name], inputs, repetitions)
         for path in (program.hlo, program.stablehlo, program.optimized_hlo):
             own = ours(path, inputs, repetitions)
-            table.add_row(path.name, *compare(program, own, peer, turns))
+            expected = program.outputs() if peer is None else peer.outputs
+            table.add_row(path.name, *compare(expected, own, peer, turns).cells())
     console.print(table)
     if functions is None:
         console.print("JAX is not installed: no XLA columns (pip install -e '.[jax]').")
 
 
+def comparison_table(first: str) -> Table:
+    """The empty table that `Comparison.cells` fill; `first` is the title of its first column."""
+    table = Table(
+        title="one thread, medians",
+        caption="ratio: ours / XLA CPU (below 1: faster); error: relative to the largest magnitude",
+    )
+    table.add_column(first, no_wrap=True)
+    for column in ("compile ms", "XLA ms", "ratio", "call µs", "XLA µs", "ratio", "error"):
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def compare_kernels(chosen: list[Any], turns: int, repetitions: int, console: Console) -> None:
+    """Prints compile time and time per call of each kernel beside XLA's, and the mean ratio."""
+    jax = importlib.import_module("jax")
+    table, ratios = comparison_table("kernel"), list[float]()
+    for kernel in chosen:
+        inputs = kernel.inputs()
+        # What a result does not depend on is a parameter none the less.
+        text = jax.jit(kernel.function, keep_unused=True).lower(*inputs).as_text()
+        peer, own = xla(kernel.function, inputs, repetitions), ours(text, inputs, repetitions)
+        comparison = compare(peer.outputs, own, peer, turns)
+        ratios.append(comparison.ratio)
+        table.add_row(kernel.name, *comparison.cells())
+    console.print(table)
+    mean = statistics.geometric_mean(ratios)
+    console.print(f"Geometric mean of the ratios of {len(ratios)} kernels: {mean:.2f}")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of one row: seconds, and the largest error."""
+
+    own_compile: float
+    own_call: float
+    peer_compile: float
+    peer_call: float
+    """Not a number without a peer."""
+    ratio: float
+    """Of the calls, turn by turn."""
+    error: float
+
+    def cells(self) -> list[str]:
+        """The cells of the row after the name; empty where there is no peer."""
+        scaled = (
+            (self.own_compile * 1e3, ".0f"),
+            (self.peer_compile * 1e3, ".0f"),
+            (self.own_compile / self.peer_compile, ".2f"),
+            (self.own_call * 1e6, ".1f"),
+            (self.peer_call * 1e6, ".1f"),
+            (self.ratio, ".2f"),
+            (self.error, ".1e"),
+        )
+        return ["" if math.isnan(number) else format(number, how) for number, how in scaled]
+
+
 def compare(
-    program: StoredProgram, own: Contender, peer: Contender | None, turns: int
-) -> list[str]:
-    """The figures of one row, after the name."""
-    expected = program.outputs() if peer is None else peer.outputs
+    expected: list[Array], own: Contender, peer: Contender | None, turns: int
+) -> Comparison:
+    """Measures a program, by turns with its peer if there is one."""
     error = max(map(largest_relative_error, own.outputs, expected), default=0.0)
-    compile_ms = f"{own.compile_seconds * 1e3:.0f}"
     if peer is None:
         (times,) = alternate([own.call], turns)
-        return [compile_ms, "", "", f"{statistics.median(times) * 1e6:.1f}", "", "", f"{error:.1e}"]
+        nothing = math.nan
+        call = statistics.median(times)
+        return Comparison(own.compile_seconds, call, nothing, nothing, nothing, error)
     own_times, peer_times = alternate([own.call, peer.call], turns)
-    ratios = [a / b for a, b in zip(own_times, peer_times, strict=True)]
-    return [
-        compile_ms,
-        f"{peer.compile_seconds * 1e3:.0f}",
-        f"{own.compile_seconds / peer.compile_seconds:.2f}",
-        f"{statistics.median(own_times) * 1e6:.1f}",
-        f"{statistics.median(peer_times) * 1e6:.1f}",
-        f"{statistics.median(ratios):.2f}",
-        f"{error:.1e}",
-    ]
+    return Comparison(
+        own.compile_seconds,
+        statistics.median(own_times),
+        peer.compile_seconds,
+        statistics.median(peer_times),
+        statistics.median(a / b for a, b in zip(own_times, peer_times, strict=True)),
+        error,
+    )
 
 
 def pass_throughput(program: StoredProgram, console: Console) -> None:
@@ -429,20 +488,28 @@ def measure(argv: Sequence[str] | None) -> int:
     parser.add_argument("--turns", type=int, default=41, help="turns of calls to time (default 41)")
     parser.add_argument("--compiles", type=int, default=3, help="compilations to time (default 3)")
     arguments = parser.parse_args(argv)
-    unknown = [name for name in arguments.programs if name not in programs]
-    if unknown:
-        parser.error(f"no program named {unknown[0]}; there are {', '.join(programs)}")
     if hasattr(os, "sched_setaffinity"):
         # Before JAX starts: XLA makes as many threads as there are processors.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    rows = kernels()
+    known = {**programs, **rows}
+    unknown = [name for name in arguments.programs if name not in known]
+    if unknown:
+        parser.error(f"no program named {unknown[0]}; there are {', '.join(known)}")
     console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
-    chosen = [programs[name] for name in arguments.programs] or list(programs.values())
+    names = arguments.programs or list(known)
+    chosen = [programs[name] for name in names if name in programs]
     wall, own = time.perf_counter(), time.process_time()
-    compare_programs(chosen, arguments.turns, arguments.compiles, console)
+    if chosen:
+        compare_programs(chosen, arguments.turns, arguments.compiles, console)
+    measured = [rows[name] for name in names if name in rows]
+    if measured:
+        compare_kernels(measured, arguments.turns, arguments.compiles, console)
     share = (time.process_time() - own) / (time.perf_counter() - wall)
     console.print(f"This process had the processor for {share:.0%} of the time.")
     for name in arguments.programs or [LARGEST_PROGRAM]:
-        pass_throughput(programs[name], console)
+        if name in programs:
+            pass_throughput(programs[name], console)
     verification_speed(console)
     stablehlo_reading_speed(console)
     reading_speed(console)

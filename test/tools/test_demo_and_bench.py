@@ -54,6 +54,15 @@ def test_benchmark() -> None:
         assert line in answer.stdout
 
 
+@pytest.mark.jax
+def test_benchmark_of_a_kernel() -> None:
+    answer = bench("max pool 2x2 NHWC", "--turns=1", "--compiles=1")
+    assert answer.returncode == 0, answer.stderr
+    assert "max pool 2x2 NHWC" in answer.stdout
+    assert "Geometric mean of the ratios of 1 kernels" in answer.stdout
+    assert "argmax.hlo" not in answer.stdout
+
+
 def test_benchmark_of_an_unknown_program() -> None:
     answer = bench("nonesuch")
     assert answer.returncode == 1
