@@ -74,13 +74,21 @@ def test_joint_names_of_asynchronous_operations() -> None:
     text = """\
 HloModule m, entry_computation_layout={(f32[2]{0}, f32[2]{0})->f32[2]{0}}
 
+%negated (x: f32[2]) -> f32[2] {
+  %x = f32[2]{0} parameter(0)
+  %y = f32[2]{0} negate(%x)
+  ROOT %z = f32[2]{0} negate(%y)
+}
+
 ENTRY %e (a: f32[2], b: f32[2]) -> f32[2] {
   %a = f32[2]{0} parameter(0)
   %b = f32[2]{0} parameter(1)
   %s = ((f32[2]{0}, f32[2]{0}), pred[2]{0}, u32[]) compare-start(%a, %b), direction=LT
   %u = ((f32[2]{0}, f32[2]{0}), pred[2]{0}, u32[]) compare-update(%s)
   %d = pred[2]{0} compare-done(%u)
-  ROOT %c = f32[2]{0} convert(%d)
+  %f = f32[2]{0} convert(%d)
+  %t = ((f32[2]{0}), f32[2]{0}, u32[]) call-start(%f), to_apply=%negated
+  ROOT %r = f32[2]{0} call-done(%t)
 }
 """
     assert print_hlo(read_hlo(text)) == text

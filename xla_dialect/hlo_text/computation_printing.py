@@ -144,7 +144,7 @@ class ComputationPrinter(BodyPrinter):
             and len(op.results) == 1
             and type(first) in OPCODE_OF
             and f"{OPCODE_OF[type(first)].name}-start" not in OPCODES  # pyright: ignore[reportArgumentType]
-            and not isinstance(first, ConstantOp | CallOp | WhileOp | ConditionalOp)
+            and not isinstance(first, ConstantOp | WhileOp | ConditionalOp)
             and list(first.operands) == list(block.args)
             and last is not None
             and list(last.operands) == list(first.results)
@@ -154,7 +154,10 @@ class ComputationPrinter(BodyPrinter):
         inner = cast(XlaOp, op.calls.block.first_op)
         opcode = OPCODE_OF[type(inner)]
         operands = [self.operand(operand) for operand in op.operands]
-        names = self._computations(inner)
+        if isinstance(inner, CallOp):
+            names = [self._function(inner.to_apply.string_value(), inner)]
+        else:
+            names = self._computations(inner)
         own = self._attributes(inner, opcode, self._naming(opcode, names, inner))
         outer = self._attributes(op, OPCODES["async-start"])
         self._asynchronous[op] = opcode.name
