@@ -29,7 +29,7 @@ def to_physical(array: Array, layout: Layout) -> Array:
     layout is not one for the sizes of the array, or splits it.
     """
     widths = _widths(layout, array.shape)
-    filler = _filler(layout.padding_value, array.dtype)
+    filler = padding_element(layout.padding_value, array.dtype)
     array = _padded(array, widths, filler).transpose(layout.minor_to_major[::-1])
     for division in layout.divisions(widths):
         array = _tiled(array, division, filler)
@@ -175,8 +175,12 @@ _VALUE_BITS: dict[DType, int] = {
 """The bits of the dtypes that have fewer than they are stored in."""
 
 
-def _filler(padding_value: str, dtype: DType) -> Any:
-    """What padding of the older form holds; zero where that is left open."""
+def padding_element(padding_value: str, dtype: DType) -> Any:
+    """
+    What padding holds if a layout names this `padding_value`; zero bits where it names none.
+
+    Raises LayoutError for types without a lowest or highest value.
+    """
     return _FILLERS[padding_value](dtype)
 
 

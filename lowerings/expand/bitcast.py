@@ -20,9 +20,12 @@ from lowerings.memory_order import (
     sizes_of,
     to_memory,
 )
+from xla_dialect.layout import LayoutError
 from xla_dialect.layout_functions import layout_of
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
+from xla_dialect.physical_order import padding_element
+from xla_dialect.reference.literal import numpy_dtype
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
 
 
@@ -31,16 +34,20 @@ def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
     source, target = cast(Array, op.operand.type), cast(Array, op.result.type)
     try:
         old, new = _buffer(source), _buffer(target)
-    except LayoutNotLowered as reason:
+    except (LayoutNotLowered, LayoutError) as reason:
         return str(reason)
     reason = _element_types(source.element_type, target.element_type)
     if reason is not None:
         return reason
+    if old.packed_bits != new.packed_bits or (
+        old.packed_bits and source.element_type != target.element_type
+    ):
+        return "packed elements are lowered where nothing but their order changes"
     insert = builder.insert
-    physical = to_memory(insert, op.operand, old.order)
+    physical = to_memory(insert, op.operand, old.order, old.padding)
     if old.elements != element_count(sizes_of(physical)):
         physical = reshaped(insert, physical, (element_count(sizes_of(physical)),))
-        physical = padded(insert, physical, (old.elements,))
+        physical = padded(insert, physical, (old.elements,), old.padding)
     converted = _converted(builder, physical, target.element_type)
     sizes = target.get_shape()
     arranged = new.order.physical_sizes(sizes)
@@ -62,15 +69,23 @@ class _Buffer:
     order: MemoryOrder
     elements: int
     """With all padding."""
+    padding: Any
+    """The element that padding holds."""
+    packed_bits: int
+    """The bits of an element that shares its bytes with others; 0 if it does not."""
 
 
 def _buffer(type_: Array) -> _Buffer:
-    """The memory of an array; raises LayoutNotLowered."""
+    """The memory of an array; raises LayoutNotLowered, and LayoutError for undefined padding."""
     layout = layout_of(type_)
     order = order_of_layout(layout)
-    if layout.element_size_in_bits not in (0, max(8, BY_TYPE[type_.element_type].bits)):
-        raise LayoutNotLowered(f"the elements of the layout {layout} do not take whole bytes")
-    return _Buffer(order, layout.buffer_elements(type_.get_shape()))
+    width = max(8, BY_TYPE[type_.element_type].bits)
+    return _Buffer(
+        order,
+        layout.buffer_elements(type_.get_shape()),
+        padding_element(layout.padding_value, numpy_dtype(type_.element_type)),
+        0 if layout.element_size_in_bits == width else layout.element_size_in_bits,
+    )
 
 
 def _element_types(source: Attribute, target: Attribute) -> str | None:
@@ -106,7 +121,7 @@ class XlaExpandBitcastPass(ConversionPass):
     """
     Replaces `bitcast` by what it does to the logical array: transposes, reshapes, bit casts.
 
-    Padding of tiled and padded layouts is read as zero bits. Packed elements are not lowered.
+    Padding is read as what the layout says it holds, zero bits where it says nothing.
 
     ```
     %1 = xla.bitcast %0 : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<6xf32>

@@ -1,0 +1,142 @@
+"""Bytes that operations move because of layouts, counted by hand."""
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.layouts.families import FAMILIES
+from lowerings.layouts.movement import LAYOUT_RULES, BytesMoved, bytes_moved
+from lowerings.layouts.orders import is_free_reshape, kept_order, renamed_order, reshaped_order
+from lowerings.memory_order import MemoryOrder
+from lowerings.program import load_program
+from xla_dialect.ops.data_movement import TransposeOp
+
+COLUMN = ", #xla.layout<{0,1}>"
+
+
+def module_of(line: str, result: str = "tensor<2x3xf32>") -> ModuleOp:
+    """One operation `%r` of `%x` (row-major) and `%y` (column-major), both f32[2,3]."""
+    return load_program(
+        f"""
+        func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32{COLUMN}>, %i: tensor<i32>) -> {result} {{
+          %zero = xla.constant dense<0.0> : tensor<f32>
+          {line}
+          func.return %r : {result}
+        }}
+        """,
+        "mlir",
+    )
+
+
+X, Y = "tensor<2x3xf32>", f"tensor<2x3xf32{COLUMN}>"
+
+
+@pytest.mark.parametrize(
+    ("line", "result", "expected"),
+    [
+        (f"%r = xla.add %x, %x : {X}", X, BytesMoved()),
+        (f"%r = xla.add %y, %y : {Y}", Y, BytesMoved()),
+        (f"%r = xla.add %x, %y : ({X}, {Y}) -> {X}", X, BytesMoved(copies=24)),
+        (f"%r = xla.add %x, %x : ({X}, {X}) -> {Y}", Y, BytesMoved(copies=48)),
+        (f"%r = xla.copy %x : ({X}) -> {Y}", Y, BytesMoved(copies=24)),
+        (f"%r = xla.copy %y : {Y}", Y, BytesMoved()),
+        (
+            f"%r = xla.transpose %x {{dimensions = [1, 0]}} : ({X}) -> tensor<3x2xf32>",
+            "tensor<3x2xf32>",
+            BytesMoved(transposes=24),
+        ),
+        (
+            f"%r = xla.transpose %y {{dimensions = [1, 0]}} : ({Y}) -> tensor<3x2xf32>",
+            "tensor<3x2xf32>",
+            BytesMoved(),
+        ),
+        (f"%r = xla.reshape %x : ({X}) -> tensor<6xf32>", "tensor<6xf32>", BytesMoved()),
+        (f"%r = xla.reshape %y : ({Y}) -> tensor<6xf32>", "tensor<6xf32>", BytesMoved(copies=24)),
+        (
+            f"%r = xla.reshape %y : ({Y}) -> tensor<2x1x3xf32, #xla.layout<{{0,1,2}}>>",
+            "tensor<2x1x3xf32, #xla.layout<{0,1,2}>>",
+            BytesMoved(),
+        ),
+        (
+            "%r = xla.dot %y, %x {lhs_contracting_dims = [1], rhs_contracting_dims = [1]} : "
+            f"({Y}, {X}) -> tensor<2x2xf32{COLUMN}>",
+            f"tensor<2x2xf32{COLUMN}>",
+            BytesMoved(),
+        ),
+        (
+            f"%r = xla.sort %y {{dimension = 0}} : {Y} to_apply (%a: tensor<f32>, %b: tensor<f32>) {{ "
+            "%c = xla.compare %a, %b {direction = LT} : (tensor<f32>, tensor<f32>) -> tensor<i1> "
+            "xla.return %c : tensor<i1> }",
+            Y,
+            BytesMoved(copies=48),
+        ),
+        (
+            f"%r = xla.negate %x : ({X}) -> tensor<2x3xf32, #xla.layout<{{1,0:T(2,2)}}>>",
+            "tensor<2x3xf32, #xla.layout<{1,0:T(2,2)}>>",
+            BytesMoved(copies=24),
+        ),
+    ],
+)
+def test_bytes_of_one_operation(line: str, result: str, expected: BytesMoved) -> None:
+    assert bytes_moved(module_of(line, result)) == expected
+
+
+def test_loops_count_once() -> None:
+    line = f"""
+      %r = xla.while %y : ({Y}) -> {X}
+        condition (%c: {X}) {{
+          %t = xla.constant dense<false> : tensor<i1>
+          xla.return %t : tensor<i1>
+        }}
+        body (%b: {X}) {{
+          %n = xla.negate %b : ({X}) -> {Y}
+          xla.return %n : {Y}
+        }}
+    """
+    # Once for the initial value, once inside, once for what the body returns.
+    assert bytes_moved(module_of(line)) == BytesMoved(copies=72)
+
+
+def test_sums() -> None:
+    total = BytesMoved(1, 2) + BytesMoved(10, 20)
+    assert (total.copies, total.transposes, total.total) == (11, 22, 33)
+    assert str(total) == "11 bytes copied, 22 bytes transposed"
+
+
+def test_what_is_computed_in_any_order_is_counted_so() -> None:
+    """Both tables know the same operations; a return is no operation to compute."""
+    ours = {op for op in LAYOUT_RULES if op.name != "func.return"} | {TransposeOp}
+    assert ours == set(FAMILIES)
+
+
+def test_orders_of_a_transpose() -> None:
+    assert renamed_order((1, 0), MemoryOrder((0, 1))) == MemoryOrder((1, 0))
+    assert renamed_order((1, 2, 0), MemoryOrder((2, 0, 1))) == MemoryOrder((1, 2, 0))
+
+
+def test_order_that_is_left() -> None:
+    assert kept_order(MemoryOrder((2, 0, 3, 1)), (0, 3)) == MemoryOrder((1, 0))
+
+
+@pytest.mark.parametrize(
+    ("before", "order", "after", "expected"),
+    [
+        ((2, 3), (0, 1), (6,), (0,)),
+        ((2, 3), (1, 0), (6,), None),
+        ((4, 6, 5), (2, 0, 1), (24, 5), (1, 0)),
+        ((4, 6, 5), (1, 2, 0), (4, 30), (1, 0)),
+        ((4, 6, 5), (2, 1, 0), (2, 2, 6, 5), (3, 2, 0, 1)),
+        ((4, 1, 6), (2, 1, 0), (1, 4, 6, 1), (2, 0, 1, 3)),
+        ((0, 3), (1, 0), (3, 0, 7), (0, 1, 2)),
+        ((), (), (1, 1), (0, 1)),
+    ],
+)
+def test_orders_of_a_reshape(
+    before: tuple[int, ...],
+    order: tuple[int, ...],
+    after: tuple[int, ...],
+    expected: tuple[int, ...] | None,
+) -> None:
+    found = reshaped_order(before, MemoryOrder(order), after)
+    assert found == (None if expected is None else MemoryOrder(expected))
+    if found is not None:
+        assert is_free_reshape(before, MemoryOrder(order), after, found)
