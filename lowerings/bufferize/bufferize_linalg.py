@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i32
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, MemRefType, i32
 from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
 from lowerings.bufferize.storage import (
@@ -24,9 +25,11 @@ from lowerings.bufferize.storage import (
     Storage,
     WholeDestination,
     make_permuted,
+    memref_type,
 )
 from lowerings.bufferize.strided import (
     buffer_type,
+    descending_dimensions,
     is_descending,
     is_same_memory,
     permuted_type,
@@ -113,6 +116,7 @@ def bufferize_linalg(op: Operation, state: FunctionBufferizer) -> None:
     for index, (output, result) in enumerate(zip(linalg_outputs(op), op.results, strict=True)):
         operands.outputs.append(_output_buffer(operands, index, output, result, state))
     new_op = _make_operation(operands, inputs)
+    _view_in_memory_order(new_op, state)
     state.insert(new_op)
     for extract, buffer in operands.captured.items():
         _load_in_body(extract, buffer)
@@ -244,6 +248,46 @@ def _make_operation(operands: _LinalgOperands, inputs: Sequence[SSAValue]) -> Op
         attributes=dict(op.attributes),
         regions=[op.detach_region(region) for region in tuple(op.regions)],
     )
+
+
+def _view_in_memory_order(op: Operation, state: FunctionBufferizer) -> None:
+    """
+    Has an operation see memrefs whose strides do not fall in views in which they do, so that equal
+    operations on arrays in other orders are one kernel.
+    """
+    if not isinstance(op, linalg.GenericOp):
+        return
+    maps = list(op.indexing_maps.data)
+    for index, operand in enumerate(op.operands):
+        if not isinstance(operand.type, MemRefType):
+            continue
+        dimensions = descending_dimensions(memref_type(operand))
+        view = None if dimensions is None else make_permuted(operand, dimensions)
+        if dimensions is None or view is None:
+            continue
+        op.operands[index] = state.insert(view).results[0]
+        map_ = maps[index].data
+        results = tuple(map_.results[d] for d in dimensions)
+        maps[index] = AffineMapAttr(AffineMap(map_.num_dims, map_.num_symbols, results))
+    if maps != list(op.indexing_maps.data):
+        op.properties["indexing_maps"] = ArrayAttr(_with_loops_as_written(op, maps))
+
+
+def _with_loops_as_written(
+    op: linalg.GenericOp, maps: Sequence[AffineMapAttr]
+) -> Sequence[AffineMapAttr]:
+    """The maps with loops numbered as dimensions of what is written, if that is all they are."""
+    written = maps[len(op.inputs)].data
+    has_reductions = any(kind != IteratorTypeAttr.parallel() for kind in op.iterator_types.data)
+    has_indices = any(isinstance(inner, linalg.IndexOp) for inner in op.body.walk())
+    if has_reductions or has_indices or not is_permutation(written):
+        return maps
+    loops = [expr.position for expr in written.results if isinstance(expr, AffineDimExpr)]
+    renumbered = [AffineExpr.dimension(loops.index(d)) for d in range(len(loops))]
+    return [
+        AffineMapAttr(map_.data.replace_dims_and_symbols(renumbered, (), len(loops), 0))
+        for map_ in maps
+    ]
 
 
 def _load_in_body(extract: tensor.ExtractOp, buffer: Buffer) -> None:

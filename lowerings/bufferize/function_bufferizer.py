@@ -30,9 +30,10 @@ from lowerings.bufferize.storage import (
     SliceDestination,
     Storage,
     WholeDestination,
+    make_permuted,
     make_subview,
 )
-from lowerings.bufferize.strided import buffer_type, is_same_memory
+from lowerings.bufferize.strided import buffer_type, descending_dimensions, is_same_memory
 
 __all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "ModuleState", "Move"]
 
@@ -223,7 +224,15 @@ class FunctionBufferizer:
         return buffer
 
     def copy(self, source: Buffer, target: Buffer) -> None:
-        self.insert(memref.CopyOp.create(operands=(source.memref, target.memref)))
+        """Copies elements, in the order in which they are in memory on one side at least."""
+        pair = (source.memref, target.memref)
+        dimensions = descending_dimensions(target.type) or descending_dimensions(source.type)
+        if dimensions is not None:
+            views = [make_permuted(side, dimensions) for side in pair]
+            if None not in views:
+                first, second = (self.insert(view).results[0] for view in views if view)
+                pair = (first, second)
+        self.insert(memref.CopyOp.create(operands=pair))
 
     def copied(self, source: Buffer) -> Buffer:
         """A copy of a buffer in memory of its own, with an identity layout."""

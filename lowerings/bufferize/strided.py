@@ -32,6 +32,7 @@ __all__ = [
     "Slice",
     "buffer_type",
     "collapsed_type",
+    "descending_dimensions",
     "expanded_type",
     "has_identity_layout",
     "identity_type",
@@ -142,6 +143,14 @@ def is_descending(type: MemRefType[Attribute]) -> bool:
     strides, _ = strides_and_offset(type)
     moving = [s for s, size in zip(strides, type.get_shape(), strict=True) if size != 1]
     return all(a >= b for a, b in pairwise(moving))
+
+
+def descending_dimensions(type: MemRefType[Attribute]) -> tuple[int, ...] | None:
+    """The dimensions of a strided type, the largest stride first; None if that is their order."""
+    if is_descending(type):
+        return None
+    strides, _ = strides_and_offset(type)
+    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
 def is_same_memory(a: MemRefType[Attribute], b: MemRefType[Attribute]) -> bool:

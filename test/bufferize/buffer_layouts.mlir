@@ -2,8 +2,9 @@
 
 // Strides of parameters and results are those of their memrefs.
 // CHECK-LABEL: @strides(%x: memref<2x3xf32, strided<[1, 2]>>, %y: memref<3xf32> {test.kept}, %result: memref<2x3xf32, strided<[5, 1]>>, %result_1: memref<3xf32>)
-// CHECK-NEXT:  linalg.generic
-// CHECK-SAME:  ins(%x : memref<2x3xf32, strided<[1, 2]>>) outs(%result : memref<2x3xf32, strided<[5, 1]>>)
+// CHECK-NEXT:  %[[X:.*]] = memref.reinterpret_cast %x to offset: [0], sizes: [3, 2], strides: [2, 1] : memref<2x3xf32, strided<[1, 2]>> to memref<3x2xf32>
+// CHECK-NEXT:  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>]
+// CHECK-SAME:  ins(%[[X]] : memref<3x2xf32>) outs(%result : memref<2x3xf32, strided<[5, 1]>>)
 func.func @strides(%x: tensor<2x3xf32> {bufferization.buffer_layout = strided<[1, 2]>}, %y: tensor<3xf32> {test.kept})
     -> (tensor<2x3xf32> {bufferization.buffer_layout = strided<[5, 1]>}, tensor<3xf32> {bufferization.buffer_layout = strided<[1]>}) {
   %e = tensor.empty() : tensor<2x3xf32>
@@ -35,8 +36,9 @@ func.func @into_place(%x: tensor<3x2xf32>) -> (tensor<2x3xf32> {bufferization.bu
 // CHECK-LABEL: @read_again
 // CHECK:       %[[M:.*]] = memref.alloc() : memref<3x2xf32>
 // CHECK-NEXT:  linalg.exp ins(%x : memref<3x2xf32>) outs(%[[M]] : memref<3x2xf32>)
-// CHECK-NEXT:  linalg.generic
-// CHECK-SAME:  ins(%[[M]] : memref<3x2xf32>) outs(%result : memref<2x3xf32, strided<[1, 2]>>)
+// CHECK-NEXT:  %[[R:.*]] = memref.reinterpret_cast %result
+// CHECK-NEXT:  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+// CHECK-SAME:  ins(%[[M]] : memref<3x2xf32>) outs(%[[R]] : memref<3x2xf32>)
 func.func @read_again(%x: tensor<3x2xf32>) -> (tensor<2x3xf32> {bufferization.buffer_layout = strided<[1, 2]>}, tensor<3x2xf32>) {
   %e = tensor.empty() : tensor<3x2xf32>
   %0 = linalg.exp ins(%x : tensor<3x2xf32>) outs(%e : tensor<3x2xf32>) -> tensor<3x2xf32>

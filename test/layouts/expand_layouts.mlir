@@ -11,13 +11,15 @@
 // CHECK:       %[[R:.*]] = xla.transpose %1 {dimensions = [1, 0]} : (tensor<3x2xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT:  func.return %[[R]], %
 
-// The memrefs have the strides.
+// The memrefs have the strides; computations go through views in the order of the memory.
 // BUFFERS-LABEL: @column_major
 // BUFFERS-SAME:  (%x: memref<2x3xf32, strided<[1, 2]>>, %result: memref<2x3xf32, strided<[1, 2]>>
 // BUFFERS:       linalg.generic
-// BUFFERS-SAME:  ins(%x : memref<2x3xf32, strided<[1, 2]>>) outs(%result_1 : memref<3xf32>)
-// BUFFERS:       linalg.generic
-// BUFFERS-SAME:  ins(%x : memref<2x3xf32, strided<[1, 2]>>) outs(%result : memref<2x3xf32, strided<[1, 2]>>)
+// BUFFERS-SAME:  ins(%{{.*}} : memref<3x2xf32>) outs(%result_1 : memref<3xf32>)
+// BUFFERS:       %[[X:.*]] = memref.reinterpret_cast %x to offset: [0], sizes: [3, 2], strides: [2, 1] : memref<2x3xf32, strided<[1, 2]>> to memref<3x2xf32>
+// BUFFERS:       %[[R:.*]] = memref.reinterpret_cast %result to offset: [0], sizes: [3, 2], strides: [2, 1] : memref<2x3xf32, strided<[1, 2]>> to memref<3x2xf32>
+// BUFFERS-NEXT:  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+// BUFFERS-SAME:  ins(%[[X]] : memref<3x2xf32>) outs(%[[R]] : memref<3x2xf32>)
 func.func @column_major(%x: tensor<2x3xf32, #xla.layout<{0,1}>>) -> (tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<3xf32>) {
   %zero = xla.constant dense<0.0> : tensor<f32>
   %0 = xla.negate %x : tensor<2x3xf32, #xla.layout<{0,1}>>
@@ -102,7 +104,7 @@ func.func @concatenated(%x: tensor<4x6xf32, #xla.layout<{0,1}>>, %y: tensor<2x6x
 // CHECK:       xla.dot %{{.*}}, %y {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<6x4xf32>, tensor<6x3xf32>) -> tensor<4x3xf32>
 // BUFFERS-LABEL: @product
 // BUFFERS:       linalg.generic
-// BUFFERS-SAME:  memref<4x6xf32, strided<[1, 4]>>) outs(%result : memref<4x3xf32, strided<[1, 4]>>)
+// BUFFERS-SAME:  ins(%y, %{{.*}} : memref<6x3xf32>, memref<6x4xf32>) outs(%{{.*}} : memref<3x4xf32>)
 func.func @product(%x: tensor<4x6xf32, #xla.layout<{0,1}>>, %y: tensor<6x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1}>> {
   %0 = xla.dot %x, %y {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<4x6xf32, #xla.layout<{0,1}>>, tensor<6x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1}>>
   func.return %0 : tensor<4x3xf32, #xla.layout<{0,1}>>
