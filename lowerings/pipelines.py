@@ -19,7 +19,17 @@ class Stage:
 
 
 NATIVE: tuple[Stage, ...] = (
-    Stage("xla", ("xla-inline", "xla-flatten-tuples", "xla-expand-bitcast", "xla-assign-layouts")),
+    Stage(
+        "xla",
+        (
+            "xla-inline",
+            "xla-flatten-tuples",
+            # Whatever is compiled shall be computed by what was compiled, constants too.
+            "xla-simplify{max_constant_bytes=0}",
+            "xla-expand-bitcast",
+            "xla-assign-layouts",
+        ),
+    ),
     Stage(
         "tensors",
         (

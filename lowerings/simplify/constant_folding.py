@@ -52,7 +52,7 @@ _LEFT_ALONE = (
 
 
 class ConstantFolder:
-    """Computes operations of constants, within a size in bytes."""
+    """Computes operations of constants, within a size in bytes; a limit of 0 computes none."""
 
     def __init__(self, module: ModuleOp, limit: int = DEFAULT_LIMIT):
         self.module = module
@@ -74,7 +74,7 @@ class ConstantFolder:
         results = cast("list[ArrayType]", types)
         if not any(element_count(type_.get_shape()) for type_ in results):
             return tuple(splat_literal(np.zeros(()), type_) for type_ in results)
-        if not op.operands:
+        if not op.operands or not self.limit:
             return None
         if type(op) in _ELEMENT_BY_ELEMENT:
             numbers = [splat_of(operand) for operand in op.operands]

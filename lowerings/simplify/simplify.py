@@ -36,10 +36,10 @@ class XlaSimplifyPass(ModulePass):
     """
     Computes what is constant and leaves out what does nothing, without a change in any result.
 
-    Constants are folded by the reference (up to `max_constant_bytes` each), identities are applied
-    that are exact for the element type (the sign of a zero, NaN and rounding included), reshapes,
-    transposes, slices and conversions are merged, equal operations are merged, and those that
-    nobody needs are removed.
+    Constants are folded by the reference (up to `max_constant_bytes` each, 0 for none), identities
+    are applied that are exact for the element type (the sign of a zero, NaN and rounding included),
+    reshapes, transposes, slices and conversions are merged, equal operations are merged, and those
+    that nobody needs are removed.
 
     ```
     %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
