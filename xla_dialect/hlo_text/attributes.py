@@ -123,10 +123,10 @@ def _string_of_field(text: str) -> StringAttr:
 def kept_text(attribute: str, value: Attribute) -> str:
     """The text of an attribute that is not interpreted; the inverse of `kept_value`."""
     if isinstance(value, DictionaryAttr):
-        fields = (
-            f'{name}="{field.data}"' if isinstance(field, StringAttr) else f"{name}={_int(field)}"
+        fields = [
+            f'{name}="{field.data}"' if type(field) is StringAttr else f"{name}={_int(field)}"
             for name, field in value.data.items()
-        )
+        ]
         return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
     return _str(value)
 

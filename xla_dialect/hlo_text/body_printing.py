@@ -47,8 +47,12 @@ class BodyPrinter(ABC):
         self.callees: dict[str, None] = {}
         """The computations that it calls."""
         self._named = 0
-        """How many names there are."""
-        self._percent = "%" if program.options.print_percent else ""
+        """How many instructions have a number for their name."""
+        options = program.options
+        self._percent = "%" if options.print_percent else ""
+        self._counts_names = options.canonicalize_instruction_names
+        self._operands_with_shapes = options.print_operand_shape
+        self._counted_operands = options.print_operand_index_annotation_interval
         self._names = FreeNames(program.keywords)
         self._given: dict[Operation, str] = {}
         """The names that operations of this block have."""
@@ -133,7 +137,9 @@ class BodyPrinter(ABC):
         self._facts = facts
         positions = [_position(found, i) for i, found in enumerate(facts)]
         names = [
-            self._names.take(given_name(value.name_hint, found.get("xla.name")) or f"Arg_{i}")
+            self._names.take(given)
+            if (given := given_name(value.name_hint, found.get("xla.name"))) is not None
+            else self._names.take(f"Arg_{i}", self._reserved)
             for i, (value, found) in enumerate(zip(values, facts, strict=True))
         ]
         for value, name in zip(values, names, strict=True):
@@ -302,22 +308,20 @@ class BodyPrinter(ABC):
     def _add(
         self, name: str, type_: Attribute, opcode: str, operands: Sequence[str], attributes: str
     ) -> str:
-        arguments = count_list(
-            operands, self.program.options.print_operand_index_annotation_interval
-        )
+        arguments = count_list(operands, self._counted_operands)
         text = self.program.type_text(type_)
         self.lines.append(f"  {name} = {text} {opcode}({arguments}){attributes}")
         return self._as_operand(name, type_)
 
     def _spelled(self, name: str) -> str:
         """A name as it is printed."""
-        if self.program.options.canonicalize_instruction_names:
+        if self._counts_names:
             name = f"tmp_{self._named}"
-        self._named += 1
+            self._named += 1
         return self._percent + name
 
     def _as_operand(self, name: str, type_: Attribute) -> str:
-        if self.program.options.print_operand_shape:
+        if self._operands_with_shapes:
             return f"{self.program.type_text(type_)} {name}"
         return name
 

@@ -29,6 +29,7 @@ from xla_dialect.hlo_text.structure_printing import (
     dictionaries,
     facts_of_regions,
     fail,
+    fingerprint,
     free_values,
     only_block,
     shape_of,
@@ -201,17 +202,26 @@ class ComputationPrinter(BodyPrinter):
         packed = isinstance(op, WhileOp | ConditionalOp)
         found: list[str] = []
         for i, (region, name) in enumerate(zip(regions, names, strict=True)):
+            may_share = not packed and not isinstance(op, FusionOp | AsyncStartOp)
+            block = only_block(region, op)
+            content = fingerprint(block) if may_share else None
+            key = name, content, i, attributes.get("xla.parameters"), str(kept[i])
+            if content is not None and key in self.program.regions:
+                found.append(self.program.regions[key])
+                continue
             captured, hands_on = captures(i)
             body = ComputationPrinter(self.program, self).print_block(
-                only_block(region, op),
+                block,
                 facts[i],
                 packed=packed,
                 captured=captured,
                 hands_on=hands_on,
             )
             make_name = partial(_new_name, op, i, body)
-            may_share = not packed and not isinstance(op, FusionOp | AsyncStartOp)
-            found.append(self.program.add_region(name, body, kept[i], make_name, may_share))
+            self.program.regions[key] = self.program.add_region(
+                name, body, kept[i], make_name, may_share
+            )
+            found.append(self.program.regions[key])
         return found
 
     def _naming(self, opcode: Opcode, called: Sequence[str], op: Operation) -> str:
