@@ -290,6 +290,41 @@ def test_nothing_is_an_empty_tuple() -> None:
     assert instructions(text) == ["ROOT %tuple = () tuple()"]
 
 
+def test_a_context_goes_as_a_whole() -> None:
+    """A `send` has one user, its `send-done`."""
+    transfer = "{channel_id = 4, is_host_transfer = true}"
+    context = "tensor<2xf32>, tensor<ui32>, !xla.token"
+    text = printed(
+        in_main(
+            "(%x: tensor<2xf32>, %t: !xla.token) -> !xla.token",
+            f"%0, %1, %2 = xla.send %x, %t {transfer} : (tensor<2xf32>, !xla.token) -> ({context})",
+            f"%s = xla.send_done %0, %1, %2 {transfer} : ({context}) -> !xla.token",
+            "func.return %s : !xla.token",
+        )
+    )
+    assert instructions(text)[2:] == [
+        "%send = (f32[2]{0}, u32[], token[]) send(%x, %t), channel_id=4, is_host_transfer=true",
+        "ROOT %s = token[] send-done(%send), channel_id=4, is_host_transfer=true",
+    ]
+
+
+def test_a_configuration_as_a_dictionary() -> None:
+    """What is passed to calls through XLA's typed interface."""
+    text = printed(
+        in_main(
+            "(%x: tensor<2xf32>) -> tensor<2xf32>",
+            '%0 = xla.custom_call %x {custom_call_target = "f", '
+            "api_version = API_VERSION_TYPED_FFI} "
+            "attributes {xla.backend_config = {a = 7 : ui8}} : tensor<2xf32>",
+            "func.return %0 : tensor<2xf32>",
+        )
+    )
+    assert instructions(text)[1] == (
+        'ROOT %custom-call = f32[2]{0} custom-call(%x), custom_call_target="f", '
+        "api_version=API_VERSION_TYPED_FFI, backend_config={a = 7 : ui8}"
+    )
+
+
 def test_functions_and_calls() -> None:
     text = printed(
         """\

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
-from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted, suggestion
+from xla_dialect.hlo_text.errors import HloSyntaxError, Inexpressible, PartError, quoted, suggestion
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.hlo_text.type_parser import parse_type
@@ -122,13 +122,15 @@ def _string_of_field(text: str) -> StringAttr:
 
 def kept_text(attribute: str, value: Attribute) -> str:
     """The text of an attribute that is not interpreted; the inverse of `kept_value`."""
-    if isinstance(value, DictionaryAttr):
+    if isinstance(value, DictionaryAttr) and attribute in _FIELD_SEPARATORS:
         fields = [
             f'{name}="{field.data}"' if type(field) is StringAttr else f"{name}={_int(field)}"
             for name, field in value.data.items()
         ]
         return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
-    return _str(value)
+    if not isinstance(value, StringAttr):
+        raise Inexpressible(f"{attribute} = {value} is no text of HLO")
+    return value.data
 
 
 _FIELD_SEPARATORS = {"metadata": " ", "frontend_attributes": ","}

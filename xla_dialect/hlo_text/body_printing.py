@@ -259,9 +259,10 @@ class BodyPrinter(ABC):
         if opcode is None or op.regions or len(results) != 1 or opcode.name in _IRREGULAR:
             self.irregular(op, opcode)
             return
-        operands = [self.operand(operand) for operand in op.operands]
         if opcode.packed:
             operands = self._packed_operands(op, opcode)
+        else:
+            operands = [self.operand(operand) for operand in op.operands]
         self._define(op, opcode.name, operands, self._attributes(op, opcode))
 
     @abstractmethod

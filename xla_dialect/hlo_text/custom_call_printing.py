@@ -53,7 +53,7 @@ def properties_and_attributes(op: CustomCallOp) -> tuple[Facts, Facts]:
         types = _in_layouts(op, [operand.type for operand in op.operands], OPERAND_LAYOUTS)
         text = f"{{{', '.join(map(spell_type, types))}}}"
         attributes.setdefault("xla.operand_layout_constraints", StringAttr(text))
-    config = attributes.get(TYPED_CONFIG)
+    config = attributes.get(TYPED_CONFIG) or attributes.get("xla.backend_config")
     if isinstance(config, DictionaryAttr):
         entries = ", ".join(f"{name} = {value}" for name, value in config.data.items())
         attributes["xla.backend_config"] = StringAttr(f"{{{entries}}}")
