@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -146,9 +147,40 @@ def place(
     inside = extract_slice(builder, value, [d.begin for d in dimensions], counts)
     if tuple(counts) == result.get_shape():
         return inside
-    around = fill(builder, background(), result)
     offsets, steps = [d.offset for d in dimensions], [d.step for d in dimensions]
-    return insert_slice(builder, inside, around, offsets, steps)
+    if element_count(result.get_shape()) < FRAMED_ELEMENTS or max(steps) > 1:
+        around = fill(builder, background(), result)
+        return insert_slice(builder, inside, around, offsets, steps)
+    return _framed(builder, inside, offsets, result, background())
+
+
+FRAMED_ELEMENTS = 1 << 14
+"""From this size on, what is around the elements is filled in, and not what they will cover."""
+
+
+def _framed(
+    builder: ConversionBuilder,
+    inside: SSAValue,
+    offsets: Sequence[int],
+    result: Array,
+    scalar: SSAValue,
+) -> SSAValue:
+    """
+    A tensor put together from what is inside and the slabs before and after it.
+
+    As no part covers another, each can be computed where it belongs.
+    """
+    whole = empty(builder, result)
+    starts, sizes = [0] * len(offsets), list(result.get_shape())
+    for d, (offset, count) in enumerate(zip(offsets, sizes_of(inside), strict=True)):
+        for start, end in ((0, offset), (offset + count, sizes[d])):
+            if start < end:
+                slab = TensorType(result.element_type, [*sizes[:d], end - start, *sizes[d + 1 :]])
+                filled = fill(builder, scalar, slab)
+                place = [*starts[:d], start, *starts[d + 1 :]]
+                whole = insert_slice(builder, filled, whole, place)
+        starts[d], sizes[d] = offset, count
+    return insert_slice(builder, inside, whole, offsets)
 
 
 def convert_pad(op: PadOp, builder: ConversionBuilder) -> None:

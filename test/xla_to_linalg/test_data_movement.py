@@ -172,6 +172,22 @@ def test_pad_by_any_amount(size: int, low: int, high: int, interior: int) -> Non
         test_pad(size, low, high, interior)
 
 
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=3))
+def test_pad_of_large_arrays(padding: list[tuple[int, int]]) -> None:
+    """They are put together from slabs."""
+    check(
+        lambda x, v: PadOp(
+            x,
+            v,
+            edge_padding_low=[low for low, _ in padding],
+            edge_padding_high=[high for _, high in padding],
+            interior_padding=[0, 0, 0],
+        ),
+        counting("s32", 30, 31, 32),
+        numbers("s32", -9),
+    )
+
+
 def test_concatenate() -> None:
     parts = [counting("f32", 2, n) for n in (3, 0, 1)]
     check(lambda *xs: ConcatenateOp(xs, dimension=1), *parts)

@@ -1,0 +1,24 @@
+// RUN: xla-opt %s -p 'native{to=buffers}' | filecheck %s
+
+// What is padded is computed in its place; only what is around it is filled in.
+// CHECK-LABEL: @main
+// CHECK:         %[[INSIDE:.*]] = memref.subview %result[0, 1, 1, 0] [8, 56, 56, 64] [1, 1, 1, 1]
+// CHECK:         func.call @absf_kernel_0(%x, %{{.*}})
+// CHECK:         memref.subview %result[0, 0, 0, 0] [8, 1, 58, 64] [1, 1, 1, 1]
+// CHECK:         func.call @fill_kernel_1(
+// CHECK:         memref.subview %result[0, 57, 0, 0] [8, 1, 58, 64] [1, 1, 1, 1]
+// CHECK:         func.call @fill_kernel_1(
+// CHECK:         memref.subview %result[0, 1, 0, 0] [8, 56, 1, 64] [1, 1, 1, 1]
+// CHECK:         func.call @fill_kernel_2(
+// CHECK:         memref.subview %result[0, 1, 57, 0] [8, 56, 1, 64] [1, 1, 1, 1]
+// CHECK:         func.call @fill_kernel_2(
+// CHECK-NOT:     copy
+// CHECK:         func.return
+func.func @main(%x: tensor<8x56x56x64xf32>, %z: tensor<f32>) -> tensor<8x58x58x64xf32> {
+  %0 = xla.abs %x : tensor<8x56x56x64xf32>
+  %1 = xla.pad %0, %z {
+      edge_padding_low = array<i64: 0, 1, 1, 0>, edge_padding_high = array<i64: 0, 1, 1, 0>,
+      interior_padding = array<i64: 0, 0, 0, 0>
+    } : (tensor<8x56x56x64xf32>, tensor<f32>) -> tensor<8x58x58x64xf32>
+  func.return %1 : tensor<8x58x58x64xf32>
+}
