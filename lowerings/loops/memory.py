@@ -39,6 +39,13 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
     return None if access.offset is None else LaneStride.STRIDED
 
 
+def takes_every_other(access: Access, dimension: int | None) -> bool:
+    """Whether steps in `dimension` move an access by two elements."""
+    is_strided = lane_stride(access, dimension) is LaneStride.STRIDED
+    strides = access.strides
+    return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
+
+
 class MemoryAccess:
     """An access with the view that it goes through, which is written when this is made."""
 
@@ -84,6 +91,8 @@ class MemoryAccess:
         """The elements at a point and the next ones in the vector dimension."""
         builder, base = self.builder, self.access.memref
         vector_type = vector_of(self.element_type, lanes)
+        if self.takes_every_other:
+            return self._load_every_other(position, lanes)
         if self.stride is LaneStride.STRIDED:
             zero = builder.constants.number(0, vector_type)
             indices = self.indices(position)
@@ -92,6 +101,34 @@ class MemoryAccess:
         indices = self.indices(self._lowest(position, lanes))
         op = vector.LoadOp.create(operands=[base, *indices], result_types=[vector_type])
         return self._in_lane_order(builder.add(op).result, lanes)
+
+    @property
+    def takes_every_other(self) -> bool:
+        """Whether the lanes are every other element of memory."""
+        return takes_every_other(self.access, self.dimension)
+
+    def _load_every_other(self, position: Sequence[Index], lanes: int) -> SSAValue:
+        """Two vectors that overlap in one element, so that nothing after the last lane is read."""
+        builder, base = self.builder, self.access.memref
+        *others, last = self.indices(position)
+        second = builder.materialize(Index(last, lanes - 1))
+        vector_type = vector_of(self.element_type, lanes)
+        halves = [
+            builder.add(
+                vector.LoadOp.create(operands=[base, *others, index], result_types=[vector_type])
+            ).result
+            for index in (last, second)
+        ]
+        return self._shuffled(halves, [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)])
+
+    def _shuffled(self, vectors: Sequence[SSAValue], mask: Sequence[int]) -> SSAValue:
+        """Elements of two vectors, counted through."""
+        op = vector.ShuffleOp.create(
+            operands=vectors,
+            result_types=[vector_of(self.element_type, len(mask))],
+            properties={"mask": DenseArrayBase.from_list(i64, mask)},
+        )
+        return self.builder.add(op).result
 
     def store_vector(self, value: SSAValue, position: Sequence[Index], lanes: int) -> None:
         """Writes the elements at a point and the next ones in the vector dimension."""
@@ -117,11 +154,7 @@ class MemoryAccess:
         """`value`, reversed where memory and lanes run in opposite directions."""
         if self.stride is not LaneStride.REVERSED:
             return value
-        mask = DenseArrayBase.from_list(i64, list(range(lanes - 1, -1, -1)))
-        op = vector.ShuffleOp.create(
-            operands=[value, value], result_types=[value.type], properties={"mask": mask}
-        )
-        return self.builder.add(op).result
+        return self._shuffled([value, value], range(lanes - 1, -1, -1))
 
     def _steps(self, lanes: int) -> SSAValue:
         strides, dimension = self.access.strides, self.dimension

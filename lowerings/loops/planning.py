@@ -15,7 +15,7 @@ from xdsl.ir import Attribute
 
 from lowerings.loops.body import Body, Form, Forms
 from lowerings.loops.constants import element_bits
-from lowerings.loops.memory import LaneStride, lane_stride
+from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
 from lowerings.loops.transposition import LARGEST_BLOCK
@@ -27,6 +27,8 @@ ACCESS_COST = {
 }
 """Of one vector. A strided one costs `STRIDED_LANE_COST` for each lane."""
 STRIDED_LANE_COST = 1.5
+EVERY_OTHER_COST = 3.0
+"""Of one vector of every other element: two loads and a shuffle."""
 TURNED_COST = 6.0
 """Of one vector of a block that is read the other way and turned in registers."""
 
@@ -177,6 +179,8 @@ def cost_in_lanes(
         if stride is None:
             return None
         strided = STRIDED_LANE_COST * min(lanes, extent)
+        if access not in nest.outputs and takes_every_other(access, dimension):
+            strided = EVERY_OTHER_COST
         is_turned = transposed is not None and access not in nest.outputs
         if is_turned and lane_stride(access, transposed) is LaneStride.UNIT:
             strided = TURNED_COST

@@ -8,21 +8,25 @@ twice, and the order in which `scatter` is applied is that of the placements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from math import prod
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import AffineMapAttr, IntegerType, TensorType, i1, i32, i64
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.contraction import filled_with_zeros, zero
+from lowerings.xla_to_linalg.data_movement import Placed, place
 from lowerings.xla_to_linalg.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
+    affine_map,
     array_type,
     constant,
     extract_scalar,
@@ -30,6 +34,7 @@ from lowerings.xla_to_linalg.structured import (
     fill,
     generic,
     iterators,
+    outside_of_bodies,
     projection,
     sizes_of,
 )
@@ -160,10 +165,9 @@ class Meeting:
         return [self.blocks, *([self.sliding.stride] if self.sliding.stride > 1 else [])]
 
     @property
-    def always_placed(self) -> bool:
-        """Whether all these placements exist, and are the loop over the blocks."""
-        is_block = self.is_blocked and (self.skipped, self.most) == (0, 1)
-        return is_block and self.blocks <= self.sliding.placements
+    def begin(self) -> int:
+        """How far before its block the first placement is that may meet an element."""
+        return self.skipped + self.most - 1
 
     @property
     def always_met(self) -> bool:
@@ -213,9 +217,32 @@ class MeetingLoops:
         return [loop for loop in self.turns if loop is not None]
 
     @property
-    def has_plain_places(self) -> bool:
-        """Whether the placement is the block, in all dimensions."""
-        return all(meeting.always_placed for meeting in self.meetings)
+    def is_blocked(self) -> bool:
+        """Whether all dimensions are divided into blocks."""
+        return all(meeting.is_blocked for meeting in self.meetings)
+
+    def placements(
+        self,
+        builder: ConversionBuilder,
+        value: SSAValue,
+        background: Callable[[ScalarBuilder], SSAValue],
+    ) -> tuple[SSAValue, AffineMapAttr]:
+        """
+        An operand that has, for each turn of each element, what `value` has for the placement.
+
+        `background`: what it has where there is no such placement.
+        """
+        placed: list[Placed] = []
+        sizes: list[int] = []
+        indices: list[AffineExpr] = []
+        for meeting, block, turn in zip(self.meetings, self.blocks, self.turns, strict=True):
+            sizes.append(meeting.blocks + meeting.most - 1)
+            placed.append(Placed.of(meeting.sliding.placements, meeting.begin, 1, sizes[-1]))
+            index: AffineExpr = AffineExpr.dimension(block)
+            indices.append(index if turn is None else index + AffineExpr.dimension(turn))
+        type_ = TensorType(array_type(value).element_type, sizes)
+        around = partial(outside_of_bodies, builder, background)
+        return place(builder, value, placed, type_, around), affine_map(self.rank, tuple(indices))
 
     def _block_and_rest(self, s: ScalarBuilder, dimension: int) -> tuple[SSAValue, SSAValue | None]:
         """Which block an element is in, and where in it; None for the only place."""
@@ -229,9 +256,9 @@ class MeetingLoops:
     def place(self, s: ScalarBuilder, dimension: int) -> SSAValue:
         """The placement that is asked, which may not exist."""
         meeting, turn = self.meetings[dimension], self.turns[dimension]
-        place, first = self._block_and_rest(s, dimension)[0], meeting.skipped + meeting.most - 1
-        if first:
-            place = s.emit(arith.SubiOp, (place, s.constant(first, INDEX)))
+        place = self._block_and_rest(s, dimension)[0]
+        if meeting.begin:
+            place = s.emit(arith.SubiOp, (place, s.constant(meeting.begin, INDEX)))
         return place if turn is None else s.emit(arith.AddiOp, (place, s.index(turn)))
 
     def element(self, s: ScalarBuilder, dimension: int) -> SSAValue:
@@ -245,36 +272,33 @@ class MeetingLoops:
         return s.emit(arith.AddiOp, (element, times(s, left, meeting.sliding.stride)))
 
 
-def _existence(s: ScalarBuilder, loops: MeetingLoops) -> SSAValue | None:
-    """Whether the placement that is asked and the window's element exist; None if always."""
-    conditions: list[SSAValue] = []
-    for dimension, meeting in enumerate(loops.meetings):
-        # As unsigned numbers, places before the first are large.
-        if not meeting.always_placed:
-            place = loops.place(s, dimension)
-            conditions.append(s.compare("ult", place, meeting.sliding.placements))
-        if not meeting.always_met:
-            element = loops.element(s, dimension)
-            conditions.append(s.compare("ult", element, meeting.sliding.elements))
-    if not conditions:
-        return None
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = s.both(result, condition)
-    return result
+def _has_elements(s: ScalarBuilder, loops: MeetingLoops) -> list[SSAValue]:
+    """Conditions that the window has the elements that would meet this one."""
+    return [
+        s.compare("ult", loops.element(s, dimension), meeting.sliding.elements)
+        for dimension, meeting in enumerate(loops.meetings)
+        if not meeting.always_met
+    ]
 
 
-def _clamped_places(
-    s: ScalarBuilder, loops: MeetingLoops, exists: SSAValue | None
-) -> list[SSAValue]:
-    """The placement that is asked; some placement where that does not exist."""
-    places: list[SSAValue] = []
-    for dimension, meeting in enumerate(loops.meetings):
-        place = loops.place(s, dimension)
-        if exists is not None and not meeting.always_placed:
-            place = s.select(exists, place, s.constant(0, INDEX))
-        places.append(place)
-    return places
+def _read_placement(
+    s: ScalarBuilder, loops: MeetingLoops, values: Sequence[SSAValue]
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """What tensors have for the placement that is asked, and conditions that there is one."""
+    places = [loops.place(s, dimension) for dimension in range(len(loops.meetings))]
+    # As unsigned numbers, places before the first are large.
+    exist = [
+        s.compare("ult", place, meeting.sliding.placements)
+        for place, meeting in zip(places, loops.meetings, strict=True)
+    ]
+    where = [
+        s.select(exists, place, s.constant(0, INDEX))
+        for exists, place in zip(exist, places, strict=True)
+    ]
+    read = [
+        s.emit(tensor.ExtractOp, (value, *where), storage(elements_of(value))) for value in values
+    ]
+    return read, exist
 
 
 def _element_number(s: ScalarBuilder, loops: MeetingLoops, like: SSAValue) -> SSAValue:
@@ -297,32 +321,27 @@ def _scattered(
 ) -> SSAValue:
     """The result: per element the fold of the source's elements of placements that picked it."""
     loops, result = MeetingLoops.of(meetings), array_type(op.result)
-    is_plain = loops.has_plain_places
     turns = [meeting.most for meeting in meetings if meeting.most > 1]
-    by_block = projection(loops.rank, loops.blocks)
     operands: list[tuple[SSAValue, AffineMapAttr]] = []
-    if is_plain:
-        # Placements beyond the last block meet nothing but padding.
-        origin, blocks = [0] * len(meetings), [meeting.blocks for meeting in meetings]
-        for value in (picked, op.source):
-            operands.append((extract_slice(builder, value, origin, blocks), by_block))
+    if loops.is_blocked:
+        number_type, value_type = elements_of(picked), elements_of(op.source)
+        operands = [
+            loops.placements(builder, picked, lambda s: s.constant(-1, number_type)),
+            loops.placements(builder, op.source, lambda s: zero(s, value_type)),
+        ]
     operands += shape_operands(builder, result.element_type, turns, loops.turned, loops.rank)
     scatter = op.scatter.block
 
     def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        exists = _existence(s, loops)
-        if is_plain:
+        conditions = _has_elements(s, loops)
+        if loops.is_blocked:
             number, value = values[:2]
         else:
-            where = _clamped_places(s, loops, exists)
-            number = s.emit(tensor.ExtractOp, (picked, *where), elements_of(picked))
-            element_type = storage(elements_of(op.source))
-            value = s.emit(tensor.ExtractOp, (op.source, *where), element_type)
-        is_it = s.compare("eq", number, _element_number(s, loops, number))
-        if exists is not None:
-            is_it = s.both(exists, is_it)
+            (number, value), exist = _read_placement(s, loops, (picked, op.source))
+            conditions += exist
+        conditions.append(s.compare("eq", number, _element_number(s, loops, number)))
         (folded,) = inline_computation(s, scatter, (values[-1], value))
-        return (s.select(is_it, folded, values[-1]),)
+        return (s.select(reduce(s.both, conditions), folded, values[-1]),)
 
     sizes = loops.result_sizes
     start = fill(builder, init, TensorType(result.element_type, sizes))
