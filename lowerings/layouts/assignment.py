@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import cast
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.layouts.movement import (
     Choice,
-    OrderOf,
     bytes_moved_by,
     declared_order,
     operations_on_arrays,
@@ -21,11 +22,14 @@ from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.types import Array, is_array
 
-MAX_CHANGES = 256
-"""Arrays that one trial may change: what is far away has its own trials."""
+ROUNDS = (8, 8, 32, 128)
+"""How many arrays a trial changes at most, in each round: what is near is tried first."""
 
-MAX_ROUNDS = 4
-"""How often all operations that move something are tried again, as long as one helps."""
+MAX_NEIGHBOURS = 64
+"""Users of an array that may change: what many use, they use in the order that it has."""
+
+MAX_EFFORT = 8
+"""How often the cost of an operation is counted in a round, on average."""
 
 
 @dataclass(eq=False)
@@ -33,9 +37,9 @@ class LayoutAssignment:
     """
     The orders of the arrays of a function.
 
-    A trial gives one array another order and lets its neighbours follow, as long as that leaves no
-    operation moving something that did not do so before. All is as if every copy and transpose
-    read and wrote its array once; fusion may do better.
+    A trial gives one array another order and lets its neighbours follow, until all of it together
+    spares bytes. All is as if every copy and transpose read and wrote its array once; fusion may do
+    better.
     """
 
     operations: list[Operation]
@@ -45,6 +49,10 @@ class LayoutAssignment:
     """For the parameters of loops and branches the value whose order they have."""
     names: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
     """For these values the parameters."""
+    effort: int = 0
+    """How often costs were counted in this round."""
+    _costs: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _declared: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
 
     @staticmethod
     def of(block: Block) -> LayoutAssignment:
@@ -52,10 +60,10 @@ class LayoutAssignment:
         assignment = LayoutAssignment(list(operations_on_arrays(block)))
         for op in assignment.operations:
             assignment._note_parameters(op)
-        for _ in range(MAX_ROUNDS):
-            improved = [assignment._improve(op) for op in assignment.operations]
-            if not any(improved):
-                break
+        for limit in ROUNDS:
+            assignment.effort = 0
+            for op in assignment.operations:
+                assignment._improve(op, limit)
         return assignment
 
     def chosen(self) -> Iterator[Choice]:
@@ -71,8 +79,10 @@ class LayoutAssignment:
     def order(self, value: SSAValue) -> MemoryOrder:
         """The order of an array."""
         value = self._root(value)
-        found = self.orders.get(value)
-        return declared_order(value) if found is None else found
+        found = self.orders.get(value) or self._declared.get(value)
+        if found is None:
+            found = self._declared[value] = declared_order(value)
+        return found
 
     def _root(self, value: SSAValue) -> SSAValue:
         while value in self.same:
@@ -96,58 +106,77 @@ class LayoutAssignment:
                 self.same[parameter] = value
                 self.names.setdefault(value, []).append(parameter)
 
-    def _improve(self, op: Operation) -> bool:
-        """Tries to have an operation move less; whether something was changed."""
-        if not bytes_moved_by(op, self.order).total:
-            return False
+    def _improve(self, op: Operation, limit: int) -> None:
+        """Tries to have an operation move less, by at most `limit` changes."""
+        if self.effort > MAX_EFFORT * len(self.operations) or not self._cost(op):
+            return
         for value in (*op.results, *op.operands, *_returned(op)):
             if not is_array(value.type):
                 continue
             for other, order in orders_that_agree(op, value, self.order):
-                changes = self._trial(self._root(other), order)
+                changes = self._trial(self._root(other), order, limit)
                 if changes is not None:
                     self.orders.update(changes)
-                    return True
-        return False
+                    return
 
-    def _trial(self, value: SSAValue, order: MemoryOrder) -> dict[SSAValue, MemoryOrder] | None:
-        """The changes that begin with this one, if they spare something."""
-        if not self._is_free(value) or self.order(value) == order:
+    def _cost(self, op: Operation) -> int:
+        """What an operation moves as things stand."""
+        found = self._costs.get(op)
+        if found is None:
+            found = self._costs[op] = bytes_moved_by(op, self.order).total
+        return found
+
+    def _trial(
+        self, value: SSAValue, order: MemoryOrder, limit: int
+    ) -> dict[SSAValue, MemoryOrder] | None:
+        """The changes that begin with this one, as soon as they spare something."""
+        if not self._is_free(value):
             return None
-        changes = {value: order}
+        changes: dict[SSAValue, MemoryOrder] = {}
 
         def order_of(value: SSAValue) -> MemoryOrder:
             value = self._root(value)
             found = changes.get(value)
             return self.order(value) if found is None else found
 
-        waiting = [value]
-        touched: dict[Operation, None] = {}
-        while waiting:
-            changed = waiting.pop()
-            for op, name in self._neighbours(changed):
-                touched[op] = None
-                if not self._is_worse(op, order_of):
-                    continue
-                for other, wanted in orders_that_agree(op, name, order_of):
-                    root = self._root(other)
-                    if root not in changes and self._is_free(root):
-                        if len(changes) >= MAX_CHANGES:
-                            return None
-                        changes[root] = wanted
-                        waiting.append(root)
-        before = sum(bytes_moved_by(op, self.order).total for op in touched)
-        after = sum(bytes_moved_by(op, order_of).total for op in touched)
-        return changes if after < before else None
+        waiting = deque([(value, order)])
+        costs: dict[Operation, int] = {}
+        spared = 0
+        while waiting and len(changes) < limit:
+            value, order = waiting.popleft()
+            if value in changes or self.order(value) == order:
+                continue
+            neighbours = list(islice(self._neighbours(value), MAX_NEIGHBOURS + 1))
+            if len(neighbours) > MAX_NEIGHBOURS:
+                return None
+            changes[value] = order
+            for op, name in neighbours:
+                self.effort += 1
+                cost = bytes_moved_by(op, order_of).total
+                spared += costs.get(op, self._cost(op)) - cost
+                costs[op] = cost
+                if cost and cost >= self._cost(op):
+                    agreeing = orders_that_agree(op, name, order_of)
+                    choices = [(self._root(other), wanted) for other, wanted in agreeing]
+                    waiting.extend(c for c in choices if self._follows(c[0], op))
+            if spared > 0:
+                self._costs.update(costs)
+                return changes
+        return None
 
-    def _is_worse(self, op: Operation, order_of: OrderOf) -> bool:
-        now = bytes_moved_by(op, order_of).total
-        return now > 0 and now >= bytes_moved_by(op, self.order).total
+    def _follows(self, value: SSAValue, op: Operation) -> bool:
+        """Whether a value may change for an operation: one that others use too would move them."""
+        if not self._is_free(value):
+            return False
+        return value.owner is op or all(user is op for user, _ in self._uses(value))
 
     def _neighbours(self, value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
         """The operations that have a say in the order of a value, and its name there."""
         if isinstance(value, OpResult):
             yield value.op, value
+        yield from self._uses(value)
+
+    def _uses(self, value: SSAValue) -> Iterator[tuple[Operation, SSAValue]]:
         for name in (value, *self._all_names(value)):
             for use in name.uses:
                 op = use.operation

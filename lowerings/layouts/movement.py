@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.layouts.orders import (
@@ -23,7 +23,7 @@ from lowerings.layouts.orders import (
 from lowerings.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from xla_dialect import ops
 from xla_dialect.op import XlaOp, decode
-from xla_dialect.types import Array, byte_size, is_array
+from xla_dialect.types import Array, byte_size
 
 OrderOf: TypeAlias = Callable[[SSAValue], MemoryOrder]
 """The order that an array has, or may be given."""
@@ -125,7 +125,13 @@ def _bytes(value: SSAValue) -> int:
 
 
 def _arrays(values: Iterable[SSAValue]) -> Iterator[tuple[int, SSAValue]]:
-    return ((number, value) for number, value in enumerate(values) if is_array(value.type))
+    return (
+        (number, value) for number, value in enumerate(values) if isinstance(value.type, TensorType)
+    )
+
+
+def _rank(value: SSAValue) -> int:
+    return len(cast(Array, value.type).shape.data)
 
 
 def _out_of_default(op: Operation, order_of: OrderOf) -> int:
@@ -167,24 +173,25 @@ class _OneOrder(LayoutRule):
     """Result and operands of its rank are in one order."""
 
     def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        rank = len(sizes_of(op.results[0]))
-        if len(sizes_of(value)) != rank:
+        rank = _rank(op.results[0])
+        if _rank(value) != rank:
             return
         for other in (*op.operands, *op.results):
-            if other is not value and len(sizes_of(other)) == rank:
+            if other is not value and _rank(other) == rank:
                 yield _choice(other, order_of(value))
 
     def misplaced(
         self, op: Operation, order_of: OrderOf
     ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
         result = op.results[0]
-        wanted, rank = order_of(result), len(sizes_of(result))
+        wanted, rank = order_of(result), _rank(result)
         for index, operand in _arrays(op.operands):
-            if len(sizes_of(operand)) == rank:
-                if _choice(operand, wanted)[1] != order_of(operand):
-                    yield op, index, wanted
-            elif not order_of(operand).is_default:
-                yield op, index, MemoryOrder.default(len(sizes_of(operand)))
+            found = order_of(operand)
+            if _rank(operand) != rank:
+                if not found.is_default:
+                    yield op, index, MemoryOrder.default(_rank(operand))
+            elif found != wanted and found != _choice(operand, wanted)[1]:
+                yield op, index, wanted
 
 
 class _UntiledOrder(_OneOrder):
@@ -221,7 +228,7 @@ class _Reduce(LayoutRule):
         results = sum(
             _bytes(value)
             for value in op.results
-            if is_array(value.type) and order_of(value) != _choice(value, kept)[1]
+            if isinstance(value.type, TensorType) and order_of(value) != _choice(value, kept)[1]
         )
         return results + super().moved(op, order_of)
 

@@ -1,5 +1,6 @@
 """The same programs in row-major, column-major, padded, tiled and mixed layouts, run natively."""
 
+import re
 import subprocess
 from functools import cache
 from typing import Any
@@ -68,6 +69,16 @@ def test_numbers_are_the_same_when_callers_ask_for_layouts(name: str, style: str
     """Only parameters and results have layouts: the pass chooses the others."""
     given_arrays, expected = reference(name)
     program = compile_module(in_layouts(flat_module(name), STYLES[style], inside=False))
+    assert_close(program(*given_arrays), expected)
+
+
+@pytest.mark.parametrize("tiles", ["", ":T(2,2)"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_numbers_are_the_same_in_layouts_of_hlo_text(name: str, tiles: str) -> None:
+    """Every matrix of the text is column-major, those in tuples, calls, fusions and loops too."""
+    given_arrays, expected = reference(name)
+    text = re.sub(r"\[([0-9]+),([0-9]+)\]", rf"[\1,\2]{{0,1{tiles}}}", text_of(name))
+    program = compile_module(load_program(text, "hlo"))
     assert_close(program(*given_arrays), expected)
 
 
