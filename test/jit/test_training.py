@@ -34,7 +34,7 @@ def losses(backend: str | None) -> list[float]:
 
     def step(parameters: Any, state: Any, images: Any, labels: Any) -> Any:
         def loss(parameters: Any) -> Any:
-            logits = model.apply(parameters, images)
+            logits: Any = model.apply(parameters, images)
             return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 
         value, gradient = jax.value_and_grad(loss)(parameters)
