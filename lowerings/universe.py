@@ -28,6 +28,7 @@ _DIALECTS = {
 }
 
 _PASSES = {
+    "convert-stablehlo-to-xla": "lowerings.expand.stablehlo:ConvertStablehloToXlaPass",
     "xla-inline": "lowerings.simplify.inline:XlaInlinePass",
     "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
     "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",

@@ -253,6 +253,30 @@ def is_array(type_: Attribute) -> bool:
     return isinstance(type_, TensorType) and cast(Array, type_).element_type in BY_TYPE
 
 
+def as_array(type_: Attribute) -> Array | None:
+    """A type, if it is that of an array."""
+    return cast(Array, type_) if isinstance(type_, TensorType) else None
+
+
+def is_unbounded(type_: Attribute) -> bool:
+    """Whether a type is an array with a dynamic dimension that has no bound."""
+    return isinstance(type_, TensorType) and DYNAMIC_INDEX in extents(cast(Array, type_))
+
+
+def fits(found: Attribute, declared: Attribute) -> bool:
+    """Whether a type is the declared one, whose unbounded dimensions stand for any size."""
+    if found == declared or not is_unbounded(declared):
+        return compatible(found, declared)
+    if not isinstance(found, TensorType):
+        return False
+    sizes, wanted = extents(cast(Array, found)), extents(cast(Array, declared))
+    return (
+        cast(Array, found).element_type == cast(Array, declared).element_type
+        and len(sizes) == len(wanted)
+        and all(b in (a, DYNAMIC_INDEX) for a, b in zip(sizes, wanted, strict=True))
+    )
+
+
 def is_scalar(type_: Attribute, element_type: Attribute | None = None) -> bool:
     """Whether a type is an array of rank 0 (and of that element type, if given)."""
     if not isinstance(type_, TensorType):

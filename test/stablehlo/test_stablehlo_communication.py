@@ -84,10 +84,6 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
             "2 bounds for 1 dimensions",
         ),
         (
-            "stablehlo.negate %x : (tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<?>>",
-            "its dimensions are dynamic",
-        ),
-        (
             f"stablehlo.custom_call @f(%x) {{api_version = 9 : i32}} : {ONE_TO_ONE}",
             "api_version is 9, not 0 to 4",
         ),

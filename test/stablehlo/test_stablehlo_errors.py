@@ -165,7 +165,7 @@ WRONG_OPERATIONS = {
         "stride has 1 entries, size has 0"
     ),
     "%0 = §stablehlo.convolution(%a, %a) dim_numbers = [b, 0]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
-        "dimension_numbers #stablehlo.conv<b0_oi->bf> for a kernel of rank 2"
+        "dimension_numbers #stablehlo.conv<[b, 0]x[o, i]->[b, f]> for a kernel of rank 2"
     ),
     "%0 = stablehlo.convolution(%a, %a) dim_numbers = §[b, x]x[o, i]->[b, f], window = {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>": (
         "expected labels like bf01_oi01->bf01"

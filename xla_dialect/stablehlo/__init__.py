@@ -1,5 +1,17 @@
-"""StableHLO and CHLO, as JAX prints them,, read into the `xla` dialect."""
+"""StableHLO and CHLO, as JAX prints them, read into the `xla` dialect."""
 
-from xla_dialect.stablehlo.reader import CHLO, STABLEHLO, read_stablehlo
+from xla_dialect.stablehlo.reader import (
+    CHLO,
+    STABLEHLO,
+    convert_stablehlo,
+    read_stablehlo,
+    takes_dynamic_arguments,
+)
 
-__all__ = ["CHLO", "STABLEHLO", "read_stablehlo"]
+__all__ = [
+    "CHLO",
+    "STABLEHLO",
+    "convert_stablehlo",
+    "read_stablehlo",
+    "takes_dynamic_arguments",
+]

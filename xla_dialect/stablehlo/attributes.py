@@ -8,7 +8,7 @@ that stands in no table here is kept as its text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -18,9 +18,16 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     f64,
+    i1,
     i64,
 )
-from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    Data,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    TypeAttribute,
+)
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -101,7 +108,7 @@ class Bounds(Data[tuple[int | None, ...]]):
         printer.print_string(f"<{bounds}>")
 
 
-class Word(Data[str]):
+class Word(Data[str], SpacedOpaqueSyntaxAttribute):
     """A word of an enumeration; subclasses name the enumeration."""
 
     @classmethod
@@ -114,8 +121,8 @@ class Word(Data[str]):
         return word
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints `<WORD>`."""
-        printer.print_string(f"<{self.data}>")
+        """Prints the word: `#stablehlo<precision HIGH>`."""
+        printer.print_string(self.data)
 
 
 class Fields(Data[tuple[tuple[str, Attribute], ...]]):
@@ -144,9 +151,26 @@ class Fields(Data[tuple[tuple[str, Attribute], ...]]):
 
 
 def print_field(printer: Printer, name: str, value: Attribute) -> None:
-    """Prints `name = value`."""
+    """Prints `name = value`, as `parse_value` reads it."""
     printer.print_string(f"{name} = ")
-    printer.print_attribute(value)
+    match value:
+        case DenseArrayBase():
+            numbers = cast("DenseArrayBase[Any]", value).get_values()
+            printer.print_string(f"[{', '.join(map(str, numbers))}]")
+        case IntegerAttr():
+            number = cast("IntegerAttr[Any]", value)
+            is_flag = number.type == i1
+            printer.print_string(
+                str(bool(number.value.data)).lower() if is_flag else str(number.value.data)
+            )
+        case FloatAttr():
+            printer.print_string(repr(cast("FloatAttr[Any]", value).value.data))
+        case Word():
+            printer.print_string(f"#{value.name}<{value.data}>")
+        case StringAttr():
+            printer.print_string(value.data)
+        case _:
+            printer.print_attribute(value)
 
 
 def parse_value(parser: AttrParser) -> Attribute:
@@ -218,8 +242,10 @@ class ConvolutionNumbers(Data[str]):
         return "".join(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_label))
 
     def print_parameter(self, printer: Printer) -> None:
-        """Prints the labels."""
-        printer.print_string(f"<{self.data}>")
+        """Prints what `parse_parameter` parses."""
+        sides, result = self.data.split("->")
+        lhs, rhs = (f"[{', '.join(side)}]" for side in sides.split("_"))
+        printer.print_string(f"<{lhs}x{rhs}->[{', '.join(result)}]>")
 
 
 @irdl_attr_definition

@@ -31,7 +31,7 @@ from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.elementwise import COMPARISON, one_to_one
@@ -44,7 +44,9 @@ from xla_dialect.types import (
     Array,
     ElementClass,
     array,
+    as_array,
     element_class,
+    fits,
     spell,
 )
 from xla_dialect.violation import Violation
@@ -67,8 +69,9 @@ def typed_operands(
     found = as_array(first)
     if found is None or not element_class(found.element_type) & allowed:
         op.fail(f"an operand is {spell(first)}, expected an array of {allowed.describe()}")
+    agree = all(operand.type == first for operand in operands)
     for type_ in [*(operand.type for operand in operands), *types]:
-        if type_ != first:
+        if not agree or not fits(first, type_):
             op.fail(f"takes and returns one type, found {spell(first)} and {spell(type_)}")
     return operands
 
@@ -176,7 +179,7 @@ def infinite(test: Formula) -> Convert:
         operands = typed_operands(op, conversion, FLOAT, ())
         result = test(Terms(conversion, cast(Array, operands[0].type)).of(operands[0]))
         declared = conversion.result_types(op)[0]
-        if result.type != declared:
+        if not fits(result.type, declared):
             op.fail(f"declared {spell(declared)}, expected {spell(result.type)}")
         return [result.value]
 
@@ -243,7 +246,9 @@ def broadcasting_formula(formula: Formula) -> Convert:
     def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         operands = stretched_operands(op, conversion)
         declared = conversion.result_types(op)[0]
-        types = {operand.type for operand in operands} | {declared}
+        types = {operand.type for operand in operands}
+        if not fits(operands[0].type, declared):
+            types.add(declared)
         element = element_class(cast(Array, operands[0].type).element_type)
         if len(types) != 1 or not element & FLOAT:
             op.fail(f"takes and returns floats of one type, found {', '.join(map(spell, types))}")
@@ -295,11 +300,11 @@ def convert_constant_like(op: SourceOp, conversion: Conversion) -> Sequence[SSAV
         op.fail("takes an array")
     scalar = TensorType(cast(Attribute, number.type), ())
     expected = array(scalar.element_type, sizes_of(operand))
-    if declared != expected:
+    if not fits(expected, declared):
         op.fail(f"declared {spell(declared)}, expected {spell(expected)}")
     literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [number.value.data])
     op.properties["value"] = literal
-    return convert_constant(op, conversion, scalar)
+    return convert_constant(op, conversion, expected, scalar)
 
 
 def parse_scan(parser: Parser, op_class: type[SourceOp]) -> SourceOp:

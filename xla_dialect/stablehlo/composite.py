@@ -50,6 +50,8 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     decomposition = op.take("decomposition")
     if not isinstance(decomposition, SymbolRefAttr) or decomposition.nested_references.data:
         op.fail(f"decomposition is {decomposition}, not the name of a function")
+    operands = conversion.operands(op)
+    function = conversion.function_to_inline(decomposition.root_reference.data, operands)
     attributes = op.take("composite_attributes")
     if attributes is not None and not isinstance(attributes, DictionaryAttr):
         op.fail(f"composite_attributes is {attributes}, not a dictionary")
@@ -63,10 +65,12 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
         kept = DictionaryAttr(
             {"composite.name": StringAttr(name), "composite.version": StringAttr(str(version))}
         )
+    if function is not None:
+        return conversion.inline_call(op, function)
     op.attributes["xla.frontend_attributes"] = kept
     return conversion.emit(
         CallOp,
-        conversion.operands(op),
+        operands,
         conversion.result_types(op),
         {"to_apply": decomposition, "is_composite": BoolAttr.from_bool(True)},
     )

@@ -12,7 +12,7 @@ from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import Fields, Property, Special, integers, same
 from xla_dialect.stablehlo.source import Row, SourceOp
-from xla_dialect.stablehlo.syntax import fields_clause, form, pair_clause, words_clause
+from xla_dialect.stablehlo.syntax import Gathered, fields_clause, form, pair_clause, words_clause
 
 _DIMENSIONS = {
     "lhs_batch_dims": "lhs_batching_dimensions",
@@ -118,6 +118,7 @@ ROWS: Mapping[str, Row] = {
             ),
             precision=_PRECISION,
             algorithm=fields_clause("algorithm", "dot_algorithm"),
+            gathered=Gathered("dot_dimension_numbers", "dot", tuple(_DIMENSIONS.values())),
         ),
         Special(_DOT, convert_dot_general),
         operands=2,

@@ -72,12 +72,9 @@ def parse_while(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 
 def convert_while(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.while` carries its values one by one."""
-    return conversion.emit(
-        WhileOp,
-        conversion.operands(op),
-        conversion.result_types(op),
-        regions=conversion.regions(op),
-    )
+    operands = conversion.operands(op)
+    regions = conversion.regions(op, [operand.type for operand in operands])
+    return conversion.emit(WhileOp, operands, conversion.result_types(op), regions=regions)
 
 
 def convert_if(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,17 +9,18 @@ from typing import NoReturn, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     UNKNOWN_LOC,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     FileLineColLoc,
     FunctionType,
-    IntAttr,
     LocationAttr,
     ModuleOp,
     NoneAttr,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     TupleType,
     UnknownLoc,
@@ -29,25 +28,36 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
+from xla_dialect.stablehlo.places import Places
+from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
     TokenType,
+    as_array,
     element_class,
     element_count,
     extents,
+    fits,
+    is_unbounded,
+    spell_all,
 )
+from xla_dialect.types import array as array_of
 
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
+
+MAX_CALL_DEPTH = 64
+"""Calls of functions with unbounded dimensions do not nest deeper."""
 
 NO_DIMENSIONS = DenseArrayBase.from_list(i64, ())
 """The empty list of dimensions."""
@@ -63,42 +73,70 @@ def _dimension_list(values: tuple[int, ...]) -> Attribute:
     return DenseArrayBase.from_list(i64, values)
 
 
-_number = lru_cache(4096)(IntAttr)
-"""Numbers of lines and columns, which recur."""
-
-
-def as_array(type_: Attribute) -> Array | None:
-    """A type, if it is that of an array."""
-    return cast(Array, type_) if isinstance(type_, TensorType) else None
-
-
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
     """The dimension sizes of an array type, bounds where dynamic; none of any other."""
     return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
 
 
+def is_dynamic(op: Operation) -> bool:
+    """Whether a function takes or returns arrays of unbounded size."""
+    type_ = op.properties.get("function_type")
+    return isinstance(type_, FunctionType) and any(
+        map(is_unbounded, (*type_.inputs.data, *type_.outputs.data))
+    )
+
+
+def takes_dynamic(op: Operation) -> bool:
+    """Whether a public function takes arrays of unbounded size."""
+    type_ = op.properties.get("function_type")
+    return (
+        isinstance(type_, FunctionType)
+        and not is_private(op)
+        and any(map(is_unbounded, type_.inputs.data))
+    )
+
+
+def is_private(op: Operation) -> bool:
+    """Whether a function is called from its module only."""
+    return op.properties.get("sym_visibility") == StringAttr("private")
+
+
+def _sized_like(source: Attribute, declared: Attribute) -> Attribute:
+    """The declared type, its unbounded dimensions those of another array of that rank."""
+    mine, theirs = as_array(source), as_array(declared)
+    if mine is None or theirs is None or len(extents(mine)) != len(extents(theirs)):
+        return declared
+    sizes = [
+        a if b == DYNAMIC_INDEX else b for a, b in zip(extents(mine), extents(theirs), strict=True)
+    ]
+    return array_of(theirs.element_type, sizes)
+
+
+def _returns(found: Attribute, declared: Attribute) -> bool:
+    """Whether a function with a declared result returns this type: bounds are part of it."""
+    return fits(found, declared) if is_unbounded(declared) else found == declared
+
+
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 
-    def __init__(
-        self,
-        text: str,
-        file_name: str,
-        positions: Mapping[Operation, int],
-        resource: Callable[[str], str | None],
-    ):
+    def __init__(self, places: Places, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
         """Operations whose location the text gives; until verified they have their place in it."""
         self.resource = resource
         """Looks up a resource of the text: a hexadecimal string, or None."""
-        self._positions = positions
-        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._file = StringAttr(file_name)
+        self._places = places
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
+        self._shapes = ShapeValues()
+        self._functions: dict[str, func.FuncOp] = {}
+        self._inlined: list[str] = []
+        self._refines = False
+        """Whether there is an array type with an unbounded dimension, to be refined."""
+        self._current: Operation | None = None
         self._meshes: dict[str, Attribute] = {}
         self._block = Block()
-        self._location = FileLineColLoc(self._file, IntAttr(1), IntAttr(1))
+        self._location = places.start
 
     # What rows use
 
@@ -111,14 +149,35 @@ class Conversion:
         regions: Sequence[Region] = (),
     ) -> Sequence[SSAValue]:
         """Adds an operation at the current place and returns its results."""
-        return self.add(
-            op_class.create(
-                operands=operands,
-                result_types=result_types,
-                properties=properties or {},
-                regions=regions,
-            )
+        op = op_class.create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties or {},
+            regions=regions,
         )
+        if self._refines and any(map(is_unbounded, result_types)):
+            self._refine(op, result_types)
+        return self.add(op)
+
+    def _refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
+        """Gives an operation the result types that follow from its operands."""
+        source = cast(Operation, self._current)
+        if op.contract().takes_declared and op.operands:
+            # What the operands do not say, the element type, is declared; the sizes are theirs.
+            op.set_result_types([_sized_like(op.operands[0].type, type_) for type_ in declared])
+        try:
+            types = op.infer_types()
+        except VerifyException as error:
+            raise SourceError(source, str(error)) from None
+        if len(types) != len(declared) or not all(map(fits, types, declared)):
+            raise SourceError(source, f"declared {spell_all(declared)}, found {spell_all(types)}")
+        if any(map(is_unbounded, types)):
+            raise SourceError(source, f"result {spell_all(types)}: its dimensions are dynamic")
+        op.set_result_types(types)
+
+    def constant_integers(self, value: SSAValue) -> tuple[int, ...] | None:
+        """The elements of an array of integers, None where they depend on the arguments."""
+        return self._shapes.integers(value)
 
     def add(self, op: Operation) -> Sequence[SSAValue]:
         """Adds an operation at the current place and returns its results."""
@@ -141,16 +200,22 @@ class Conversion:
             found = self._types[type_] = self._convert_type(type_, op)
         return found
 
-    def region(self, region: Region, op: Operation) -> Region:
-        """The computation for a region of a parsed operation."""
+    def region(
+        self, region: Region, op: Operation, types: Sequence[Attribute] | None = None
+    ) -> Region:
+        """
+        The computation for a region of a parsed operation.
+
+        `types` are those of what it is applied to: they replace declared ones without bounds.
+        """
         block = region.first_block
         if block is None or block.next_block is not None:
             raise SourceError(op, f"a region has {len(region.blocks)} blocks instead of one")
-        return Region(self._convert_block(block, op, "stablehlo.return"))
+        return Region(self._convert_block(block, op, "stablehlo.return", types))
 
-    def regions(self, op: Operation) -> list[Region]:
-        """The computations for all regions of a parsed operation."""
-        return [self.region(region, op) for region in op.regions]
+    def regions(self, op: Operation, types: Sequence[Attribute] | None = None) -> list[Region]:
+        """The computations for all regions of a parsed operation; see `region`."""
+        return [self.region(region, op, types) for region in op.regions]
 
     def inline(
         self, region: Region, op: Operation, arguments: Sequence[SSAValue], terminator: str
@@ -161,13 +226,65 @@ class Conversion:
         if block is None or block.next_block is not None or last is None or last.name != terminator:
             raise SourceError(op, f"its region is not one block that ends with {terminator}")
         for old, new in zip(block.args, arguments, strict=True):
-            if self.type(old.type, op) != new.type:
+            if not fits(new.type, self.type(old.type, op)):
                 raise SourceError(op, f"its region takes {old.type} where {new.type} is given")
             self._values[old] = new
         for inner in block.ops:
             if inner is not last:
                 self._convert_operation(inner)
         return self.operands(last)
+
+    def function_to_inline(self, name: str, operands: Sequence[SSAValue]) -> func.FuncOp | None:
+        """
+        The function of this name, if a call of it has no place in a program of static shapes.
+
+        That is one with arrays of unbounded size, or one that computes sizes.
+        """
+        function = self._functions.get(name)
+        if function is None or not self._refines:
+            return None
+        computes_sizes = bool(operands) and all(
+            self._shapes.integers(operand) is not None for operand in operands
+        )
+        return function if computes_sizes or is_dynamic(function) else None
+
+    def inline_call(self, op: Operation, function: func.FuncOp) -> list[SSAValue]:
+        """
+        What a function computes on the operands of a call, in the place of the call.
+
+        Its types, and the constants that shapes are made of, follow from the operands.
+        """
+        name = function.sym_name.data
+        if name in self._inlined or len(self._inlined) >= MAX_CALL_DEPTH:
+            raise SourceError(op, f"calls of @{name} are recursive, or too deep")
+        operands = self.operands(op)
+        if len(function.args) != len(operands):
+            raise SourceError(op, f"@{name} takes {len(function.args)} operands")
+        # Conversion takes operations apart: every call needs its own.
+        body = function.body.clone()
+        self._places.copy(function.body, body)
+        self._inlined.append(name)
+        results = self.inline(body, op, operands, "func.return")
+        self._inlined.pop()
+        declared = self.result_types(op)
+        if len(results) != len(declared) or not all(
+            fits(value.type, type_) for value, type_ in zip(results, declared, strict=True)
+        ):
+            raise SourceError(op, f"@{name} returns other types than {spell_all(declared)}")
+        return results
+
+    def computation(self, name: str, op: Operation) -> Region:
+        """What a function of the module computes, as the computation of an operation."""
+        function = self._functions.get(name)
+        if function is None or is_dynamic(function) or not function.body.blocks:
+            raise SourceError(op, f"there is no function @{name} with static types and a body")
+        outer = self._block
+        block = self._block = Block(arg_types=[self.type(a.type, op) for a in function.args])
+        body = function.body.clone()
+        self._places.copy(function.body, body)
+        self.emit(ReturnOp, self.inline(body, op, block.args, "func.return"), ())
+        self._block = outer
+        return Region(block)
 
     def mesh(self, name: str) -> str | None:
         """The text of a mesh of the module."""
@@ -176,18 +293,28 @@ class Conversion:
 
     # The walk
 
-    def module(self, module: ModuleOp) -> ModuleOp:
-        """The module of `func.func` with operations of the `xla` dialect inside."""
+    def module(
+        self, module: ModuleOp, argument_types: Sequence[Attribute] | None = None
+    ) -> ModuleOp:
+        """
+        The module of `func.func` with operations of the `xla` dialect inside.
+
+        `argument_types` are those of public functions whose parameters have unbounded dimensions;
+        private functions of that kind are put in the place of their calls.
+        """
         kept = portable_entries(module.attributes)
         functions: dict[str, func.FuncOp] = {}
         for op in module.ops:
             if isinstance(op, SourceOp) and op.name == MESH:
                 name, mesh = op.text("sym_name"), op.take("mesh")
                 self._meshes[name] = StringAttr("") if mesh is None else _portable(mesh)
+            elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
+                self._functions[op.sym_name.data] = op
         for op in module.ops:
-            if op.name == MESH:
+            if op.name == MESH or (is_dynamic(op) and is_private(op)):
                 continue
-            function = self._convert_function(op)
+            given = argument_types if takes_dynamic(op) else None
+            function = self._convert_function(op, given)
             name = function.sym_name.data
             if name in functions:
                 raise SourceError(op, f"there is a function @{name} already")
@@ -196,7 +323,9 @@ class Conversion:
             kept["sdy.meshes"] = DictionaryAttr(self._meshes)
         return ModuleOp(functions.values(), kept, module.sym_name)
 
-    def _convert_function(self, op: Operation) -> func.FuncOp:
+    def _convert_function(
+        self, op: Operation, argument_types: Sequence[Attribute] | None
+    ) -> func.FuncOp:
         if not isinstance(op, func.FuncOp):
             raise SourceError(op, "a module contains functions only")
         type_ = op.properties.get("function_type")
@@ -208,10 +337,20 @@ class Conversion:
         self._location = self._place_of(op)
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
+        if argument_types is not None:
+            if len(argument_types) != len(inputs) or not all(map(fits, argument_types, inputs)):
+                given = spell_all(argument_types)
+                raise SourceError(op, f"takes {spell_all(inputs)}, the arguments are {given}")
+            inputs = list(argument_types)
+        self._current = op
+        body = self._convert_body(op, inputs, outputs)
+        returned = None if body.first_block is None else body.first_block.last_op
+        if returned is not None:
+            outputs = [value.type for value in returned.operands]
         result = func.FuncOp(
             op.sym_name.data,
             (inputs, outputs),
-            self._convert_body(op, inputs, outputs),
+            body,
             op.sym_visibility,
             arg_attrs=self._attributes_of_values(op, "arg_attrs", len(inputs)),
             res_attrs=self._attributes_of_values(op, "res_attrs", len(outputs)),
@@ -230,14 +369,17 @@ class Conversion:
             return Region()
         if block.next_block is not None:
             raise SourceError(op, "a function body has one block")
-        body = self._convert_block(block, op, "func.return")
-        if list(body.arg_types) != list(inputs):
+        if len(block.args) != len(inputs) or not all(
+            fits(mine, self.type(argument.type, op))
+            for mine, argument in zip(inputs, block.args, strict=True)
+        ):
             raise SourceError(op, "the arguments of the body differ from the function type")
-        returned = cast(Operation, body.last_op)
-        if [value.type for value in returned.operands] != list(outputs):
+        body = self._convert_block(block, op, "func.return", inputs)
+        returned = [value.type for value in cast(Operation, body.last_op).operands]
+        if len(returned) != len(outputs) or not all(map(_returns, returned, outputs)):
             raise SourceError(
                 cast(Operation, block.last_op),
-                f"returns {_list_of([v.type for v in returned.operands])}, the function type of "
+                f"returns {_list_of(returned)}, the function type of "
                 f"@{op.sym_name.data} says {_list_of(outputs)}",
             )
         return Region(body)
@@ -258,10 +400,22 @@ class Conversion:
             return None
         return ArrayAttr(DictionaryAttr(portable_entries(entry.data)) for entry in found)
 
-    def _convert_block(self, block: Block, parent: Operation, terminator: str) -> Block:
+    def _convert_block(
+        self,
+        block: Block,
+        parent: Operation,
+        terminator: str,
+        given: Sequence[Attribute] | None = None,
+    ) -> Block:
         """The block with all its operations converted; it has to end with the terminator."""
         outer = self._block, self._location
-        result = self._block = Block(arg_types=[self.type(a.type, parent) for a in block.args])
+        types = [self.type(a.type, parent) for a in block.args]
+        if given is not None and len(given) == len(types):
+            types = [
+                mine if is_unbounded(type_) and fits(mine, type_) else type_
+                for mine, type_ in zip(given, types, strict=True)
+            ]
+        result = self._block = Block(arg_types=types)
         for old, new in zip(block.args, result.args, strict=True):
             self._define(old, new)
             new.location = old.location
@@ -278,6 +432,7 @@ class Conversion:
 
     def _convert_operation(self, op: Operation) -> None:
         self._location = self._place_of(op)
+        self._current = op
         before = self._block.last_op
         convert = _OTHER_OPERATIONS.get(op.name)
         if convert is not None:
@@ -304,12 +459,7 @@ class Conversion:
 
     def _place_of(self, op: Operation) -> FileLineColLoc:
         """Where an operation stands; one that has no place of its own is where we are."""
-        offset = self._positions.get(op)
-        if offset is None:
-            return self._location
-        line = bisect_right(self._line_starts, offset)
-        column = offset - self._line_starts[line - 1] + 1
-        return FileLineColLoc(self._file, _number(line), _number(column))
+        return self._places.of(op) or self._location
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
         """Notes the location that the text gives to the operations after `before`."""
@@ -347,9 +497,9 @@ class Conversion:
             except LayoutError as error:
                 fail(str(error))
         sizes = extents(array)
-        if any(size < 0 for size in sizes):
-            fail("its dimensions are dynamic")
-        if element_count([size for size in sizes if size]) > MAX_ELEMENTS:
+        if DYNAMIC_INDEX in sizes:
+            self._refines = True
+        if element_count([size for size in sizes if size > 0]) > MAX_ELEMENTS:
             raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
         return array
 
@@ -415,9 +565,12 @@ def _check_properties(op: Operation, known: Sequence[str]) -> None:
 
 def _convert_call(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     callee = op.properties.get("callee")
-    if callee is None:
+    if not isinstance(callee, SymbolRefAttr):
         raise SourceError(op, "callee is missing")
     _check_properties(op, ("callee",))
+    function = conversion.function_to_inline(callee.root_reference.data, conversion.operands(op))
+    if function is not None:
+        return conversion.inline_call(op, function)
     return conversion.emit(
         CallOp, conversion.operands(op), conversion.result_types(op), {"to_apply": callee}
     )

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerType,
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -20,7 +19,7 @@ from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
 from xla_dialect.stablehlo.correspondence import integer, named, same
-from xla_dialect.stablehlo.source import MAX_LIST, Row, SourceOp
+from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause
 from xla_dialect.types import Array
 from xla_dialect.xdsl_workarounds import elements_of_bytes
@@ -47,12 +46,16 @@ def _type_of_literal(value: Attribute) -> Attribute | None:
 
 
 def convert_constant(
-    op: SourceOp, conversion: Conversion, one_value: Attribute | None = None
+    op: SourceOp,
+    conversion: Conversion,
+    wanted: Attribute | None = None,
+    one_value: Attribute | None = None,
 ) -> Sequence[SSAValue]:
     """
     A constant; one value everywhere becomes a scalar that is broadcast.
 
-    `one_value`: the scalar type of a value that stands for an array of it.
+    `wanted`: the type, if not the declared one; `one_value`: the scalar type of a value that stands
+    for an array of it.
     """
     value = op.take("value")
     if isinstance(value, DenseResourceAttr):
@@ -60,7 +63,7 @@ def convert_constant(
     if not isinstance(value, DenseIntOrFPElementsAttr):
         op.fail(f"value is {value}, not a dense literal")
     value = cast("DenseIntOrFPElementsAttr[Any]", value)
-    declared = conversion.result_types(op)
+    declared = conversion.result_types(op) if wanted is None else [wanted]
     found = conversion.type(cast(Attribute, value.type), op)
     if found not in (declared[0], one_value):
         op.fail(f"value has type {found}, the result {declared[0]}")
@@ -72,20 +75,6 @@ def convert_constant(
     literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
     constant = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
     return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
-
-
-def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
-    """The integers of an array of rank 1 that is a constant; None for any other value."""
-    owner, count = value.owner, 1
-    if isinstance(owner, BroadcastOp):
-        count, owner = math.prod(cast(Array, value.type).get_shape()), owner.operand.owner
-    if not isinstance(owner, ConstantOp) or count > MAX_LIST:
-        return None
-    literal = cast("DenseIntOrFPElementsAttr[Any]", owner.value)
-    if not isinstance(literal.get_element_type(), IntegerType):
-        return None
-    numbers: tuple[int, ...] = literal.get_values()
-    return numbers * count
 
 
 def resolve_resource(

@@ -13,9 +13,11 @@ from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAtt
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.stablehlo.attributes import Fields
-from xla_dialect.stablehlo.conversion import Conversion, as_array
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS
 from xla_dialect.stablehlo.source import Row, SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.types import as_array
 
 _API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
@@ -112,13 +114,19 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
     version = op.integer("api_version", 1)
     if not 0 <= version < len(_API_VERSIONS):
         op.fail(f"api_version is {version}, not 0 to {len(_API_VERSIONS) - 1}")
+    target = op.text("call_target_name")
+    check_layouts(op)
+    replaced = DYNAMIC_CALLS.get(target)
+    if replaced is not None:
+        for name in ("backend_config", "has_side_effect"):
+            op.take(name)
+        return replaced(op, conversion)
     properties: dict[str, Attribute] = {
-        "custom_call_target": StringAttr(op.text("call_target_name")),
+        "custom_call_target": StringAttr(target),
         "custom_call_has_side_effect": BoolAttr.from_bool(op.flag("has_side_effect")),
     }
     if version != 1:
         properties["api_version"] = CustomCallApiVersionAttr(_API_VERSIONS[version])
-    check_layouts(op)
     config = op.take("backend_config")
     if config is not None and isinstance(config, DictionaryAttr) != (version == _TYPED):
         op.fail(f"backend_config is {config}, which does not go with api_version {version}")

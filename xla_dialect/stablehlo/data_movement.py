@@ -52,11 +52,16 @@ def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 
 def convert_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """Sizes of 1 that are stretched are first dropped by a reshape: `xla.broadcast` has none."""
+    return broadcast_in_dim(op, conversion, conversion.result_types(op)[0])
+
+
+def broadcast_in_dim(
+    op: SourceOp, conversion: Conversion, declared: Attribute
+) -> Sequence[SSAValue]:
+    """Emits the broadcast of the first operand to a type."""
     dimensions = op.integers("broadcast_dimensions")
-    for hint in ("known_expanding_dimensions", "known_nonexpanding_dimensions"):
-        op.take(hint)
-    operand, declared = conversion.operands(op)[0], conversion.result_types(op)
-    sizes, target = sizes_of(operand.type), sizes_of(declared[0])
+    operand = conversion.operands(op)[0]
+    sizes, target = sizes_of(operand.type), sizes_of(declared)
     stretched = [
         i
         for i, (size, d) in enumerate(zip(sizes, dimensions, strict=False))
@@ -71,7 +76,7 @@ def convert_broadcast_in_dim(op: SourceOp, conversion: Conversion) -> Sequence[S
         operand = conversion.emit(xla.ReshapeOp, [operand], [reshaped])[0]
         dimensions = tuple(dimensions[i] for i in kept)
     return conversion.emit(
-        xla.BroadcastOp, [operand], declared, {"dimensions": dimension_list(dimensions)}
+        xla.BroadcastOp, [operand], [declared], {"dimensions": dimension_list(dimensions)}
     )
 
 

@@ -36,6 +36,16 @@ _SCATTER_LISTS = (
 )
 
 
+GATHER = same(
+    GatherOp,
+    named(
+        *(integers(name, ()) for name in _GATHER_LISTS),
+        integer("index_vector_dim", 0),
+        integers("slice_sizes"),
+        flag("indices_are_sorted"),
+    ),
+    fields=Fields("dimension_numbers", "stablehlo.gather", (*_GATHER_LISTS, "index_vector_dim")),
+)
 _SCATTER = same(
     ScatterOp,
     named(
@@ -67,18 +77,7 @@ def convert_scatter(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 ROWS: Mapping[str, Row] = {
     "stablehlo.gather": Row(
         None,
-        same(
-            GatherOp,
-            named(
-                *(integers(name, ()) for name in _GATHER_LISTS),
-                integer("index_vector_dim", 0),
-                integers("slice_sizes"),
-                flag("indices_are_sorted"),
-            ),
-            fields=Fields(
-                "dimension_numbers", "stablehlo.gather", (*_GATHER_LISTS, "index_vector_dim")
-            ),
-        ),
+        GATHER,
         operands=2,
     ),
     "stablehlo.scatter": Row(None, Special(_SCATTER, convert_scatter), results=None, regions=1),

@@ -27,10 +27,10 @@ from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.collectives import take_groups
 from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
-from xla_dialect.types import Array, ElementClass, array, element_class
+from xla_dialect.types import Array, ElementClass, array, as_array, element_class, fits
 
 
 def sum_of_two(element_type: Attribute) -> Region:
@@ -122,7 +122,7 @@ def take_config(op: SourceOp, inputs: int) -> tuple[list[str], str]:
 def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Sequence[SSAValue]:
     """The value, if it has the declared type."""
     declared = conversion.result_types(op)[0]
-    if value.type != declared:
+    if not fits(value.type, declared):
         op.fail(f"declared {declared}, einsum_config gives {value.type}")
     return [value]
 

@@ -33,11 +33,11 @@ from xla_dialect.ops.data_movement import DynamicSliceOp
 from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
 from xla_dialect.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
-from xla_dialect.stablehlo.conversion import Conversion, as_array, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
-from xla_dialect.types import BY_NAME, Array, array
+from xla_dialect.types import BY_NAME, Array, array, as_array
 
 _U32 = BY_NAME["u32"].type
 _CHANNEL = IntegerAttr(1, i64)

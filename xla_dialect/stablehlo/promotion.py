@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute, Region, SSAValue
 
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.stablehlo.conversion import Conversion, as_array
-from xla_dialect.types import BY_TYPE, ElementClass, array_like
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.types import BY_TYPE, ElementClass, array_like, as_array
 
 _INTEGERS = ElementClass.INTEGER | ElementClass.PRED
 

@@ -15,7 +15,6 @@ from xla_dialect.attributes import (
 from xla_dialect.ops import random as xla
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
 from xla_dialect.stablehlo.correspondence import same, word
-from xla_dialect.stablehlo.creation import constant_integers
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
 from xla_dialect.types import spell
@@ -37,7 +36,7 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if word not in _DISTRIBUTIONS:
         op.fail(f"rng_distribution is {word or 'missing'}")
     declared, operands = conversion.result_types(op), conversion.operands(op)
-    sizes = constant_integers(operands[2])
+    sizes = conversion.constant_integers(operands[2])
     if sizes is not None and sizes != sizes_of(declared[0]):
         op.fail(f"declared {spell(declared[0])}, the sizes are {list(sizes)}")
     return conversion.emit(

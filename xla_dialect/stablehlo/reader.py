@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.ir import Dialect, Operation
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnknownLoc
+from xdsl.dialects.func import Func, FuncOp
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
@@ -41,10 +41,11 @@ from xla_dialect.stablehlo import (
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, takes_dynamic
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.source import Row, SourceError, classes_of
-from xla_dialect.verification import InvalidProgram, verify
+from xla_dialect.stablehlo.places import Places
+from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
+from xla_dialect.verification import InvalidProgram, invalid_program, verify
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,
@@ -82,9 +83,15 @@ SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"))
 """Shardy as a dialect whose operations only parse."""
 
 
-def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
+def read_stablehlo(
+    text: str, file_name: str = "<input>", argument_types: Sequence[Attribute] | None = None
+) -> ModuleOp:
     """
     Reads StableHLO, as `jax.jit(f).lower(...).as_text()` prints it or in generic form.
+
+    A program whose public functions take arrays of unbounded size is read for arguments of
+    `argument_types`. Without them, or where a shape depends on the values of arguments, the module
+    keeps the operations of StableHLO; `convert_stablehlo` may go on with it.
 
     Returns a verified module of functions (`main` is the entry) with operations of the `xla`
     dialect. What is not interpreted stays as attributes: `jax.result_info`, `mhlo.sharding`, ...
@@ -93,9 +100,15 @@ def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
     """
     resources = OpAsmDialectInterface()
     module, positions = _parse(text, file_name, _context(resources))
-    conversion = Conversion(text, file_name, positions, resources.lookup)
+    places = Places(text, file_name, positions)
+    if argument_types is None and takes_dynamic_arguments(module):
+        return _unresolved(module, places)
+    conversion = Conversion(places, resources.lookup)
     try:
-        result = conversion.module(module)
+        result = conversion.module(module, argument_types)
+    except UnknownShape:
+        module, positions = _parse(text, file_name, _context(resources))
+        return _unresolved(module, Places(text, file_name, positions))
     except SourceError as error:
         offset = _offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
@@ -106,6 +119,37 @@ def read_stablehlo(text: str, file_name: str = "<input>") -> ModuleOp:
     for op, location in conversion.explicit_locations:
         op.location = location
     return result
+
+
+def convert_stablehlo(
+    module: ModuleOp, argument_types: Sequence[Attribute] | None = None
+) -> ModuleOp:
+    """
+    The `xla` operations for a module that `read_stablehlo` left as StableHLO; takes it apart.
+
+    Raises InvalidProgram where sizes are still not known, or something else is wrong.
+    """
+    conversion = Conversion(Places(), lambda key: None)
+    try:
+        result = conversion.module(module, argument_types)
+    except SourceError as error:
+        raise invalid_program(error.op, str(error), {}) from None
+    verify(result)
+    return result
+
+
+def takes_dynamic_arguments(module: ModuleOp) -> bool:
+    """Whether a public function has to know its arguments before its arrays have sizes."""
+    return any(isinstance(op, FuncOp) and takes_dynamic(op) for op in module.ops)
+
+
+def _unresolved(module: ModuleOp, places: Places) -> ModuleOp:
+    """The parsed module, its operations with their places."""
+    for op in module.walk():
+        place = places.of(op)
+        if place is not None and isinstance(op.location, UnknownLoc):
+            op.location = place
+    return module
 
 
 def _context(resources: OpAsmDialectInterface) -> Context:
@@ -119,7 +163,7 @@ def _context(resources: OpAsmDialectInterface) -> Context:
     return context
 
 
-def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, Mapping[Operation, int]]:
+def _parse(text: str, file_name: str, context: Context) -> tuple[ModuleOp, dict[Operation, int]]:
     """
     Parses the text; returns the module and where its operations stand.
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
+from xdsl.traits import IsTerminator
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo.attributes import Fields, Word
@@ -37,6 +38,13 @@ class SourceError(XlaError):
     def __init__(self, op: Operation, message: str):
         self.op = op
         super().__init__(f"{op.name}: {message}")
+
+
+class UnknownShape(SourceError):
+    """A shape that depends on the arguments of the program."""
+
+    def __init__(self, op: Operation, position: int):
+        super().__init__(op, f"operand {position} says a shape, but depends on the arguments")
 
 
 Form: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"
@@ -205,8 +213,15 @@ def classes_of(rows: Mapping[str, Row], dialect: str) -> list[type[Operation]]:
         type(
             f"{name.title().replace('_', '').replace('.', '')}Op",
             (SourceOp,),
-            {"name": name, "row": row},
+            {"name": name, "row": row} | ({"traits": _TERMINATOR} if _ends_a_block(name) else {}),
         )
         for name, row in rows.items()
         if name.startswith(f"{dialect}.")
     ]
+
+
+_TERMINATOR = OpTraits(lambda: (IsTerminator(),))
+
+
+def _ends_a_block(name: str) -> bool:
+    return name.endswith(".return")

@@ -245,6 +245,22 @@ def parse_attributes_and_types(
 
 
 @dataclass(frozen=True)
+class Gathered:
+    """An attribute with fields that the custom form writes as clauses."""
+
+    name: str
+    """Of the property."""
+    attribute: str
+    """In the table of attributes with fields."""
+    fields: Sequence[str]
+
+    def gather(self, properties: dict[str, Attribute]) -> None:
+        """Puts the fields among the properties into one property."""
+        given = tuple((f, properties.pop(f)) for f in self.fields if f in properties)
+        properties[self.name] = FIELDS[self.attribute](given)
+
+
+@dataclass(frozen=True)
 class CustomForm:
     """The form of an operation; as a function it parses it."""
 
@@ -255,6 +271,7 @@ class CustomForm:
     """By keyword."""
     words_before: int = 0
     """How many of the bare words stand before the operands; the others follow them."""
+    gathered: Gathered | None = None
 
     def __call__(self, parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         """Parses what follows the name of an operation."""
@@ -285,6 +302,8 @@ class CustomForm:
 
         parser.parse_optional_undelimited_comma_separated_list(parse_optional_item, parse_item)
         attributes, values, results = parse_attributes_and_types(parser, operands, self.types)
+        if self.gathered is not None:
+            self.gathered.gather(properties)
         return op_class.create(
             operands=values, result_types=results, properties=properties, attributes=attributes
         )
@@ -309,7 +328,8 @@ def form(
     types: TypeRule = same_type,
     words: Sequence[tuple[str, str]] = (),
     words_before: int = 0,
+    gathered: Gathered | None = None,
     **clauses: Clause,
 ) -> CustomForm:
     """The form of an operation, see `CustomForm`."""
-    return CustomForm(types, words, clauses, words_before)
+    return CustomForm(types, words, clauses, words_before, gathered)

@@ -15,12 +15,12 @@ from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, as_array, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, sizes_of
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.reduction import inputs_and_inits
 from xla_dialect.stablehlo.source import Row, SourceOp, matrix
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
-from xla_dialect.types import spell
+from xla_dialect.types import as_array, spell
 from xla_dialect.window import Window, WindowAttr
 
 _CONVOLUTION = {
@@ -156,7 +156,7 @@ def convert_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
     if not isinstance(numbers, ConvolutionNumbers):
         op.fail(f"dimension_numbers is {numbers}, not #stablehlo.conv<...>")
     labels = ConvolutionLabels.parse(numbers.data)
-    operands = conversion.operands(op)
+    operands = conversion.operands(op)[:2]  # A dynamic convolution has its padding as third.
     kernel = sizes_of(operands[1].type)
     if len(kernel) != len(labels.rhs) or labels.faults():
         op.fail(f"dimension_numbers {numbers} for a kernel of rank {len(kernel)}")
