@@ -24,6 +24,7 @@ from lowerings.observed_values import observes_in_control_flow
 from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
+from tools.dynamic_arguments import for_arguments
 from tools.input_text import Chunk, read_input, split_chunks
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
@@ -126,6 +127,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     module = parse_program(chunk.text, file_name, args.frontend)
     verify(module, {file_name: chunk.text})
     grid = process_grid(module, args)
+    module = for_arguments(module, arrays_by_process(args.input, grid)[grid.places[0]])
     backend = backend_for(module, grid, args)
     observer = observer_for(args)
     for name in entries(module, args):

@@ -1,6 +1,7 @@
 """Arrays of unbounded size: kept until argument types are known, then static programs."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import TensorType, f32, i32
 from lowerings.context import make_context
 from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
 from lowerings.pass_manager import PassManager, parse_passes
+from tools import xla_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo, takes_dynamic_arguments
@@ -242,3 +244,22 @@ def test_recursive_calls_end():
     )
     with pytest.raises(LocatedError, match="calls of @f are recursive"):
         read_stablehlo(text, argument_types=[TensorType(f32, (3,))])
+
+
+DOUBLED = """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.add %x, %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+def test_xla_run_takes_the_sizes_of_its_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "doubled.mlir"
+    file.write_text(DOUBLED)
+    arguments = [str(file), "--input", "3xf32=[1, 2, 3]", "--expected-output", "3xf32=[2, 4, 6]"]
+    assert xla_run.main(arguments) == 0
+    assert xla_run.main([str(file)]) == 1
+    assert "@main(f32[?]) takes 1 arguments, --input gives 0" in capsys.readouterr().err
+    assert xla_run.main([str(file), "--input", "3x1xf32=1"]) == 1
+    assert "the arguments are (f32[3,1])" in capsys.readouterr().err
