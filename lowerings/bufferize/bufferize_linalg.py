@@ -42,6 +42,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
     overwrites_destination,
+    slice_put_back,
     transposed_dimensions,
 )
 
@@ -169,6 +170,8 @@ def _output_buffer(
         if inputs is not None:
             operands.merged.update(dict.fromkeys(inputs, index))
             return content
+    if content is not None and _changes_slice_in_place(operands, index, content, state):
+        return content
     if overwrites:
         replaced = _replace_input(operands, index, result, state)
         if replaced is not None:
@@ -177,6 +180,24 @@ def _output_buffer(
     if not overwrites and content is not None:
         state.copy(content, buffer)
     return buffer
+
+
+def _changes_slice_in_place(
+    operands: _LinalgOperands, index: int, content: Buffer, state: FunctionBufferizer
+) -> bool:
+    """
+    Whether an output is a slice of a tensor that the result is put back into, where that tensor
+    is used no more: then it is changed in the place where it is.
+    """
+    put_back = slice_put_back(operands.op, index)
+    if put_back is None:
+        return False
+    storage = content.storage
+    dies = storage.writable and storage.live_until <= state.liveness.position[put_back]
+    if not dies or operands.inputs_to_merge(storage, content.type, index) != []:
+        return False
+    state.changed_in_place.add(put_back)
+    return True
 
 
 def _replace_input(

@@ -231,6 +231,9 @@ def bufferize_cast(op: tensor.CastOp, state: FunctionBufferizer) -> None:
 def bufferize_insert_slice(op: tensor.InsertSliceOp, state: FunctionBufferizer) -> None:
     """`tensor.insert_slice` -> copy of the source into a `memref.subview` of the destination."""
     state.replaced(op)
+    if op in state.changed_in_place:
+        state.bind(op.result, state.buffers[op.dest])
+        return
     slice = slice_of(op)
     if op.result in state.assemblies:
         whole = state.assembly_buffer(state.assemblies[op.result])

@@ -86,6 +86,8 @@ class FunctionBufferizer:
     """Where a value had best be computed."""
     assemblies: dict[SSAValue, Assembly] = field(default_factory=dict[SSAValue, Assembly])
     """The tensors that are put together in place, and their stages with some parts missing."""
+    changed_in_place: set[Operation] = field(default_factory=set[Operation])
+    """Insertions of slices that have been computed in their place already."""
     now: int = NEVER
     """The position of `anchor`."""
     _replaced: list[Operation] = field(default_factory=list[Operation])

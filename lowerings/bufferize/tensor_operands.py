@@ -27,6 +27,7 @@ __all__ = [
     "linalg_inputs",
     "linalg_outputs",
     "overwrites_destination",
+    "slice_put_back",
     "transposed_dimensions",
     "view_source",
 ]
@@ -121,6 +122,29 @@ def overwrites_destination(op: Operation, output: int) -> bool:
             return False
         return is_permutation(op.indexing_maps.data[len(op.inputs) + output].data)
     return not isinstance(op, _ACCUMULATING)
+
+
+def slice_put_back(op: Operation, output: int) -> tensor.InsertSliceOp | None:
+    """
+    The insertion of a result of a linalg operation into the very place that this `outs` operand was
+    taken from; None unless that is all that becomes of the slice, the result and the tensor.
+    """
+    taken, result = linalg_outputs(op)[output].owner, op.results[output]
+    put_back = result.get_user_of_unique_use()
+    if not isinstance(taken, tensor.ExtractSliceOp) or not taken.result.has_one_use():
+        return None
+    if not isinstance(put_back, tensor.InsertSliceOp) or put_back.source is not result:
+        return None
+    if put_back.dest is not taken.source or put_back.parent is not op.parent:
+        return None
+    if {use.operation for use in put_back.dest.uses} != {taken, put_back}:
+        return None
+    same = all(
+        getattr(taken, name) == getattr(put_back, name)
+        for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    dynamic = (taken.offsets, put_back.offsets), (taken.sizes, put_back.sizes)
+    return put_back if same and all(tuple(a) == tuple(b) for a, b in dynamic) else None
 
 
 def captured_tensors(region: Region) -> list[tensor.ExtractOp]:

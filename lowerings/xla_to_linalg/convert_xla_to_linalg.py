@@ -21,6 +21,7 @@ from lowerings.xla_to_linalg import (
     gather_scatter,
     reduce_window,
     reduction,
+    scatter,
     select_and_scatter,
 )
 from lowerings.xla_to_linalg.element_functions import NotLowered
@@ -105,6 +106,7 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.contraction.DotOp: contraction.convert_dot,
     ops.contraction.ConvolutionOp: convolution.convert_convolution,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
+    ops.gather_scatter.ScatterOp: scatter.convert_scatter,
 }
 
 
@@ -113,7 +115,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
     Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
-    data movement slices and reshapes; cumulative reductions become `scf.for`. Integers become
+    data movement slices and reshapes; cumulative reductions and scatters become `scf.for`. Integers become
     signless; layouts, and what importers keep in attributes, are dropped in the whole module.
     Loops, branches, tuples and fusions have to be gone before.
 

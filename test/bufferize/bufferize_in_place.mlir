@@ -205,3 +205,49 @@ func.func @whole_changed_before_view(%a: tensor<2x2xf32>, %x: f32) -> (tensor<4x
   %d = linalg.exp ins(%c : tensor<4x2xf32>) outs(%e4 : tensor<4x2xf32>) -> tensor<4x2xf32>
   return %r, %d : tensor<4xf32>, tensor<4x2xf32>
 }
+
+// -----
+
+// A slice that is put back where it was taken from is changed there; where the tensor is used once
+// more, or the operation reads another part of it, it is not.
+
+#id = affine_map<(d0) -> (d0)>
+
+// CHECK-LABEL: func.func @slice(
+// CHECK:         linalg.exp ins(%a : memref<8xf32>) outs(%result : memref<8xf32>)
+// CHECK-NEXT:    %[[PART:.*]] = memref.subview %result[%i] [4] [1]
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%u : memref<4xf32>) outs(%[[PART]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         func.return
+func.func @slice(%a: tensor<8xf32>, %u: tensor<4xf32>, %i: index) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %part = tensor.extract_slice %b[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %new = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%u : tensor<4xf32>) outs(%part : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %y, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<4xf32>
+  %c = tensor.insert_slice %new into %b[%i] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %c : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @slice_of_itself(
+// CHECK:         %[[OTHER:.*]] = memref.subview %result[%j] [4] [1]
+// CHECK-NEXT:    %[[PART:.*]] = memref.subview %result[%i] [4] [1]
+// CHECK-NEXT:    %[[COPY:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    "memref.copy"(%[[PART]], %[[COPY]])
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%[[OTHER]] : {{.*}}) outs(%[[COPY]] :
+func.func @slice_of_itself(%a: tensor<8xf32>, %i: index, %j: index) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %other = tensor.extract_slice %b[%j] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %part = tensor.extract_slice %b[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %new = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%other : tensor<4xf32>) outs(%part : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %y, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<4xf32>
+  %c = tensor.insert_slice %new into %b[%i] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %c : tensor<8xf32>
+}

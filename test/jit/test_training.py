@@ -51,7 +51,7 @@ def losses(backend: str | None) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("backend", ["reference"])
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
 def test_training_follows_jax(backend: str) -> None:
     found, expected = losses(backend), losses(None)
     assert expected[-1] < 0.5 * expected[0]

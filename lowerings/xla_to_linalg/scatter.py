@@ -1,0 +1,274 @@
+"""
+Scatter: loops over the updates in their row-major order, each combined into the place it is for.
+
+The arrays that are scattered into are carried by the loops and changed in place. What is skipped is
+a loop without a turn: whether a window lies inside is known as soon as its start is, and then the
+loops over what is left of it are none. The windows' last dimensions, where they are all of the
+updates' last ones, are done at once as slices if they are long enough to be worth it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+from xdsl.dialects import arith, tensor
+from xdsl.ir import SSAValue
+
+from lowerings.conversion import ConversionBuilder
+from lowerings.reshapes import reshape
+from lowerings.xla_to_linalg.counted_loops import counted_loop, optional_loop
+from lowerings.xla_to_linalg.data_movement import is_signed
+from lowerings.xla_to_linalg.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.structured import (
+    extract_slice,
+    generic,
+    identity,
+    insert_slice,
+    iterators,
+    outside_of_bodies,
+    sizes_of,
+)
+from xla_dialect.op import decode
+from xla_dialect.ops.gather_scatter import ScatterOp
+from xla_dialect.shapes import without
+
+Ints = tuple[int, ...]
+Values = Sequence[SSAValue]
+
+SHORTEST_SLICE = 16
+"""Windows with fewer elements in their last dimensions are done element by element."""
+
+
+@dataclass(frozen=True)
+class WindowPlaces:
+    """How the place of an update in the inputs follows from its index."""
+
+    offset_of: dict[int, int]
+    """From a window dimension of the inputs to that of the updates."""
+    batch_of: dict[int, int]
+    """From a batching dimension of the inputs to that of the updates."""
+    component_of: dict[int, int]
+    """From a dimension of the inputs that has a start index to its place in an index vector."""
+    index_vector_dim: int
+    scattered: Ints
+    """The dimensions of the updates that are dimensions of the indices, in order."""
+
+    @staticmethod
+    def of(op: ScatterOp) -> WindowPlaces:
+        """The places of a `scatter`, after operations.md, section 52."""
+        update_window = cast(Ints, decode(op.update_window_dims))
+        batching = cast(Ints, decode(op.input_batching_dims))
+        dropped = (*cast(Ints, decode(op.inserted_window_dims)), *batching)
+        window = without(range(len(sizes_of(op.inputs[0]))), dropped)
+        scattered = without(range(len(sizes_of(op.updates[0]))), update_window)
+        vector_dim = op.index_vector_dim.value.data
+        along = cast(Ints, decode(op.scatter_indices_batching_dims))
+        return WindowPlaces(
+            dict(zip(window, update_window, strict=True)),
+            {d: scattered[b - (b > vector_dim)] for d, b in zip(batching, along, strict=True)},
+            {d: k for k, d in enumerate(decode(op.scatter_dims_to_operand_dims))},
+            vector_dim,
+            tuple(scattered),
+        )
+
+
+@dataclass(frozen=True)
+class Scattering:
+    """One `scatter` while its loops are made."""
+
+    op: ScatterOp
+    places: WindowPlaces
+    limits: dict[int, int]
+    """For a dimension of the inputs with a start index: the largest start that is inside."""
+    slice_rank: int
+    """How many of the updates' last dimensions are done as slices."""
+
+    @staticmethod
+    def of(op: ScatterOp) -> Scattering:
+        """How a `scatter` is done."""
+        places, updates = WindowPlaces.of(op), sizes_of(op.updates[0])
+        extents = {d: updates[u] for d, u in places.offset_of.items()}
+        limits = {
+            d: size - extents.get(d, 1)
+            for d, size in enumerate(sizes_of(op.inputs[0]))
+            if d in places.component_of
+        }
+        first_sliced = max(places.scattered, default=-1) + 1
+        sliced = updates[first_sliced:]
+        return Scattering(op, places, limits, len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0)
+
+    @property
+    def sizes(self) -> Ints:
+        """The sizes of the updates."""
+        return sizes_of(self.op.updates[0])
+
+    @property
+    def looped(self) -> int:
+        """How many of the updates' first dimensions have loops."""
+        return len(self.sizes) - self.slice_rank
+
+    @property
+    def never_inside(self) -> bool:
+        """Whether no window fits."""
+        return any(limit < 0 for limit in self.limits.values())
+
+    def loops(
+        self,
+        builder: ConversionBuilder,
+        position: Values,
+        starts: dict[int, SSAValue] | None,
+        carried: Values,
+    ) -> Values:
+        """
+        What is carried after the loops over all updates whose index begins with `position`.
+
+        `starts` are the starts of the windows in the dimensions that have a start index, known to
+        be inside; None as long as the position does not tell.
+        """
+        depth = len(position)
+        if starts is None and depth > max(self.places.scattered, default=-1):
+            return self._if_inside(builder, position, carried)
+        if depth == self.looped:
+            assert starts is not None
+            return self._combine(builder, position, starts, carried)
+
+        def turn(inner: ConversionBuilder, index: SSAValue, values: Values) -> Values:
+            return self.loops(inner, (*position, index), starts, values)
+
+        return counted_loop(builder, self.sizes[depth], 1, carried, turn)
+
+    def _if_inside(self, builder: ConversionBuilder, position: Values, carried: Values) -> Values:
+        """Reads where a window starts; goes on if it is inside."""
+        starts, inside = outside_of_bodies(builder, lambda s: self._starts(s, position))
+        if inside is None:
+            return self.loops(builder, position, starts, carried)
+        return optional_loop(
+            builder,
+            inside,
+            carried,
+            lambda inner, values: self.loops(inner, position, starts, values),
+        )
+
+    def _starts(
+        self, s: ScalarBuilder, position: Values
+    ) -> tuple[dict[int, SSAValue], SSAValue | None]:
+        """The starts and whether they are all inside; None where they cannot but be."""
+        indices, vector_dim = self.op.scatter_indices, self.places.index_vector_dim
+        signed, element_type = is_signed(indices), storage(elements_of(indices))
+        batch = [position[d] for d in self.places.scattered]
+        starts: dict[int, SSAValue] = {}
+        inside: SSAValue | None = None
+        for dimension, component in self.places.component_of.items():
+            where = batch
+            if vector_dim < len(sizes_of(indices)):
+                number = s.constant(component, INDEX)
+                where = [*batch[:vector_dim], number, *batch[vector_dim:]]
+            start = s.emit(tensor.ExtractOp, (indices, *where), element_type)
+            starts[dimension] = s.to_index(start, signed)
+            # Without a sign, a negative start is larger than any limit.
+            fits = s.compare("ule", starts[dimension], self.limits[dimension])
+            inside = fits if inside is None else s.both(inside, fits)
+        return starts, inside
+
+    def _place(
+        self, s: ScalarBuilder, position: Values, starts: dict[int, SSAValue]
+    ) -> list[int | SSAValue]:
+        """The place in the inputs of the update, or of the first element of the slice."""
+        place: list[int | SSAValue] = []
+        for dimension in range(len(sizes_of(self.op.inputs[0]))):
+            update = self.places.offset_of.get(dimension)
+            batch = self.places.batch_of.get(dimension)
+            start = starts.get(dimension) if batch is None else position[batch]
+            offset = None if update is None or update >= self.looped else position[update]
+            parts = [part for part in (start, offset) if part is not None]
+            if len(parts) == 2:
+                place.append(s.emit(arith.AddiOp, parts))
+            else:
+                place.append(parts[0] if parts else 0)
+        return place
+
+    def _combine(
+        self,
+        builder: ConversionBuilder,
+        position: Values,
+        starts: dict[int, SSAValue],
+        carried: Values,
+    ) -> Values:
+        if self.slice_rank:
+            return self._combine_slices(builder, position, starts, carried)
+        return outside_of_bodies(
+            builder, lambda s: self._combine_elements(s, position, starts, carried)
+        )
+
+    def _combine_elements(
+        self, s: ScalarBuilder, position: Values, starts: dict[int, SSAValue], carried: Values
+    ) -> Values:
+        place = [
+            s.constant(index, INDEX) if isinstance(index, int) else index
+            for index in self._place(s, position, starts)
+        ]
+        elements = [
+            s.emit(tensor.ExtractOp, (value, *where), storage(elements_of(value)))
+            for values, where in ((carried, place), (self.op.updates, position))
+            for value in values
+        ]
+        combined = inline_computation(s, self.op.to_apply.block, elements)
+        return [
+            s.emit(tensor.InsertOp, (value, into, *place), into.type)
+            for value, into in zip(combined, carried, strict=True)
+        ]
+
+    def _combine_slices(
+        self,
+        builder: ConversionBuilder,
+        position: Values,
+        starts: dict[int, SSAValue],
+        carried: Values,
+    ) -> Values:
+        """The windows in the updates' last dimensions as one operation, in place."""
+        rank, count = len(sizes_of(self.op.inputs[0])), len(carried)
+        place = outside_of_bodies(builder, lambda s: self._place(s, position, starts))
+        own_sizes = [1] * rank
+        for dimension, update in self.places.offset_of.items():
+            if update >= self.looped:
+                own_sizes[dimension] = self.sizes[update]
+        # Window dimensions have the same order on both sides: only ones are in other places.
+        update_sizes = [1] * self.looped + list(self.sizes[self.looped :])
+        offsets = (*position, *[0] * self.slice_rank)
+        updates = [
+            reshape(extract_slice(builder, value, offsets, update_sizes), own_sizes, builder.op)
+            for value in self.op.updates
+        ]
+        current = [extract_slice(builder, value, place, own_sizes) for value in carried]
+
+        def body(s: ScalarBuilder, elements: Values) -> Values:
+            return inline_computation(
+                s, self.op.to_apply.block, (*elements[count:], *elements[:count])
+            )
+
+        everywhere = identity(rank)
+        combined = generic(
+            builder,
+            [(value, everywhere) for value in updates],
+            [(value, everywhere) for value in current],
+            iterators(rank),
+            body,
+        )
+        return [
+            insert_slice(builder, value, into, place)
+            for value, into in zip(combined, carried, strict=True)
+        ]
+
+
+def convert_scatter(op: ScatterOp, builder: ConversionBuilder) -> None:
+    """Loops over the updates, in place."""
+    scattering = Scattering.of(op)
+    if 0 in scattering.sizes or scattering.never_inside:
+        builder.replace(op.inputs)
+        return
+    builder.replace(scattering.loops(builder, (), None, tuple(op.inputs)))
