@@ -115,8 +115,9 @@ class ConvertXlaToLinalgPass(ConversionPass):
     Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
-    data movement slices and reshapes; cumulative reductions and scatters become `scf.for`. Integers become
-    signless; layouts, and what importers keep in attributes, are dropped in the whole module.
+    data movement slices and reshapes; cumulative reductions and scatters become `scf.for`.
+    Integers become signless; layouts, and what importers keep in attributes, are dropped in the
+    whole module.
     Loops, branches, tuples and fusions have to be gone before.
 
     ```
