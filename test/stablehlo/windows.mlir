@@ -30,7 +30,7 @@ func.func public @windows(%x: tensor<4x6xf32>, %z: tensor<f32>, %s: tensor<2x3xf
     stablehlo.return %4 : tensor<f32>
   }) : (tensor<4x6xf32>, tensor<2x3xf32>, tensor<f32>) -> tensor<4x6xf32>
   // CHECK: xla.select_and_scatter %x, %x, %z {window = #xla.window<size=1x1>}
-  %5 = "stablehlo.select_and_scatter"(%x, %x, %z) ({
+  %5 = "stablehlo.select_and_scatter"(%x, %x, %z) <{window_dimensions = array<i64: 1, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %4 = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %4 : tensor<i1>

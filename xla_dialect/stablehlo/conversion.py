@@ -82,7 +82,19 @@ def is_dynamic(op: Operation) -> bool:
     """Whether a function takes or returns arrays of unbounded size."""
     type_ = op.properties.get("function_type")
     return isinstance(type_, FunctionType) and any(
-        map(is_unbounded, (*type_.inputs.data, *type_.outputs.data))
+        map(_is_unbounded_here, (*type_.inputs.data, *type_.outputs.data))
+    )
+
+
+def _is_unbounded_here(type_: Attribute) -> bool:
+    """Whether an array type of StableHLO has a dynamic dimension without a bound."""
+    found = as_array(type_)
+    if found is None:
+        return False
+    bounds = found.encoding.data if isinstance(found.encoding, attributes.Bounds) else ()
+    return any(
+        size == DYNAMIC_INDEX and (d >= len(bounds) or bounds[d] is None)
+        for d, size in enumerate(found.get_shape())
     )
 
 
@@ -92,7 +104,7 @@ def takes_dynamic(op: Operation) -> bool:
     return (
         isinstance(type_, FunctionType)
         and not is_private(op)
-        and any(map(is_unbounded, type_.inputs.data))
+        and any(map(_is_unbounded_here, type_.inputs.data))
     )
 
 
