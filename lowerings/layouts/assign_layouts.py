@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    FunctionType,
+    ModuleOp,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -23,9 +28,13 @@ from lowerings.layouts.movement import (
 )
 from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.memory_order import MemoryOrder
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import Array, array, is_array
+
+LAYOUT_CONSTRAINT = "LayoutConstraint"
+"""The target of custom calls that return their operand, in the layout of the result."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,8 @@ class XlaAssignLayoutsPass(ModulePass):
     Chooses layouts, so that little is moved, and copies arrays where two layouts meet.
 
     What is written stays: the layouts of parameters and results of functions (as
-    `entry_computation_layout` has them, where HLO text says that), and those of instructions. An
+    `entry_computation_layout` has them, where HLO text says that), those of instructions, and
+    JAX's layout constraints. An
     instruction without a layout may get that of its operands, under the names that its dimensions
     have; a transpose does, where that spares its movement. Where an operand still is in another
     layout than its instruction needs, `xla.copy` brings it there.
@@ -65,6 +75,7 @@ class XlaAssignLayoutsPass(ModulePass):
         ]
         for function in functions:
             _take_entry_type(function, entry_type(op, function))
+            _take_constraints(function)
         require_lowered_layouts(self.name, op)
         before = bytes_moved(op) if self.report else None
         for function in functions:
@@ -82,6 +93,30 @@ def _take_entry_type(function: func.FuncOp, type_: FunctionType) -> None:
     for argument, wanted in zip(tuple(function.body.block.args), type_.inputs, strict=True):
         retyped(argument, wanted)
     function.properties["function_type"] = type_
+
+
+def _take_constraints(function: func.FuncOp) -> None:
+    """Makes the custom calls with which JAX says a layout copies to that layout."""
+    for op in tuple(function.walk()):
+        if not isinstance(op, CustomCallOp) or op.custom_call_target.data != LAYOUT_CONSTRAINT:
+            continue
+        block, (operand,), (result,) = op.parent, op.operands, op.results
+        assert block is not None
+        copy = CopyOp.make([operand], {}, result_types=[_constrained(op, cast(Array, result.type))])
+        copy.location = op.location
+        block.insert_op_before(copy, op)
+        result.replace_all_uses_with(copy.result)
+        block.erase_op(op)
+
+
+def _constrained(op: CustomCallOp, type_: Array) -> Array:
+    """The result type of a layout constraint; StableHLO says the layout in an attribute."""
+    layouts = op.attributes.get("xla.result_layouts")
+    if not isinstance(layouts, ArrayAttr):
+        return type_
+    written = cast("DenseIntOrFPElementsAttr[Any]", layouts.data[0])
+    order = Layout(tuple(int(value) for value in written.get_values()))
+    return array(type_.element_type, type_.get_shape(), LayoutAttr(order))
 
 
 def _copy_results(function: func.FuncOp) -> None:
@@ -102,7 +137,7 @@ def _write(block: Block, assignment: LayoutAssignment) -> None:
 def _copy_misplaced(block: Block) -> None:
     """Copies operands to the layouts in which they are needed."""
     for op in tuple(operations_on_arrays(block)):
-        if op is block.last_op:
+        if op is block.last_op or isinstance(op, CopyOp):
             continue
         for user, index, order in tuple(misplaced(op, declared_order)):
             operand = user.operands[index]

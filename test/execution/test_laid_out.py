@@ -1,7 +1,10 @@
 """Arrays are handed over in logical order, whatever layouts a program has."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from peers import has_jax
 
 import lowerings
 from lowerings.execution.arrays import ArgumentError
@@ -9,6 +12,10 @@ from lowerings.execution.laid_out import to_logical_order, to_memory_order
 from lowerings.execution.signature import ArraySpec
 from lowerings.memory_order import MemoryOrder
 from xla_dialect.types import BY_NAME, array
+
+if has_jax():
+    import jax
+    from jax.experimental.layout import Format, Layout, with_layout_constraint
 
 
 def spec(order: MemoryOrder, *sizes: int) -> ArraySpec:
@@ -128,3 +135,29 @@ def test_layout_modes_of_jax() -> None:
     program = lowerings.compile(text)
     assert str(program.signature) == "main(%arg0: f32[2,3]{0,1}) -> (f32[2,3])"
     np.testing.assert_array_equal(program(X)[0], -X)
+
+
+@pytest.mark.jax
+def test_layouts_that_jax_asks_for() -> None:
+    """Of parameters and results, and in the middle; as StableHLO, and as XLA optimises it."""
+    column_major = Layout(major_to_minor=(1, 0))
+    device = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+
+    def function(x: Any) -> tuple[Any, Any]:
+        y = with_layout_constraint(x * 2, column_major)
+        return y.T, y.sum(0)
+
+    lowered = jax.jit(
+        function,
+        in_shardings=Format(column_major, device),
+        out_shardings=(Format(column_major, device), None),
+    ).lower(X)
+    for text in (lowered.as_text(), str(lowered.compile().as_text())):
+        program = lowerings.compile(text)
+        signature = program.signature
+        orders = [each.order for each in (*signature.parameters, *signature.results)]
+        assert orders == [MemoryOrder((1, 0)), MemoryOrder((1, 0)), None]
+        turned, sums = program(X)
+        np.testing.assert_array_equal(turned, 2 * X.T)
+        np.testing.assert_array_equal(sums, 2 * X.sum(0))
+        assert turned.strides == (4, 12)

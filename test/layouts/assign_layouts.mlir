@@ -102,3 +102,18 @@ func.func @behind_product(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<5x
   %1 = xla.transpose %0 {dimensions = [1, 0]} : (tensor<2x5xf32>) -> tensor<5x2xf32>
   func.return %1 : tensor<5x2xf32>
 }
+
+// -----
+
+// JAX's layout constraints are copies to the layout that they ask for.
+// CHECK-LABEL: @constraint
+// CHECK-NEXT:  %{{.*}} = xla.copy %x : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+// CHECK-NEXT:  %{{.*}} = xla.copy %x : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+// CHECK-NOT:   xla.custom_call
+func.func @constraint(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %0 = xla.custom_call %x {custom_call_target = "LayoutConstraint"} attributes {xla.result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : tensor<2x3xf32>
+  %1 = xla.custom_call %x {custom_call_target = "LayoutConstraint"} : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+  %2 = xla.copy %1 : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32>
+  %3 = xla.copy %0 : tensor<2x3xf32>
+  func.return %2, %3 : tensor<2x3xf32>, tensor<2x3xf32>
+}
