@@ -140,9 +140,10 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
     """
     One generic of products and sums; the window's places are sums in the map of the base.
 
-    The base is padded before. Groups are loops of their own, a reversed window is met backwards.
-    A dilated base is met in phases. A base whose padded copy would be out of proportion is read
-    element by element instead.
+    The base is padded with zeros before, which are multiplied like others: with NaN and infinity in
+    the kernel they give NaN, unlike on the reference. Groups are loops of their own, a reversed
+    window is met backwards. A dilated base is met in phases. A base whose padded copy would be out
+    of proportion is read element by element instead.
     """
     result = array_type(op.result)
     factors = Factors.of(op.lhs, op.rhs, result.element_type)
