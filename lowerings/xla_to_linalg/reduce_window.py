@@ -147,7 +147,7 @@ def _windows(
         for value, own in zip(op.inputs, padding, strict=True)
         if elements.has_image
     ]
-    operands += loops.shape_operands(builder, elements_of(op.inputs[0]))
+    operands += loops.shape_operands(builder)
 
     def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
         inside = elements.inside(s)

@@ -87,7 +87,7 @@ def _picked(
     loops, rank = WindowLoops.after(dimensions), len(dimensions)
     element_type, number_type = elements_of(op.operand), _number_type(dimensions)
     elements = WindowElements.plan(loops, range(rank), {}, sizes_of(op.operand), neutral=False)
-    operands = loops.shape_operands(builder, element_type)
+    operands = loops.shape_operands(builder)
     if elements.has_image:
         operand = elements.operand(builder, op.operand, lambda s: zero(s, element_type))
         operands.insert(0, operand)
@@ -329,7 +329,7 @@ def _scattered(
             loops.placements(builder, picked, lambda s: s.constant(-1, number_type)),
             loops.placements(builder, op.source, lambda s: zero(s, value_type)),
         ]
-    operands += shape_operands(builder, result.element_type, turns, loops.turned, loops.rank)
+    operands += shape_operands(builder, turns, loops.turned, loops.rank)
     scatter = op.scatter.block
 
     def body(s: ScalarBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import AffineMapAttr, TensorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import AffineMapAttr, TensorType, i1
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
@@ -224,29 +224,24 @@ class WindowLoops:
             k = s.emit(arith.SubiOp, (last, k))
         return s.emit(arith.AddiOp, (position, times(s, k, sliding.dilation)))
 
-    def shape_operands(
-        self, builder: ConversionBuilder, element_type: Attribute
-    ) -> list[tuple[SSAValue, AffineMapAttr]]:
-        """The `shape_operand` of the window's elements, if there are several."""
+    def shape_operands(self, builder: ConversionBuilder) -> list[tuple[SSAValue, AffineMapAttr]]:
+        """The `shape_operands` of the window's elements."""
         sizes = [d.elements for d in self.dimensions if d.elements > 1]
-        return shape_operands(builder, element_type, sizes, self.counted, self.rank)
+        return shape_operands(builder, sizes, self.counted, self.rank)
 
 
 def shape_operands(
-    builder: ConversionBuilder,
-    element_type: Attribute,
-    sizes: Sequence[int],
-    loops: Sequence[int],
-    rank: int,
+    builder: ConversionBuilder, sizes: Sequence[int], loops: Sequence[int], rank: int
 ) -> list[tuple[SSAValue, AffineMapAttr]]:
     """
     A tensor that nothing reads, with its map: an operand that says how far some loops run.
 
-    The pooling operations of linalg have such operands too. None if there are no such loops.
+    The pooling operations of linalg have such operands too. None if there are no such loops. Its
+    elements are as small as can be: it gets memory.
     """
     if not loops:
         return []
-    return [(empty(builder, TensorType(element_type, sizes)), projection(rank, tuple(loops)))]
+    return [(empty(builder, TensorType(i1, sizes)), projection(rank, tuple(loops)))]
 
 
 def _scaled(loop: int, factor: int) -> AffineExpr:

@@ -30,12 +30,12 @@ func.func @convolution(%x: tensor<2x8x8x4xf32>, %k: tensor<3x3x2x6xf32>) -> tens
 // CHECK:         %[[INIT:.*]] = tensor.extract %init[] : tensor<f32>
 // CHECK:         arith.constant 0xff800000 : f32
 // CHECK:         %[[IMAGE:.*]] = tensor.insert_slice %x into %{{.*}}[1] [8] [1]
-// CHECK:         %[[SHAPE:.*]] = tensor.empty() : tensor<3xf32>
+// CHECK:         %[[SHAPE:.*]] = tensor.empty() : tensor<3xi1>
 // CHECK:         linalg.fill ins(%[[INIT]] : f32)
 // CHECK:         linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ((d0 + d1))>, affine_map<(d0, d1) -> (d1)>,
 // CHECK-SAME:      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
 // CHECK-SAME:      ins(%[[IMAGE]], %[[SHAPE]] :
-// CHECK-NEXT:    ^bb0(%[[VALUE:.*]]: f32, %{{.*}}: f32, %[[MAXIMUM:.*]]: f32):
+// CHECK-NEXT:    ^bb0(%[[VALUE:.*]]: f32, %{{.*}}: i1, %[[MAXIMUM:.*]]: f32):
 // CHECK-NEXT:      arith.maximumf %[[MAXIMUM]], %[[VALUE]] : f32
 // CHECK-NEXT:      linalg.yield
 func.func @maximum(%x: tensor<8xf32>, %init: tensor<f32>) -> tensor<8xf32> {
