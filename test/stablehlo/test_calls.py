@@ -164,3 +164,24 @@ def test_composite_of_jax():
     module = read_stablehlo(jitted.lower(x).as_text())
     assert str(module).count("is_composite = true") == 2
     np.testing.assert_allclose(np.asarray(run(module, [x])[0]), np.tan(x) * 3, rtol=1e-5)
+
+
+def test_function_that_ends_as_a_computation():
+    """As JAX ends the comparators that `lax.approx_max_k` names, which nothing calls."""
+    text = (
+        "func.func private @second(%0: tensor<f32>, %1: tensor<f32>) -> tensor<f32> {\n"
+        "  stablehlo.return %1 : tensor<f32>\n}\n"
+        "func.func @main(%0: tensor<f32>) -> tensor<f32> {\n"
+        "  %1 = stablehlo.negate %0 : tensor<f32>\n"
+        "  %2 = call @second(%0, %1) : (tensor<f32>, tensor<f32>) -> tensor<f32>\n"
+        "  return %2 : tensor<f32>\n}"
+    )
+    (found,) = run(read_stablehlo(text), [np.float32(3)])
+    assert found == -3
+    with pytest.raises(LocatedError, match="the function type of @second says"):
+        read_stablehlo(
+            text.replace("return %1 :", "return %1, %1 :").replace(
+                ": tensor<f32>\n}\nfunc.func @main",
+                ": tensor<f32>, tensor<f32>\n}\nfunc.func @main",
+            )
+        )

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
@@ -386,6 +387,12 @@ class Conversion:
             for mine, argument in zip(inputs, block.args, strict=True)
         ):
             raise SourceError(op, "the arguments of the body differ from the function type")
+        last = block.last_op
+        if last is not None and last.name == "stablehlo.return":
+            # So end the functions of JAX that custom calls name, such as comparators of top-k.
+            end = func.ReturnOp(*last.operands)
+            end.location = last.location
+            Rewriter.replace_op(last, end)
         body = self._convert_block(block, op, "func.return", inputs)
         returned = [value.type for value in cast(Operation, body.last_op).operands]
         if len(returned) != len(outputs) or not all(map(_returns, returned, outputs)):

@@ -1,12 +1,13 @@
-"""Programs of JAX that together use most of HLO, with arguments to lower them for."""
+"""Small programs that together use most of HLO and are quick to compile."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from peers import DEVICES, has_jax
+
+from jax_programs.program import JaxProgram
 
 if has_jax():
     import jax
@@ -21,19 +22,6 @@ SQUARE = np.eye(4, dtype=np.float32) * 3 + np.arange(16, dtype=np.float32).resha
 IMAGE = np.linspace(-1, 1, 2 * 8 * 8 * 3, dtype=np.float32).reshape(2, 8, 8, 3)
 KERNEL = np.linspace(-1, 1, 3 * 3 * 3 * 4, dtype=np.float32).reshape(3, 3, 3, 4)
 ROWS = np.arange(DEVICES * 4, dtype=np.float32).reshape(DEVICES, 4)
-
-
-@dataclass(frozen=True)
-class JaxProgram:
-    """A function, arguments for it, and how `jax.jit` is called."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def lower(self) -> Any:
-        """The lowered function."""
-        return jax.jit(self.function, **self.options).lower(*self.arguments)
 
 
 def _mesh() -> Any:
@@ -291,6 +279,7 @@ _GROUPS = (
     _collectives,
 )
 
-PROGRAMS: Mapping[str, JaxProgram] = (
-    {name: program for group in _GROUPS for name, program in group().items()} if has_jax() else {}
-)
+
+def programs() -> dict[str, JaxProgram]:
+    """By name."""
+    return {name: program for group in _GROUPS for name, program in group().items()}

@@ -1,0 +1,183 @@
+"""
+JAX's own library beside XLA CPU: on the reference, from StableHLO and HLO text, and compiled.
+
+Integers and what only moves are equal; floats differ by the bound that each program states. Without
+`--full` all programs run as StableHLO on the reference, and those of `QUICK` in the other ways too.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from jax_programs import LIBRARY, MODELS, PROGRAMS, Bound, JaxProgram
+from jax_programs.native import NOT_NATIVE
+from peers import has_jax
+
+import lowerings
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.hlo_text import read_hlo
+from xla_dialect.reference import (
+    element_type_of,
+    flatten_results,
+    nest_arguments,
+    run_replicated,
+)
+from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.types import ELEMENT_TYPES, ElementClass
+from xla_dialect.verification import verify
+
+if has_jax():
+    import jax
+    import ml_dtypes
+
+pytestmark = pytest.mark.jax
+
+Array = np.ndarray[Any, Any]
+
+ALL = {**PROGRAMS, **LIBRARY, **MODELS}
+QUICK = (
+    *("bessel_functions", "rearranged", "updated", "contracted", "convolved_3d", "empty"),
+    *("transform_gradient", "derivatives", "scans", "branches", "nested_functions"),
+    *("arithmetic_uint8", "narrow_bfloat16", "exchanges", "flax_transformer", "optax_clipped_sgd"),
+)
+
+SLOW = (
+    *("gamma_functions", "incomplete_integrals", "random_distributions", "complex_functions"),
+    *("distributions", "statistics", "trigonometry", "activations", "minimum", "batched_moves"),
+    *("factors", "factors_f64", "solutions", "complex_factors", "transforms_f64", "signals"),
+    *("narrow_float16", "narrow_float8_e4m3fn", "narrow_float8_e5m2", "functions_float8_e4m3fn"),
+    *("functions_float16", "functions_float8_e5m2", "arithmetic_int8", "arithmetic_int16"),
+    *("arithmetic_uint32", "arithmetic_int64", "arithmetic_uint64", "optax_adamw", "booleans"),
+    *("rearranged_bool", "sliced_outside", "optax_adafactor", "optax_lion_and_rmsprop", "doubles"),
+)
+"""They take longest, mostly XLA's compiler, or have a quicker relative."""
+
+# Quick to compile; and narrow floats are rounded after every operation, as HLO says.
+XLA_OPTIONS = {"xla_backend_optimization_level": 0, "xla_allow_excess_precision": False}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A lowered program, and what XLA makes of it and computes."""
+
+    lowered: Any
+    compiled: Any
+    results: Sequence[Any]
+
+
+def expected_of(program: JaxProgram) -> Expected:
+    """The results as arrays of JAX, spread over its devices as XLA likes."""
+    lowered = program.lower(keep_unused=True)
+    with jax.enable_x64(program.wide):
+        compiled = lowered.compile(compiler_options=XLA_OPTIONS)
+        return Expected(lowered, compiled, jax.tree.leaves(compiled(*program.arguments)))
+
+
+def assert_within(found: Sequence[Array], expected: Sequence[Array], bound: Bound) -> None:
+    """The same types and sizes; integers equal, floats within the bound of the largest one."""
+    assert len(found) == len(expected)
+    for number, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
+        assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), f"result {number}"
+        type_ = element_type_of(theirs.dtype)
+        row = next(row for row in ELEMENT_TYPES if row.type == type_)
+        where = f"result {number}, bound {bound.units} ({bound.reason})"
+        if not row.element_class & (ElementClass.FLOAT | ElementClass.COMPLEX):
+            np.testing.assert_array_equal(mine, theirs, where)
+            continue
+        wide = np.complex128 if theirs.dtype.kind == "c" else np.float64
+        with np.errstate(invalid="ignore"):
+            mine, theirs = mine.astype(wide), theirs.astype(wide)
+        largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
+        info = ml_dtypes.finfo(element_numpy(found[number]))
+        tolerance = bound.units * float(info.eps) * max(float(largest), float(info.tiny))
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=tolerance, err_msg=where)
+
+
+def element_numpy(array: Array) -> Any:
+    """The dtype of an element, or of the parts of a complex one."""
+    return np.real(array).dtype if array.dtype.kind == "c" else array.dtype
+
+
+def on_reference(module: Any, arguments: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:
+    """What every partition returns."""
+    verify(module)
+    nested = [nest_arguments(module, arrays) for arrays in arguments]
+    results = run_replicated(module, nested, partitions=len(arguments))
+    return [flatten_results(values) for values in results]
+
+
+def whole(expected: Expected) -> list[Array]:
+    return [np.asarray(array) for array in expected.results]
+
+
+def check_stablehlo(program: JaxProgram, expected: Expected) -> None:
+    """Every partition takes and returns whole arrays: the text says which part is whose."""
+    module = read_stablehlo(expected.lowered.as_text(), "program.mlir")
+    for found in on_reference(module, [program.leaves()] * program.devices):
+        assert_within(found, whole(expected), program.bound)
+
+
+def check_hlo_text(program: JaxProgram, expected: Expected) -> None:
+    """For several devices as partitioned by XLA: JAX's own text leaves that to Shardy."""
+    if program.devices == 1:
+        module = read_hlo(expected.lowered.as_text(dialect="hlo"), "program.hlo")
+        (found,) = on_reference(module, [program.leaves()])
+        assert_within(found, whole(expected), program.bound)
+        return
+    module = read_hlo(expected.compiled.as_text(), "program.hlo")
+    devices = jax.devices()[: program.devices]
+    shardings = jax.tree.leaves(expected.compiled.input_shardings[0])
+    arguments = [
+        [
+            array[sharding.devices_indices_map(array.shape)[device]]
+            for array, sharding in zip(program.leaves(), shardings, strict=True)
+        ]
+        for device in devices
+    ]
+    for device, found in zip(devices, on_reference(module, arguments), strict=True):
+        parts = [
+            np.asarray(next(shard.data for shard in x.addressable_shards if shard.device == device))
+            for x in expected.results
+        ]
+        assert_within(found, parts, program.bound)
+
+
+def check_native(name: str, program: JaxProgram, expected: Expected) -> None:
+    """Compiled, or not for the reason that is known."""
+    text = expected.lowered.as_text()
+    if name in NOT_NATIVE:
+        with pytest.raises(XlaError, match="left unconverted") as caught:
+            lowerings.compile(text, input_format="stablehlo")
+        missing = re.findall(r"xla\.(\w+): \d", str(caught.value))
+        assert set(missing) == set(NOT_NATIVE[name].split()), "correct the table NOT_NATIVE"
+        return
+    compiled = lowerings.compile(text, input_format="stablehlo")
+    assert_within(compiled(*program.leaves()), whole(expected), program.bound)
+
+
+def test_there_are_enough() -> None:
+    assert len(LIBRARY) + len(MODELS) >= 60
+    assert {*QUICK, *SLOW, *NOT_NATIVE} <= set(ALL)
+    assert len(ALL) == len(PROGRAMS) + len(LIBRARY) + len(MODELS), "two programs of one name"
+
+
+def parameters() -> list[Any]:
+    """All programs; those of the other tests of JAX, and the slow ones, with `--full`."""
+    found: list[Any] = []
+    for name in ALL:
+        marks = [pytest.mark.full] if name in PROGRAMS or name in SLOW else []
+        found.append(pytest.param(name, marks=[*marks, *([pytest.mark.flax] * (name in MODELS))]))
+    return found
+
+
+@pytest.mark.parametrize("name", parameters())
+def test_program(name: str, request: pytest.FixtureRequest) -> None:
+    program = ALL[name]
+    expected = expected_of(program)
+    check_stablehlo(program, expected)
+    if name in QUICK or request.config.getoption("--full"):
+        check_hlo_text(program, expected)
+        check_native(name, program, expected)
