@@ -92,7 +92,8 @@ def plan_scattered(
 ) -> PackedContraction | None:
     """Vectors along columns that lie apart in the output, which long sums make up for."""
     for roles in both:
-        if extent_of(nest, roles.rows) < ROWS_WORTH_TURNING:
+        # Packing columns without unit stride costs more than computing few rows in short vectors.
+        if extent_of(nest, roles.rows) < ROWS_WORTH_PACKING:
             continue
         if extent_of(nest, roles.summed) < TERMS_WORTH_SCATTERING:
             continue
