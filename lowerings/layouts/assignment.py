@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
@@ -12,7 +12,9 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.layouts.movement import (
     Choice,
+    OrderOf,
     bytes_moved_by,
+    bytes_read_apart,
     declared_order,
     operations_on_arrays,
     orders_that_agree,
@@ -24,6 +26,10 @@ from xla_dialect.types import Array, is_array
 
 ROUNDS = (8, 8, 32, 128)
 """How many arrays a trial changes at most, in each round: what is near is tried first."""
+
+WORTH = 2
+"""How many bytes less must be moved for each one that is moved instead: a transpose is often fused
+with what it feeds, and better stays than turns into a copy elsewhere."""
 
 MAX_NEIGHBOURS = 64
 """Users of an array that may change: what many use, they use in the order that it has."""
@@ -123,7 +129,7 @@ class LayoutAssignment:
         """What an operation moves as things stand."""
         found = self._costs.get(op)
         if found is None:
-            found = self._costs[op] = bytes_moved_by(op, self.order).total
+            found = self._costs[op] = _cost(op, self.order)
         return found
 
     def _trial(
@@ -141,7 +147,6 @@ class LayoutAssignment:
 
         waiting = deque([(value, order)])
         costs: dict[Operation, int] = {}
-        spared = 0
         while waiting and len(changes) < limit:
             value, order = waiting.popleft()
             if value in changes or self.order(value) == order:
@@ -152,17 +157,21 @@ class LayoutAssignment:
             changes[value] = order
             for op, name in neighbours:
                 self.effort += 1
-                cost = bytes_moved_by(op, order_of).total
-                spared += costs.get(op, self._cost(op)) - cost
-                costs[op] = cost
+                cost = costs[op] = _cost(op, order_of)
                 if cost and cost >= self._cost(op):
                     agreeing = orders_that_agree(op, name, order_of)
                     choices = [(self._root(other), wanted) for other, wanted in agreeing]
                     waiting.extend(c for c in choices if self._follows(c[0], op))
-            if spared > 0:
+            if self._is_worth_it(costs):
                 self._costs.update(costs)
                 return changes
         return None
+
+    def _is_worth_it(self, costs: Mapping[Operation, int]) -> bool:
+        """Whether operations with these costs spare much for what they move instead."""
+        changes = [self._cost(op) - cost for op, cost in costs.items()]
+        gain, loss = sum(c for c in changes if c > 0), -sum(c for c in changes if c < 0)
+        return gain > 0 and gain >= WORTH * loss
 
     def _follows(self, value: SSAValue, op: Operation) -> bool:
         """Whether a value may change for an operation: one that others use too would move them."""
@@ -199,6 +208,10 @@ class LayoutAssignment:
             isinstance(cast(Array, name.type).encoding, LayoutAttr)
             for name in (value, *self._all_names(value))
         )
+
+
+def _cost(op: Operation, order_of: OrderOf) -> int:
+    return bytes_moved_by(op, order_of).total + bytes_read_apart(op, order_of)
 
 
 def _returned(op: Operation) -> Iterator[SSAValue]:

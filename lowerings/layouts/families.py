@@ -17,7 +17,7 @@ from lowerings.layouts.orders import (
     kept_order,
     renamed_order,
 )
-from lowerings.memory_order import MemoryOrder, reshaped, sizes_of
+from lowerings.memory_order import MemoryOrder, canonical, reshaped, sizes_of
 from xla_dialect import ops
 from xla_dialect.op import decode
 from xla_dialect.reference.literal import from_numpy, to_numpy
@@ -69,6 +69,19 @@ def _transpose(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     return [(value, renamed_order(_integers(op, "dimensions"), order))]
 
 
+def _takes_part(op: Operation, expansion: Expansion) -> bool:
+    """
+    Whether an operation takes a part of an array in the order that the array has.
+
+    Where a static slice needs another order, a transpose in front of it fuses with what is before.
+    """
+    source, result = op.operands[0], op.results[0]
+    if isinstance(op, ops.data_movement.SliceOp):
+        found = canonical(expansion.order(source), sizes_of(result))
+        return found == expansion.declared(result)
+    return isinstance(op, ops.data_movement.DynamicSliceOp)
+
+
 def _dimension_by_dimension(arrays: int, **names: str) -> ExpandFunction:
     """
     Operations that do the same to each dimension by itself; the first operands are the arrays.
@@ -79,8 +92,11 @@ def _dimension_by_dimension(arrays: int, **names: str) -> ExpandFunction:
     lists, numbers = names.get("lists", "").split(), names.get("numbers", "").split()
 
     def expand(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-        order = expansion.declared(op.results[0])
-        if order.tiles:
+        result = op.results[0]
+        order = expansion.declared(result)
+        if arrays and _takes_part(op, expansion):
+            order = expansion.order(op.operands[0])
+        if order.tiles or expansion.declared(result).tiles:
             return None
         rest = [expansion.plain(value) for value in op.operands[arrays:]]
         if arrays and len(rest) == len(order.major_to_minor):

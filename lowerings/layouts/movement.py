@@ -87,6 +87,22 @@ def bytes_moved_by(op: Operation, order_of: OrderOf) -> BytesMoved:
     return BytesMoved(_out_of_default(op, order_of))
 
 
+def bytes_read_apart(op: Operation, order_of: OrderOf) -> int:
+    """
+    The bytes of an array of which a slice takes single elements of the rows in memory.
+
+    Nothing is moved, but in a loop the array had better be brought to another order once.
+    """
+    if not isinstance(op, ops.data_movement.DynamicSliceOp):
+        return 0
+    order = order_of(op.operand)
+    if order.is_default or order.tiles:
+        return 0
+    minor = order.major_to_minor[-1]
+    is_cut = sizes_of(op.result)[minor] < sizes_of(op.operand)[minor]
+    return _bytes(op.operand) if is_cut else 0
+
+
 def orders_that_agree(op: Operation, value: SSAValue, order_of: OrderOf) -> list[Choice]:
     """
     Orders for the other operands and results of an operation with which it moves nothing.
@@ -206,6 +222,20 @@ class _UntiledOrder(_OneOrder):
         self, op: Operation, order_of: OrderOf
     ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
         return () if order_of(op.results[0]).tiles else super().misplaced(op, order_of)
+
+
+class _Slice(LayoutRule):
+    """The result is in the order of the operand; along it, dimensions may have become of size 1."""
+
+    def moved(self, op: Operation, order_of: OrderOf) -> int:
+        source, result = order_of(op.operands[0]), order_of(op.results[0])
+        if source.tiles or result.tiles:
+            return _out_of_default(op, order_of)
+        return 0 if _choice(op.results[0], source)[1] == result else _bytes(op.results[0])
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        other = op.results[0] if value is op.operands[0] else op.operands[0]
+        return [] if order_of(value).tiles else [_choice(other, order_of(value))]
 
 
 class _AnyOrder(LayoutRule):
@@ -359,14 +389,13 @@ LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
     **dict.fromkeys(
         (
             ops.data_movement.ConcatenateOp,
-            ops.data_movement.DynamicSliceOp,
             ops.data_movement.DynamicUpdateSliceOp,
             ops.data_movement.PadOp,
             ops.data_movement.ReverseOp,
-            ops.data_movement.SliceOp,
         ),
         _UNTILED_ORDER,
     ),
+    **dict.fromkeys((ops.data_movement.DynamicSliceOp, ops.data_movement.SliceOp), _Slice()),
     **dict.fromkeys(
         (
             ops.contraction.DotOp,
