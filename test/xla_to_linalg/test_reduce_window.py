@@ -153,3 +153,13 @@ def test_padding_out_of_proportion_takes_no_memory(text: str, reducer: Any) -> N
     build = reduce_window(Window.parse(text), ["s32"], reducer)
     check(build, x, numbers("s32", 3))
     check_natively(build, x, numbers("s32", 3))
+
+
+@pytest.mark.parametrize("name", ["f64", "f32", "bf16", "s8", "u4", "pred", "c64"])
+@pytest.mark.parametrize("text", ["size=1x2 stride=1x2", "size=2x3 stride=1x2 pad=1_0x0_1"])
+def test_every_other_element_of_long_rows(text: str, name: str) -> None:
+    """Vectors of every other element, short ones at the end, up to the last element of memory."""
+    reducer = binary.OrOp if name == "pred" else binary.AddOp
+    for width in (35, 129):
+        x = random_numbers(width, name, (2, width))
+        check_natively(reduce_window(Window.parse(text), [name], reducer), x, numbers(name, 0))
