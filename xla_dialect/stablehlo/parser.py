@@ -31,6 +31,12 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from xla_dialect.stablehlo.known_lines import LINE, KnownLines
 from xla_dialect.xdsl_workarounds import parse_dense_literal
 
+MAX_RANK = 256
+"""Arrays of more dimensions are an error: xDSL's parser takes quadratic time on them."""
+
+MAX_ALIAS_LENGTH = 1 << 16
+"""What an alias stands for, all aliases in it written out, is no longer in characters."""
+
 MAX_REGION_DEPTH = 64
 """Regions nested deeper are an error: every later pass walks them by recursion."""
 
@@ -53,6 +59,7 @@ class StableHloParser(Parser):
         self._depth = 0
         self._tensor_types: dict[str, TypeAttribute] = {}
         self._location_definitions: dict[str, int] | None = None
+        self._alias_lengths: dict[str, int] = {}
 
     def parse_operation(self) -> Operation:
         """Parses an operation and remembers its place."""
@@ -120,15 +127,22 @@ class StableHloParser(Parser):
         start = self.pos
         plain = _PLAIN_TENSOR.match(self.lexer.input.content, start)
         if plain is None:
+            self._check_rank(start)
             return super().parse_optional_type()
         found = self._tensor_types.get(plain.group())
         if found is not None:
             self._resume_from(plain.end())
             return found
+        self._check_rank(start)
         found = super().parse_optional_type()
         if found is not None:
             self._tensor_types[plain.group()] = found
         return found
+
+    def _check_rank(self, start: int) -> None:
+        sizes = _SIZES.match(self.lexer.input.content, start)
+        if sizes is not None and sizes.group().count("x") > MAX_RANK:
+            self.raise_error(f"an array has more than {MAX_RANK} dimensions", start, sizes.end())
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
@@ -241,13 +255,27 @@ class StableHloParser(Parser):
         return found
 
     def _define_location(self, alias: str) -> None:
+        start = self.pos
         location = self.parse_optional_location()
+        self._measure_alias(alias, start)
         self.attribute_aliases.setdefault(alias, location or UnknownLoc())
+
+    def _measure_alias(self, alias: str, start: int) -> None:
+        """Bounds what an alias stands for: a few lines could double it again and again."""
+        text = self.lexer.input.content[start : self.pos]
+        used = (self._alias_lengths.get(name, 0) for name in _ALIAS.findall(text))
+        length = self._alias_lengths[alias] = len(text) + sum(used)
+        if length > MAX_ALIAS_LENGTH:
+            self.raise_error(
+                f"{alias} stands for more than {MAX_ALIAS_LENGTH} characters", start, self.pos
+            )
 
     def _parse_alias_def(self) -> None:
         definition = _LOCATION_DEFINITION.match(self.lexer.input.content, self.pos)
         if definition is None:
+            alias, start = self._current_token.text, self._current_token.span.end
             super()._parse_alias_def()
+            self._measure_alias(alias, start)
             return
         self._resume_from(definition.end())
         self._define_location(definition.group(1))
@@ -259,5 +287,8 @@ _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|[<>\[\]{}()]')
 
 _PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*[a-z][a-zA-Z0-9]*+>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""
+
+_SIZES = re.compile(r"tensor<(?:[0-9?]+x)*")
+_ALIAS = re.compile(r"[#!][\w$.-]+")
 
 _LOCATION_DEFINITION = re.compile(r"^(#[\w$.-]+) = (?=loc\()", re.MULTILINE)
