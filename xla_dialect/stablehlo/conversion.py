@@ -37,6 +37,7 @@ from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
+from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp
@@ -44,7 +45,6 @@ from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
     TokenType,
-    as_array,
     element_class,
     element_count,
     extents,
@@ -52,7 +52,6 @@ from xla_dialect.types import (
     is_unbounded,
     spell_all,
 )
-from xla_dialect.types import array as array_of
 
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
@@ -77,52 +76,6 @@ def _dimension_list(values: tuple[int, ...]) -> Attribute:
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
     """The dimension sizes of an array type, bounds where dynamic; none of any other."""
     return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
-
-
-def is_dynamic(op: Operation) -> bool:
-    """Whether a function takes or returns arrays of unbounded size."""
-    type_ = op.properties.get("function_type")
-    return isinstance(type_, FunctionType) and any(
-        map(_is_unbounded_here, (*type_.inputs.data, *type_.outputs.data))
-    )
-
-
-def _is_unbounded_here(type_: Attribute) -> bool:
-    """Whether an array type of StableHLO has a dynamic dimension without a bound."""
-    found = as_array(type_)
-    if found is None:
-        return False
-    bounds = found.encoding.data if isinstance(found.encoding, attributes.Bounds) else ()
-    return any(
-        size == DYNAMIC_INDEX and (d >= len(bounds) or bounds[d] is None)
-        for d, size in enumerate(found.get_shape())
-    )
-
-
-def takes_dynamic(op: Operation) -> bool:
-    """Whether a public function takes arrays of unbounded size."""
-    type_ = op.properties.get("function_type")
-    return (
-        isinstance(type_, FunctionType)
-        and not is_private(op)
-        and any(map(_is_unbounded_here, type_.inputs.data))
-    )
-
-
-def is_private(op: Operation) -> bool:
-    """Whether a function is called from its module only."""
-    return op.properties.get("sym_visibility") == StringAttr("private")
-
-
-def _sized_like(source: Attribute, declared: Attribute) -> Attribute:
-    """The declared type, its unbounded dimensions those of another array of that rank."""
-    mine, theirs = as_array(source), as_array(declared)
-    if mine is None or theirs is None or len(extents(mine)) != len(extents(theirs)):
-        return declared
-    sizes = [
-        a if b == DYNAMIC_INDEX else b for a, b in zip(extents(mine), extents(theirs), strict=True)
-    ]
-    return array_of(theirs.element_type, sizes)
 
 
 def _returns(found: Attribute, declared: Attribute) -> bool:
@@ -177,7 +130,7 @@ class Conversion:
         source = cast(Operation, self._current)
         if op.contract().takes_declared and op.operands:
             # What the operands do not say, the element type, is declared; the sizes are theirs.
-            op.set_result_types([_sized_like(op.operands[0].type, type_) for type_ in declared])
+            op.set_result_types([sized_like(op.operands[0].type, type_) for type_ in declared])
         try:
             types = op.infer_types()
         except VerifyException as error:

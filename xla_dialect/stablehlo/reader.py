@@ -41,7 +41,8 @@ from xla_dialect.stablehlo import (
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import Conversion, takes_dynamic
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
