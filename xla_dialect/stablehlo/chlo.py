@@ -329,9 +329,8 @@ def parse_scan(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         operands=values,
         result_types=results,
         properties={"dimension": dimension},
-        attributes={}
-        if attributes is None
-        else dict(attributes.data) | {"num_carries": IntegerAttr(len(inits), i64)},
+        attributes=({} if attributes is None else dict(attributes.data))
+        | {"num_carries": IntegerAttr(len(inits), i64)},
         regions=[region],
     )
 

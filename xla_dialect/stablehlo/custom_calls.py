@@ -19,7 +19,7 @@ from xla_dialect.stablehlo.source import Row, SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import as_array
 
-_API_VERSIONS = tuple(CustomCallApiVersion)
+API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
 
 _TYPED = 4
@@ -112,8 +112,8 @@ def check_alias(op: SourceOp, output: Sequence[int], operand: int, indices: Sequ
 def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.custom_call`; what is not interpreted is kept."""
     version = op.integer("api_version", 1)
-    if not 0 <= version < len(_API_VERSIONS):
-        op.fail(f"api_version is {version}, not 0 to {len(_API_VERSIONS) - 1}")
+    if not 0 <= version < len(API_VERSIONS):
+        op.fail(f"api_version is {version}, not 0 to {len(API_VERSIONS) - 1}")
     target = op.text("call_target_name")
     check_layouts(op)
     replaced = DYNAMIC_CALLS.get(target)
@@ -126,7 +126,7 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         "custom_call_has_side_effect": BoolAttr.from_bool(op.flag("has_side_effect")),
     }
     if version != 1:
-        properties["api_version"] = CustomCallApiVersionAttr(_API_VERSIONS[version])
+        properties["api_version"] = CustomCallApiVersionAttr(API_VERSIONS[version])
     config = op.take("backend_config")
     if config is not None and isinstance(config, DictionaryAttr) != (version == _TYPED):
         op.fail(f"backend_config is {config}, which does not go with api_version {version}")

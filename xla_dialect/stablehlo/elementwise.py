@@ -22,7 +22,7 @@ from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
-from xla_dialect.stablehlo.correspondence import Property, Same, integer, named, same, word
+from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, select_types
 from xla_dialect.types import BY_TYPE, PRED, array, as_array, spell
@@ -158,7 +158,9 @@ _ELEMENTWISE = form()
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
-    "stablehlo.bitcast_convert": Row(_ELEMENTWISE, convert_bitcast, operands=1),
+    "stablehlo.bitcast_convert": Row(
+        _ELEMENTWISE, Special(same(conversions.BitcastConvertOp), convert_bitcast), operands=1
+    ),
     "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
     "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
     "stablehlo.select": Row(form(select_types), one_to_one(ternary.SelectOp), operands=3),

@@ -19,7 +19,7 @@ from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
 from xla_dialect.types import spell
 
-_DISTRIBUTIONS = {
+DISTRIBUTIONS = {
     "UNIFORM": RandomDistribution.UNIFORM,
     "NORMAL": RandomDistribution.NORMAL,
 }
@@ -33,7 +33,7 @@ _ALGORITHMS = {
 def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.rng`; the operand with the sizes says what the result type does."""
     word = op.word("rng_distribution") or ""
-    if word not in _DISTRIBUTIONS:
+    if word not in DISTRIBUTIONS:
         op.fail(f"rng_distribution is {word or 'missing'}")
     declared, operands = conversion.result_types(op), conversion.operands(op)
     sizes = conversion.constant_integers(operands[2])
@@ -43,7 +43,7 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         xla.RngOp,
         operands[:2],
         declared,
-        {"distribution": RandomDistributionAttr(_DISTRIBUTIONS[word])},
+        {"distribution": RandomDistributionAttr(DISTRIBUTIONS[word])},
     )
 
 

@@ -1,0 +1,178 @@
+"""Attributes that are kept with operations, functions and modules, in the form of StableHLO.
+
+What readers of HLO text keep under `xla.*` becomes `mhlo.sharding` and `mhlo.frontend_attributes`,
+as XLA itself translates it. The rest of it has no place in StableHLO and is left out: names,
+control dependencies, statistics, original values, schedules, stack frames; metadata becomes the
+location. All other attributes are those of a StableHLO program and stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
+from xdsl.ir import Attribute
+
+KEPT_PREFIX = "xla."
+
+_FOREIGN = re.compile(r"#(?:sdy|mhlo|stablehlo|chlo|mpmd)[.<]")
+"""How the text of an attribute of another dialect begins, which the reader keeps as a string."""
+
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
+_UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
+
+
+def string_text(text: str) -> str:
+    """A string in quotes, with the escapes of MLIR."""
+    data = text.encode("utf-8", "surrogateescape")
+    escaped = _UNPRINTABLE.sub(lambda match: b"\\%02X" % match.group()[0], data)
+    return f'"{escaped.decode("ascii")}"'
+
+
+def name_text(name: str) -> str:
+    """The name of an entry of a dictionary, or of a symbol: in quotes where it has to be."""
+    return name if _BARE.fullmatch(name) is not None else string_text(name)
+
+
+def symbol_text(name: str) -> str:
+    """`@main`, `@"a b"`"""
+    return f"@{name_text(name)}"
+
+
+def attribute_text(value: Attribute) -> str:
+    """An attribute of a StableHLO program."""
+    match value:
+        case StringAttr():
+            return value.data if _FOREIGN.match(value.data) else string_text(value.data)
+        case DictionaryAttr():
+            return dictionary_text({n: attribute_text(entry) for n, entry in value.data.items()})
+        case ArrayAttr():
+            entries = cast("ArrayAttr[Attribute]", value).data
+            return f"[{', '.join(map(attribute_text, entries))}]"
+        case _:
+            return str(value)
+
+
+def dictionary_text(entries: Mapping[str, str]) -> str:
+    """`{a = 1 : i32, b}`: entries in the order of their names, as MLIR has them."""
+    texts = (
+        name_text(name) if text == "unit" else f"{name_text(name)} = {text}"
+        for name, text in sorted(entries.items())
+    )
+    return f"{{{', '.join(texts)}}}"
+
+
+def kept_texts(attributes: Mapping[str, Attribute]) -> dict[str, str]:
+    """The attributes that stay, by their names in StableHLO."""
+    found: dict[str, str] = {}
+    for name, value in attributes.items():
+        if not name.startswith(KEPT_PREFIX):
+            found[name] = attribute_text(value)
+        elif (entry := _TRANSLATED.get(name)) is not None:
+            found[entry[0]] = entry[1](value)
+    return found
+
+
+def plain_text(value: Attribute) -> str:
+    """A string, or the text of any other attribute."""
+    return value.data if isinstance(value, StringAttr) else str(value)
+
+
+# Strings and dictionaries of HLO text
+
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unescaped(text: str) -> str:
+    """What a string of HLO text stands for, given without its quotes."""
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        octal, hexadecimal, letter = match.groups()
+        if letter is not None:
+            return _LETTERS.get(letter, letter)
+        return chr(int(octal, 8) if octal is not None else int(hexadecimal, 16))
+
+    return _ESCAPE.sub(character, text)
+
+
+_ENTRY = re.compile(r'\s*([\w.\-]+)=(?:"((?:[^"\\]|\\.)*)"|(?=\{))', re.DOTALL)
+
+
+def frontend_attributes(value: Attribute) -> dict[str, str]:
+    """The frontend attributes that an operation carries: a dictionary, or its text."""
+    if isinstance(value, DictionaryAttr):
+        return {name: unescaped(plain_text(entry)) for name, entry in value.data.items()}
+    found: dict[str, str] = {}
+    text = plain_text(value)
+    position = 1
+    while (match := _ENTRY.match(text, position)) is not None:
+        position = match.end()
+        name, string = match.groups()
+        if string is None:
+            end = closing_brace(text, position)
+            string, position = text[position:end], end
+        else:
+            string = unescaped(string)
+        found[name] = string
+        position += text[position : position + 1] == ","
+    return found
+
+
+_BRACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+
+
+def closing_brace(text: str, position: int) -> int:
+    """Where the group in braces ends that opens at a position."""
+    depth = 0
+    for match in _BRACE_OR_STRING.finditer(text, position):
+        depth += {"{": 1, "}": -1}.get(match.group(), 0)
+        if depth == 0:
+            return match.end()
+    return len(text)
+
+
+def _frontend_text(value: Attribute) -> str:
+    entries = frontend_attributes(value)
+    return dictionary_text({name: string_text(text) for name, text in entries.items()})
+
+
+def _string(value: Attribute) -> str:
+    return string_text(plain_text(value))
+
+
+def _count(value: Attribute) -> str:
+    return f"{cast('IntegerAttr[Any]', value).value.data} : i32"
+
+
+_TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
+    "xla.sharding": ("mhlo.sharding", _string),
+    "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend_text),
+    "xla.replica_count": ("mhlo.num_replicas", _count),
+    "xla.num_partitions": ("mhlo.num_partitions", _count),
+}
+"""The kept attributes that StableHLO programs have too, with their names there."""
+
+
+# Locations
+
+
+def location_text(location: Attribute, metadata: Attribute | None) -> str:
+    """Where an operation comes from: what its metadata say, or else its location."""
+    if not isinstance(metadata, DictionaryAttr):
+        return str(location)
+    fields = metadata.data
+    file, line = fields.get("source_file"), fields.get("source_line")
+    place = "unknown"
+    if isinstance(file, StringAttr):
+        number = cast("IntegerAttr[Any]", line).value.data if isinstance(line, IntegerAttr) else 0
+        place = f"{string_text(unescaped(file.data))}:{number}:0"
+    name = fields.get("op_name")
+    if isinstance(name, StringAttr):
+        return f"loc({string_text(unescaped(name.data))}({place}))"
+    return f"loc({place})"

@@ -1,0 +1,390 @@
+"""The operations of one function as lines of StableHLO.
+
+StableHLO, as frameworks write it, has no tuples. So every value is a tree here, whose leaves are
+the names of values; operations take and give leaves, `tuple` and `get_tuple_element` print nothing.
+Where StableHLO does have a tuple (custom calls), it is packed and taken apart again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from xla_dialect.stablehlo.writing.attribute_text import (
+    dictionary_text,
+    kept_texts,
+    location_text,
+)
+from xla_dialect.stablehlo.writing.errors import Inexpressible, fail
+from xla_dialect.stablehlo.writing.regular import REGULAR, RegularForm, properties_text
+from xla_dialect.stablehlo.writing.type_text import signature_text
+from xla_dialect.types import flatten
+
+if TYPE_CHECKING:
+    from xla_dialect.stablehlo.writing.program import ProgramWriter
+
+Tree: TypeAlias = "str | tuple[Tree, ...] | None"
+"""A value: its name, or its elements; None for what StableHLO has no value for."""
+
+Write: TypeAlias = "Callable[[Operation, BodyWriter], None]"
+"""Writes one operation; raises Inexpressible or StableHloPrintError."""
+
+_STEP = "  "
+
+
+class BodyWriter:
+    """Writes the body of one function."""
+
+    def __init__(self, program: ProgramWriter, writers: Mapping[type[Operation], Write]):
+        self.program = program
+        self.lines: list[str] = []
+        self.writers = writers
+        self.absorbed: set[Operation] = set()
+        """Operations that a later one stands for as well."""
+        self.trees: dict[SSAValue, Tree] = {}
+        self.contexts: dict[Operation, Tree] = {}
+        """What the done of an asynchronous operation returns, by the start."""
+        self.type_text = program.type_text
+        self._indent = _STEP * 2
+        self._taken: set[str] = set()
+        self._copies: dict[str, int] = {}
+        self._count = 0
+        self._arguments = 0
+        self._location = ""
+
+    # Names
+
+    def name(self, hint: str | None) -> str:
+        """A new name: `%hint`, with a number if that is taken, or a number."""
+        if hint is None:
+            self._count += 1
+            return f"%{self._count - 1}"
+        name = hint
+        while name in self._taken:
+            number = self._copies.get(hint, 0)
+            self._copies[hint] = number + 1
+            name = f"{hint}_{number}"
+        self._taken.add(name)
+        return f"%{name}"
+
+    def argument_name(self, hint: str | None) -> str:
+        """A new name for a parameter."""
+        if hint is None:
+            hint = f"arg{self._arguments}"
+            self._arguments += 1
+        return self.name(hint)
+
+    # Values
+
+    def tree(self, value: SSAValue) -> Tree:
+        """The names of a value."""
+        return self.trees[value]
+
+    def leaves(self, values: Iterable[SSAValue]) -> list[str]:
+        """The names of the leaves of some values; raises Inexpressible."""
+        found: list[str] = []
+        for value in values:
+            tree = self.trees[value]
+            if isinstance(tree, str):
+                found.append(tree)
+            else:
+                found.extend(leaves_of(tree))
+        return found
+
+    def types(self, types: Iterable[Attribute]) -> list[str]:
+        """The types of the leaves of values of some types; raises Inexpressible."""
+        text = self.type_text
+        found: list[str] = []
+        for type_ in types:
+            if isinstance(type_, TupleType):
+                found.extend(map(text, flatten([type_])))
+            else:
+                found.append(text(type_))
+        return found
+
+    def operand(self, value: SSAValue) -> str:
+        """A single name for a value; raises Inexpressible for a tuple."""
+        tree = self.trees[value]
+        if isinstance(tree, str):
+            return tree
+        raise Inexpressible("a tuple is an operand, where StableHLO has none")
+
+    def packed(self, value: SSAValue) -> str:
+        """A single name for a value, for which tuples are made."""
+        return self._pack(self.trees[value], value.type)
+
+    def _pack(self, tree: Tree, type_: Attribute) -> str:
+        if not isinstance(tree, tuple):
+            return leaves_of(tree)[0]
+        assert isinstance(type_, TupleType)
+        elements = [
+            self._pack(part, each) for part, each in zip(tree, type_.types.data, strict=True)
+        ]
+        types = ", ".join(map(self.type_text, type_.types.data))
+        return self.emit(
+            f"stablehlo.tuple {', '.join(elements)}{' ' if elements else ''}: tuple<{types}>"
+        )
+
+    def unpacked(self, name: str, type_: Attribute) -> Tree:
+        """Takes a tuple of StableHLO apart."""
+        if not isinstance(type_, TupleType):
+            return name
+        whole = self.type_text(type_)
+        return tuple(
+            self.unpacked(
+                self.emit(
+                    f"stablehlo.get_tuple_element {name}[{i}] : ({whole}) -> {self.type_text(each)}"
+                ),
+                each,
+            )
+            for i, each in enumerate(type_.types.data)
+        )
+
+    def bind(self, values: Sequence[SSAValue], names: Iterable[Tree]) -> None:
+        """Values have these leaves from now on."""
+        rest = iter(names)
+        for value in values:
+            self.trees[value] = grown(value.type, rest)
+
+    def bind_context(self, op: Operation, operands: Sequence[Tree], names: Sequence[Tree]) -> None:
+        """The context of a start is its operands, its results, and what StableHLO has not."""
+        count = len(flatten(op.result_types))
+        missing = [None] * (count - len(operands) - len(names))
+        self.bind(op.results, [*operands, *names, *missing])
+
+    # Lines
+
+    def line(self, text: str) -> None:
+        """Adds a line."""
+        self.lines.append(f"{self._indent}{text}")
+
+    def emit(self, text: str, hint: str | None = None) -> str:
+        """Adds an operation with one result, and returns its name."""
+        name = self.name(hint)
+        self.lines.append(f"{self._indent}{name} = {text}{self._location}")
+        return name
+
+    def named(self, text: str, count: int, hints: Sequence[str | None]) -> list[str]:
+        """Adds an operation with so many results, and returns their names."""
+        names, head = self.heading(count, hints)
+        self.lines.append(f"{self._indent}{head}{text}{self._location}")
+        return names
+
+    def heading(self, count: int, hints: Sequence[str | None]) -> tuple[list[str], str]:
+        """The names of the results of an operation, and how it begins: `%0:2 = `."""
+        hint = hints[0] if hints else None
+        if count == 1:
+            name = self.name(hint)
+            return [name], f"{name} = "
+        if not count:
+            return [], ""
+        name = self.name(hint)
+        return [f"{name}#{i}" for i in range(count)], f"{name}:{count} = "
+
+    def define(self, op: Operation, text: str, types: Sequence[str]) -> None:
+        """Adds an operation for this one, with a leaf of its results for each type."""
+        results = op.results
+        if len(results) == 1 and len(types) == 1:
+            tree = self.emit(text, results[0].name_hint)
+            value = results[0]
+            self.trees[value] = (
+                grown(value.type, iter((tree,))) if isinstance(value.type, TupleType) else tree
+            )
+            return
+        names = self.named(text, len(types), [value.name_hint for value in results])
+        self.bind(results, names)
+
+    def attributes(self, op: Operation, texts: Mapping[str, str] | None = None) -> str:
+        """` {a = 1 : i32}`: what is kept with an operation, and these texts; or nothing."""
+        if op.attributes:
+            found = kept_texts(op.attributes)
+            if texts:
+                found.update(texts)
+        else:
+            found = texts
+        return f" {dictionary_text(found)}" if found else ""
+
+    # Regions
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """Lines inside are one step further to the right."""
+        indent, location = self._indent, self._location
+        self._indent = indent + _STEP
+        yield
+        self._indent, self._location = indent, location
+
+    def parameters(self, block: Block, hint: str | None = None) -> list[str]:
+        """New names for the parameters of a block."""
+        names = [
+            self.argument_name(argument.name_hint or hint)
+            for argument in block.args
+            for _ in flatten([argument.type])
+        ]
+        self.bind(block.args, names)
+        return names
+
+    def operations(self, block: Block) -> None:
+        """Adds the operations of a block, but the last, which returns."""
+        last = block.last_op
+        for op in block.ops:
+            if op is last:
+                break
+            self.operation(op)
+
+    def returned(self, block: Block) -> Sequence[SSAValue]:
+        """What a block returns."""
+        last = block.last_op
+        return () if last is None else last.operands
+
+    def content(self, block: Block) -> None:
+        """Adds the operations of a block and `stablehlo.return`."""
+        with self.indented():
+            self.operations(block)
+            values = self.returned(block)
+            names = self.leaves(values)
+            types = self.types(value.type for value in values)
+            what = f" {', '.join(names)} : {', '.join(types)}" if names else ""
+            self.line(f"stablehlo.return{what}")
+
+    def generic(
+        self,
+        op: Operation,
+        name: str,
+        operands: Sequence[str],
+        operand_types: Sequence[str],
+        properties: Mapping[str, str],
+        result_types: Sequence[str],
+        regions: Sequence[Region] = (),
+    ) -> None:
+        """Adds an operation in generic form for this one."""
+        hints = [value.name_hint for value in op.results]
+        self.bind(
+            op.results,
+            self.generic_value(
+                name, operands, operand_types, properties, result_types, regions, op, hints
+            ),
+        )
+
+    def generic_value(
+        self,
+        name: str,
+        operands: Sequence[str],
+        operand_types: Sequence[str],
+        properties: Mapping[str, str],
+        result_types: Sequence[str],
+        regions: Sequence[Region] = (),
+        op: Operation | None = None,
+        hints: Sequence[str | None] = (),
+    ) -> list[str]:
+        """Adds an operation in generic form, with what is kept with `op`; returns its results."""
+        text = f'"{name}"({", ".join(operands)}){properties_text(properties)}'
+        kept = self.attributes(op) if op is not None and op.attributes else ""
+        end = f"{kept} : {signature_text(operand_types, result_types)}"
+        if not regions:
+            return self.named(text + end, len(result_types), hints)
+        names, head = self.heading(len(result_types), hints)
+        self.line(f"{head}{text} ({{")
+        for i, region in enumerate(regions):
+            if i:
+                self.line("}, {")
+            self.block_head(region.block)
+            self.content(region.block)
+        self.close(f"}}){end}")
+        return names
+
+    def block_head(self, block: Block) -> None:
+        """Adds the label of a block with its parameters, if it has any."""
+        if block.args:
+            types = self.types(argument.type for argument in block.args)
+            parameters = zip(self.parameters(block), types, strict=True)
+            self.line(f"^bb0({', '.join(f'{n}: {t}' for n, t in parameters)}):")
+
+    def close(self, text: str) -> None:
+        """Adds the last line of an operation with regions."""
+        self.lines.append(f"{self._indent}{text}{self._location}")
+
+    def branches(self, op: Operation, name: str, index: str, index_type: str) -> None:
+        """Adds an operation that runs one of its regions; their parameters are bound already."""
+        results = self.types(op.result_types)
+        names, head = self.heading(len(results), [value.name_hint for value in op.results])
+        self.line(f'{head}"{name}"({index}) ({{')
+        for i, region in enumerate(op.regions):
+            if i:
+                self.line("}, {")
+            self.content(region.block)
+        self.close(f"}}){self.attributes(op)} : {signature_text([index_type], results)}")
+        self.bind(op.results, names)
+
+    def inline(self, block: Block, operands: Iterable[Tree]) -> list[str]:
+        """Adds the operations of a block on these leaves; returns the leaves of its results."""
+        self.bind(block.args, operands)
+        self.operations(block)
+        return self.leaves(self.returned(block))
+
+    # Operations
+
+    def operation(self, op: Operation) -> None:
+        """Adds the lines for one operation; raises StableHloPrintError."""
+        if op in self.absorbed:
+            return
+        if self.program.debug_info:
+            metadata = op.attributes.get("xla.metadata")
+            self._location = f" {location_text(op.location, metadata)}"
+        try:
+            write = self.writers.get(type(op))
+            if write is not None:
+                write(op, self)
+                return
+            form = REGULAR.get(type(op))  # pyright: ignore[reportArgumentType]
+            if form is None:
+                raise Inexpressible("it is no operation that StableHLO has")
+            self.regular(op, form)
+        except Inexpressible as error:
+            fail(op, str(error))
+
+    def regular(
+        self, op: Operation, form: RegularForm, extra: Mapping[str, object] | None = None
+    ) -> None:
+        """
+        Adds an operation that is the same in StableHLO.
+
+        `extra`: clauses of the custom form with what their text is made of.
+        """
+        values = form.values(op.properties)
+        operands, results = op.operands, op.results
+        names = self.leaves(operands)
+        operand_types = self.types([value.type for value in operands])
+        result_types = self.types([value.type for value in results])
+        custom = form.custom
+        if custom is None:
+            properties = form.generic(values)
+            self.generic(op, form.name, names, operand_types, properties, result_types, op.regions)
+            return
+        items = custom.items(names, {**values, **extra} if extra else values)
+        types = custom.types.text(operand_types, result_types)
+        space = " " if items else ""
+        attributes = self.attributes(op) if op.attributes else ""
+        self.define(op, f"{form.name}{space}{items}{attributes} : {types}", result_types)
+
+
+def leaves_of(tree: Tree) -> list[str]:
+    """The leaves of a tree; raises Inexpressible where StableHLO has no value."""
+    if isinstance(tree, str):
+        return [tree]
+    if tree is None:
+        raise Inexpressible(
+            "the context of an asynchronous operation is used by something else than its done"
+        )
+    return [leaf for part in tree for leaf in leaves_of(part)]
+
+
+def grown(type_: Attribute, leaves: Iterator[Tree]) -> Tree:
+    """The tree of a value of this type with the next leaves."""
+    if isinstance(type_, TupleType):
+        return tuple([grown(element, leaves) for element in type_.types.data])
+    return next(leaves)

@@ -1,0 +1,204 @@
+"""Loops, branches, calls, and what only orders or marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import CallOp as FuncCallOp
+from xdsl.ir import Operation
+
+from xla_dialect.calls import callee
+from xla_dialect.ops.control_flow import (
+    CallOp,
+    ConditionalOp,
+    DomainOp,
+    FusionOp,
+    OptBarrierOp,
+    ScanOp,
+    WhileOp,
+)
+from xla_dialect.ops.transfers import AddDependencyOp
+from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.stablehlo.writing.attribute_text import (
+    dictionary_text,
+    frontend_attributes,
+    kept_texts,
+    string_text,
+    symbol_text,
+)
+from xla_dialect.stablehlo.writing.body import BodyWriter, Write
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.writing.type_text import signature_text
+from xla_dialect.types import PRED, is_scalar
+
+
+def write_while(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.while(%iterArg = %0) : type cond {...} do {...}`."""
+    loop = cast(WhileOp, op)
+    operands = body.leaves(loop.init)
+    types = body.types(value.type for value in loop.init)
+    names, head = body.heading(len(types), [value.name_hint for value in op.results])
+    condition, step = loop.condition.block, loop.body.block
+    parameters = body.parameters(condition, "iterArg")
+    body.bind(step.args, parameters)
+    bound = ", ".join(f"{p} = {o}" for p, o in zip(parameters, operands, strict=True))
+    typed = f" : {', '.join(types)}" if types else ""
+    kept = kept_texts(op.attributes)
+    attributes = f" attributes {dictionary_text(kept)}" if kept else ""
+    body.line(f"{head}stablehlo.while({bound}){typed}{attributes}")
+    body.line("cond {")
+    body.content(condition)
+    body.line("} do {")
+    body.content(step)
+    body.close("}")
+    body.bind(op.results, names)
+
+
+def write_conditional(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.if` for a pred, else `stablehlo.case`; branches see what they take."""
+    conditional = cast(ConditionalOp, op)
+    index = conditional.branch_index
+    given = list(conditional.branch_operands)
+    for region in op.regions:
+        block = region.block
+        taken, given = given[: len(block.args)], given[len(block.args) :]
+        for argument, operand in zip(block.args, taken, strict=True):
+            body.trees[argument] = body.tree(operand)
+    name = "stablehlo.if" if is_scalar(index.type, PRED) else "stablehlo.case"
+    body.branches(op, name, body.operand(index), body.type_text(index.type))
+
+
+def write_call(op: Operation, body: BodyWriter) -> None:
+    """`call @f(%0)`, or `stablehlo.composite` where that is kept."""
+    call = cast("CallOp | FuncCallOp", op)
+    operands = body.leaves(op.operands)
+    types = body.types(value.type for value in op.operands)
+    results = body.types(op.result_types)
+    symbol = symbol_text(callee(call))
+    if isinstance(call, CallOp) and call.is_composite.value.data:
+        name, texts = _composite(op, symbol)
+        shown = f" {', '.join(operands)}" if operands else ""
+        text = f"stablehlo.composite {name}{shown} {dictionary_text(texts)}"
+    else:
+        text = f"call {symbol}({', '.join(operands)}){body.attributes(op)}"
+    body.define(op, f"{text} : {signature_text(types, results)}", results)
+
+
+_COMPOSITE = "composite."
+
+
+def _composite(op: Operation, symbol: str) -> tuple[str, dict[str, str]]:
+    """The name of a composite, and its attributes, from the frontend attributes of the call."""
+    kept = op.attributes.get("xla.frontend_attributes")
+    found = {} if kept is None else frontend_attributes(kept)
+    name = found.pop(f"{_COMPOSITE}name", None)
+    if name is None:
+        raise Inexpressible("a composite without a name in its frontend attributes")
+    texts = {n: t for n, t in kept_texts(op.attributes).items() if n != "mhlo.frontend_attributes"}
+    texts["decomposition"] = symbol
+    version = found.pop(f"{_COMPOSITE}version", "0")
+    if version != "0":
+        texts["version"] = f"{version} : i32"
+    attributes = found.pop(f"{_COMPOSITE}attributes", "{}")
+    if attributes.strip() != "{}":
+        texts["composite_attributes"] = attributes
+    if found:
+        entries = {n: string_text(t) for n, t in found.items()}
+        texts["mhlo.frontend_attributes"] = dictionary_text(entries)
+    return string_text(name), texts
+
+
+def write_fusion(op: Operation, body: BodyWriter) -> None:
+    """Its operations, in place: fusing is the backend's."""
+    leaves = body.inline(cast(FusionOp, op).calls.block, body.leaves(op.operands))
+    body.bind(op.results, leaves)
+
+
+def write_scan(op: Operation, body: BodyWriter) -> None:
+    """`chlo.scan(%0) inits (%1) dimension=0 {...}`."""
+    scan = cast(ScanOp, op)
+    operands = body.leaves(op.operands)
+    types = body.types(value.type for value in op.operands)
+    results = body.types(op.result_types)
+    carries = scan.num_carries.value.data
+    inputs, inits = operands[: len(operands) - carries], operands[len(operands) - carries :]
+    flags = {
+        name: "true"
+        for name, flag in (
+            ("is_associative", scan.is_associative),
+            ("is_reverse", scan.is_reverse),
+        )
+        if flag.value.data
+    }
+    texts = kept_texts(op.attributes) | flags
+    attributes = f" attributes {dictionary_text(texts)}" if texts else ""
+    names, head = body.heading(len(results), [value.name_hint for value in op.results])
+    body.line(
+        f"{head}chlo.scan({', '.join(inputs)}) inits ({', '.join(inits)}) "
+        f"dimension={scan.dimension.value.data}{attributes} {{"
+    )
+    block = scan.to_apply.block
+    body.block_head(block)
+    body.content(block)
+    body.close(f"}} : {signature_text(types, results)}")
+    body.bind(op.results, names)
+
+
+def write_barrier(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.optimization_barrier` of all leaves together."""
+    write_barrier_of(op, body.leaves(op.operands), body.types(o.type for o in op.operands), body)
+
+
+def write_barrier_of(
+    op: Operation, names: Sequence[str], types: Sequence[str], body: BodyWriter
+) -> None:
+    """Adds a barrier of these values; the first ones are the results."""
+    if not names:
+        body.bind(op.results, ())
+        return
+    text = f"stablehlo.optimization_barrier {', '.join(names)}{body.attributes(op)}"
+    hints = [value.name_hint for value in op.results]
+    found = body.named(f"{text} : {', '.join(types)}", len(names), hints)
+    body.bind(op.results, found)
+
+
+def write_add_dependency(op: Operation, body: BodyWriter) -> None:
+    """A barrier of the operand and the token: the result is there after both."""
+    types = body.types(value.type for value in op.operands)
+    write_barrier_of(op, body.leaves(op.operands), types, body)
+
+
+def write_operand(op: Operation, body: BodyWriter) -> None:
+    """Nothing: the result is the operand."""
+    body.trees[op.results[0]] = body.tree(op.operands[0])
+
+
+def write_tuple(op: Operation, body: BodyWriter) -> None:
+    """Nothing: the elements stand for themselves."""
+    body.trees[op.results[0]] = tuple([body.tree(value) for value in op.operands])
+
+
+def write_get_tuple_element(op: Operation, body: BodyWriter) -> None:
+    """Nothing: the element stands for itself."""
+    tree = body.tree(op.operands[0])
+    assert isinstance(tree, tuple)
+    index = cast(GetTupleElementOp, op).index
+    assert isinstance(index, IntegerAttr)
+    body.trees[op.results[0]] = tree[index.value.data]
+
+
+WRITERS: Mapping[type[Operation], Write] = {
+    WhileOp: write_while,
+    ConditionalOp: write_conditional,
+    CallOp: write_call,
+    FuncCallOp: write_call,
+    FusionOp: write_fusion,
+    ScanOp: write_scan,
+    OptBarrierOp: write_barrier,
+    AddDependencyOp: write_add_dependency,
+    DomainOp: write_operand,
+    TupleOp: write_tuple,
+    GetTupleElementOp: write_get_tuple_element,
+}

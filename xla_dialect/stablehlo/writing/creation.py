@@ -1,0 +1,86 @@
+"""Constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, Operation
+
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.ops.random import RngOp
+from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write
+from xla_dialect.types import Array, ElementClass, element_class
+
+
+def write_constant(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.constant`; a constant tuple is one for every element."""
+    value = cast(ConstantOp, op).value
+    if isinstance(value, ArrayAttr):
+        body.trees[op.results[0]] = _tree(cast(Attribute, value), body)
+        return
+    broadcast = _only_broadcast(op)
+    if broadcast is not None and not op.attributes:
+        body.absorbed.add(broadcast)
+        op = broadcast
+    result = op.results[0]
+    if _is_of_rng(op, value):
+        return
+    text = _constant(value, result.type, body, body.attributes(op))
+    body.trees[result] = body.emit(text, result.name_hint or _name(result.type))
+
+
+def _only_broadcast(op: Operation) -> BroadcastOp | None:
+    """
+    The broadcast that makes an array of this scalar, where the scalar is there for that only.
+
+    The reader makes these two of a literal with one value for all elements.
+    """
+    user = op.next_op
+    result = op.results[0]
+    if not isinstance(user, BroadcastOp) or result.name_hint is not None:
+        return None
+    use = result.first_use
+    return user if use is not None and use.operation is user and result.has_one_use() else None
+
+
+def _is_of_rng(op: Operation, value: Attribute) -> bool:
+    """Whether a constant is the sizes of a `stablehlo.rng` that follows, which writes them again."""
+    if op.results[0].first_use is not None:
+        return False
+    user = op.next_op
+    while isinstance(user, ConstantOp | BroadcastOp):
+        user = user.next_op
+    if not isinstance(user, RngOp):
+        return False
+    sizes = sizes_of(user.result.type)
+    literal = cast("DenseIntOrFPElementsAttr[Any]", value)
+    numbers = tuple(literal.get_values())
+    return sizes_of(op.results[0].type) == (len(sizes),) and (
+        numbers == sizes or numbers * len(sizes) == sizes
+    )
+
+
+def _tree(value: Attribute, body: BodyWriter) -> Tree:
+    if isinstance(value, ArrayAttr):
+        elements = cast("ArrayAttr[Attribute]", value).data
+        return tuple([_tree(element, body) for element in elements])
+    type_ = cast("DenseIntOrFPElementsAttr[Any]", value).type
+    return body.emit(_constant(value, cast(Attribute, type_), body, ""), _name(cast(Array, type_)))
+
+
+def _constant(value: Attribute, type_: Attribute, body: BodyWriter, attributes: str) -> str:
+    text = body.program.literal_text(value)
+    return f"stablehlo.constant{attributes} dense<{text}> : {body.type_text(type_)}"
+
+
+def _name(type_: Attribute) -> str:
+    """What StableHLO calls a constant of this type that has no name."""
+    inexact = ElementClass.FLOAT | ElementClass.COMPLEX
+    return "cst" if element_class(cast(Array, type_).element_type) & inexact else "c"
+
+
+WRITERS: Mapping[type[Operation], Write] = {ConstantOp: write_constant}

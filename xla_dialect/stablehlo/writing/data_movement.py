@@ -1,0 +1,295 @@
+"""Operations that move elements, and copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import NoneAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.op import decode
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.data_movement import (
+    BitcastOp,
+    BroadcastOp,
+    CopyOp,
+    ReshapeOp,
+    SliceOp,
+)
+from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp
+from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.syntax import integers_text
+from xla_dialect.stablehlo.writing.attribute_text import closing_brace
+from xla_dialect.stablehlo.writing.body import BodyWriter, Write
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.writing.regular import REGULAR
+from xla_dialect.types import BY_TYPE, Array, ElementClass, array, spell
+
+
+def integers(op: Operation, name: str) -> tuple[int, ...]:
+    """A property that is a list of integers; absent, it is empty."""
+    return cast("tuple[int, ...] | None", decode(op.properties.get(name))) or ()
+
+
+def write_broadcast(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.broadcast_in_dim`."""
+    _write_broadcast(op, op.operands[0], integers(op, "dimensions"), body)
+
+
+def _write_broadcast(
+    op: Operation, operand: SSAValue, dimensions: Sequence[int], body: BodyWriter
+) -> None:
+    """Writes a broadcast of another operand, to other dimensions."""
+    types = [body.type_text(value.type) for value in (operand, op.results[0])]
+    body.define(
+        op,
+        f"stablehlo.broadcast_in_dim {body.operand(operand)}, dims = {integers_text(dimensions)}"
+        f"{body.attributes(op)} : ({types[0]}) -> {types[1]}",
+        types[1:],
+    )
+
+
+def write_reshape(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.reshape`, or nothing where it drops sizes of 1 that are stretched next."""
+    user = op.next_op
+    result = op.results[0]
+    if _feeds_sizes(op):
+        return
+    if (
+        isinstance(user, BroadcastOp)
+        and result.name_hint is None
+        and not op.attributes
+        and user.operands[0] is result
+        and result.has_one_use()
+    ):
+        dimensions = _stretching(op.operands[0].type, user)
+        if dimensions is not None:
+            body.absorbed.add(user)
+            _write_broadcast(user, op.operands[0], dimensions, body)
+            return
+    body.regular(op, REGULAR[ReshapeOp])
+
+
+def _stretching(before: Attribute, user: BroadcastOp) -> list[int] | None:
+    """
+    The dimensions of a broadcast of what was reshaped before, whose sizes of 1 are stretched.
+
+    The reader makes a reshape and a broadcast of one in StableHLO. None where these are not that.
+    """
+    sizes, target = sizes_of(before), sizes_of(user.result.type)
+    kept = iter(zip(sizes_of(user.operand.type), integers(user, "dimensions"), strict=True))
+    following = next(kept, None)
+    taken = set(integers(user, "dimensions"))
+    found: list[int] = []
+    for size in sizes:
+        if (
+            following is not None
+            and size == following[0]
+            and (size != 1 or target[following[1]] == 1)
+        ):
+            found.append(following[1])
+            following = next(kept, None)
+            continue
+        start = found[-1] + 1 if found else 0
+        free = [d for d in range(start, len(target)) if d not in taken and target[d] != 1]
+        if size != 1 or not free:
+            return None
+        taken.add(free[0])
+        found.append(free[0])
+    return found if following is None else None
+
+
+def write_slice(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.slice %0 [0:4:2, 1:3]`."""
+    if _feeds_sizes(op):
+        return
+    ranges = zip(
+        *(integers(op, name) for name in ("start_indices", "limit_indices", "strides")), strict=True
+    )
+    listed = ", ".join(
+        f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
+        for start, limit, stride in ranges
+    )
+    types = [body.type_text(value.type) for value in (op.operands[0], op.results[0])]
+    body.define(
+        op,
+        f"stablehlo.slice {body.operand(op.operands[0])} [{listed}]{body.attributes(op)} : "
+        f"({types[0]}) -> {types[1]}",
+        types[1:],
+    )
+
+
+# Dynamic reshapes
+
+
+def write_convert(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.convert`."""
+    if not _feeds_sizes(op):
+        body.regular(op, REGULAR[ConvertOp])
+
+
+def write_dynamic_reshape(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.dynamic_reshape`, whose sizes are one array."""
+    reshape = cast(DynamicReshapeOp, op)
+    sizes = _sizes_array(reshape)
+    types = [body.type_text(reshape.operand.type), body.type_text(reshape.result.type)]
+    rank = len(reshape.dim_sizes)
+    if sizes is not None:
+        name, type_ = body.operand(sizes), body.type_text(sizes.type)
+    else:
+        parts = [
+            body.emit(f"stablehlo.reshape {body.operand(s)} : (tensor<i32>) -> tensor<1xi32>")
+            for s in reshape.dim_sizes
+        ]
+        type_ = f"tensor<{rank}xi32>"
+        if parts:
+            listed = ", ".join(["tensor<1xi32>"] * rank)
+            name = body.emit(
+                f"stablehlo.concatenate {', '.join(parts)}, dim = 0 : ({listed}) -> {type_}"
+            )
+        else:
+            name = body.emit(f"stablehlo.constant dense<> : {type_}", "c")
+    body.define(
+        op,
+        f"stablehlo.dynamic_reshape {body.operand(reshape.operand)}, {name}{body.attributes(op)}"
+        f" : ({types[0]}, {type_}) -> {types[1]}",
+        types[1:],
+    )
+
+
+def _sizes_array(op: DynamicReshapeOp) -> SSAValue | None:
+    """The array whose elements are the sizes, as the reader takes it apart; None for others."""
+    sources: list[SSAValue] = []
+    for number, size in enumerate(op.dim_sizes):
+        owner = size.owner
+        if isinstance(owner, ConvertOp):
+            owner = owner.operand.owner
+        if not isinstance(owner, ReshapeOp) or not isinstance(owner.operand.owner, SliceOp):
+            return None
+        part = owner.operand.owner
+        if integers(part, "start_indices") != (number,):
+            return None
+        sources.append(part.operand)
+    same = len(set(sources)) == 1 and sizes_of(sources[0].type) == (len(sources),)
+    return sources[0] if same else None
+
+
+def _feeds_sizes(op: Operation) -> bool:
+    """Whether an operation only takes a size out of the array that a dynamic reshape prints."""
+    while True:
+        result = op.results[0]
+        use = result.first_use
+        if use is None or result.name_hint is not None or not result.has_one_use():
+            return False
+        user = use.operation
+        if isinstance(user, DynamicReshapeOp):
+            return use.index > 0 and _sizes_array(user) is not None
+        if not isinstance(user, ReshapeOp | ConvertOp):
+            return False
+        op = user
+
+
+# Copies and bit casts
+
+
+def write_copy(op: Operation, body: BodyWriter) -> None:
+    """Nothing, where no sharding or other annotation is kept with it."""
+    operand, type_ = body.operand(op.operands[0]), body.type_text(op.results[0].type)
+    for name in op.attributes:
+        if name.startswith("sdy."):
+            _write_annotation(op, name, operand, type_, body)
+            return
+    if "xla.sharding" in op.attributes or "mhlo.sharding" in op.attributes:
+        text = f"stablehlo.custom_call @Sharding({operand}){body.attributes(op)}"
+        body.define(op, f"{text} : ({type_}) -> {type_}", [type_])
+        return
+    body.trees[op.results[0]] = operand
+
+
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]]')
+
+
+def _write_annotation(op: Operation, name: str, operand: str, type_: str, body: BodyWriter) -> None:
+    """An operation of Shardy, from the text that the reader keeps."""
+    attributes = dict(op.attributes)
+    value = attributes.pop(name)
+    text = value.data if isinstance(value, StringAttr) else str(value)
+    before = ""
+    if name == "sdy.sharding":
+        name, text = "sdy.sharding_constraint", text.removeprefix("#sdy.sharding")
+    elif text.startswith("["):
+        depth = 0
+        for match in _BRACKET.finditer(text):
+            depth += {"[": 1, "]": -1}.get(match.group(), 0)
+            if not depth:
+                before, text = f"{text[: match.end()]} ", text[match.end() :].lstrip()
+                break
+    elif text.startswith("{"):
+        end = closing_brace(text, 0)
+        before, text = f"{text[:end]} ", text[end:].lstrip()
+    space = " " if text else ""
+    body.define(op, f"{name} {before}{operand}{space}{text} : {type_}", [type_])
+
+
+def write_bitcast(op: Operation, body: BodyWriter) -> None:
+    """A reshape or a bit cast, where both layouts are the default."""
+    operand, result = (cast(Array, value.type) for value in (op.operands[0], op.results[0]))
+    if not (_is_row_major(operand) and _is_row_major(result)):
+        raise Inexpressible(
+            f"layouts of {operand} and {result} are not the default; "
+            "the pass xla-expand-bitcast takes it apart"
+        )
+    name = body.operand(op.operands[0])
+    if operand.element_type != result.element_type:
+        old, new = BY_TYPE[operand.element_type], BY_TYPE[result.element_type]
+        complexities = {row.element_class & ElementClass.COMPLEX for row in (old, new)}
+        if (
+            old.bits != new.bits
+            or len(complexities) > 1
+            or ElementClass.PRED
+            in (
+                old.element_class,
+                new.element_class,
+            )
+        ):
+            raise Inexpressible(
+                f"{spell(operand)} as {spell(result)}; the pass xla-expand-bitcast takes it apart"
+            )
+        same = array(result.element_type, sizes_of(operand))
+        name = body.emit(
+            f"stablehlo.bitcast_convert {name} : "
+            f"({body.type_text(operand)}) -> {body.type_text(same)}"
+        )
+        operand = same
+    if sizes_of(operand) == sizes_of(result):
+        body.trees[op.results[0]] = name
+        return
+    types = [body.type_text(operand), body.type_text(result)]
+    text = f"stablehlo.reshape {name}{body.attributes(op)} : ({types[0]}) -> {types[1]}"
+    body.define(op, text, types[1:])
+
+
+def _is_row_major(type_: Array) -> bool:
+    encoding: Any = type_.encoding
+    if isinstance(encoding, NoneAttr):
+        return True
+    rank = len(type_.shape)
+    return (
+        isinstance(encoding, LayoutAttr)
+        and encoding.data.minor_to_major == tuple(reversed(range(rank)))
+        and not encoding.data.tiles
+    )
+
+
+WRITERS: Mapping[type[Operation], Write] = {
+    BroadcastOp: write_broadcast,
+    ReshapeOp: write_reshape,
+    SliceOp: write_slice,
+    ConvertOp: write_convert,
+    DynamicReshapeOp: write_dynamic_reshape,
+    CopyOp: write_copy,
+    BitcastOp: write_bitcast,
+}

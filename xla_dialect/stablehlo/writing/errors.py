@@ -1,0 +1,23 @@
+"""What StableHLO text cannot say."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from xdsl.ir import Operation
+
+from xla_dialect.diagnostics import LocatedError, place_of
+
+
+class StableHloPrintError(LocatedError):
+    """The module holds what StableHLO cannot express."""
+
+
+class Inexpressible(ValueError):
+    """StableHLO has no form for a type or a value; whoever knows the operation adds it."""
+
+
+def fail(op: Operation, message: str) -> NoReturn:
+    """Raises StableHloPrintError at the place of an operation."""
+    file, line, column = place_of(op.location) or ("<module>", 0, 0)
+    raise StableHloPrintError(f"{op.name}: {message}", file, line, column)

@@ -1,0 +1,107 @@
+"""Literals as MLIR prints them: `dense<[1.000000e+00, 0x7FC00000]> : tensor<2xf32>`.
+
+More than `LARGE` elements are hexadecimal, as in MLIR; truth values are always words, because
+versions of MLIR differ in how many of them are in a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute
+
+from xla_dialect.hlo_text.literals import numpy_float
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.types import (
+    BY_TYPE,
+    Array,
+    ElementClass,
+    ElementType,
+    component_type,
+    element_count,
+)
+
+Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+LARGE = 100
+"""So many elements are printed one by one."""
+
+
+def literal_text(value: Attribute) -> str:
+    """What stands in `dense<...>`, for a dense literal; raises Inexpressible."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        raise Inexpressible(f"StableHLO has no literal {value}")
+    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+    type_ = cast(Array, dense.type)
+    element = BY_TYPE[type_.element_type]
+    sizes = type_.get_shape()
+    count = element_count(sizes)
+    if count == 0:
+        return ""
+    data = dense.data.data
+    width = max(1, element.bits // 8)
+    if data == data[:width] * (len(data) // width):
+        return _spelled(data[:width], element)[0]
+    if count > LARGE and element.element_class is not ElementClass.PRED:
+        return f'"0x{data.hex().upper()}"'
+    return _in_brackets(_spelled(data, element), sizes)
+
+
+def _in_brackets(texts: Sequence[str], sizes: Sequence[int]) -> str:
+    for size in reversed(sizes[1:]):
+        texts = [f"[{', '.join(texts[i : i + size])}]" for i in range(0, len(texts), size)]
+    return f"[{', '.join(texts)}]" if sizes else texts[0]
+
+
+def _spelled(data: bytes, element: ElementType) -> list[str]:
+    return _SPELLINGS[element.element_class](data, element)
+
+
+def _booleans(data: bytes, element: ElementType) -> list[str]:
+    return ["true" if byte else "false" for byte in data]
+
+
+def _integers(data: bytes, element: ElementType) -> list[str]:
+    kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
+    numbers = np.frombuffer(data, f"<{kind}{max(element.bits // 8, 1)}")
+    return list(map(str, numbers.tolist()))
+
+
+def _complex(data: bytes, element: ElementType) -> list[str]:
+    parts = iter(_floats(data, BY_TYPE[component_type(element.type)]))
+    return [f"({real},{imaginary})" for real, imaginary in zip(parts, parts, strict=True)]
+
+
+def _floats(data: bytes, element: ElementType) -> list[str]:
+    """Six digits after the point where they are enough, else all that tell a number apart."""
+    numbers = np.frombuffer(data, numpy_float(element.name))
+    with np.errstate(all="ignore"):
+        exact = numbers.astype(np.float64)
+    bits = numbers.view(f"u{numbers.itemsize}").tolist()
+    texts = [f"{number:.6e}" for number in exact.tolist()]
+    finite = np.isfinite(exact)
+    with np.errstate(all="ignore"):
+        back = np.array([float(text) for text in texts], np.float64).astype(numbers.dtype)
+        same = (back == numbers) & finite
+    digits = 2 * numbers.itemsize
+    for i in np.flatnonzero(~same).tolist():
+        texts[i] = _long(exact[i], numbers.itemsize) if finite[i] else f"0x{bits[i]:0{digits}X}"
+    return texts
+
+
+def _long(number: float, size_bytes: int) -> str:
+    text = f"{number:.17g}" if size_bytes > 4 else f"{number:.9g}"
+    mantissa, exponent, power = text.partition("e")
+    return f"{mantissa if '.' in mantissa else f'{mantissa}.0'}{exponent}{power}"
+
+
+_SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
+    ElementClass.PRED: _booleans,
+    ElementClass.SIGNED: _integers,
+    ElementClass.UNSIGNED: _integers,
+    ElementClass.FLOAT: _floats,
+    ElementClass.COMPLEX: _complex,
+}

@@ -1,0 +1,100 @@
+"""How every operation is written: the special ones, and what StableHLO has no way to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import cast
+
+from xdsl.ir import Operation
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import ScaledDotOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.random import RngGetAndUpdateStateOp, RngOp, StochasticConvertOp
+from xla_dialect.self_checking.check import CHECK
+from xla_dialect.self_checking.interpreter import INTERPRETER
+from xla_dialect.stablehlo.conversion import sizes_of
+from xla_dialect.stablehlo.random import DISTRIBUTIONS
+from xla_dialect.stablehlo.syntax import integers_text
+from xla_dialect.stablehlo.writing import (
+    asynchronous,
+    collectives,
+    contraction,
+    control_flow,
+    creation,
+    custom_calls,
+    data_movement,
+    reduction,
+    transfers,
+)
+from xla_dialect.stablehlo.writing.attribute_text import attribute_text
+from xla_dialect.stablehlo.writing.body import BodyWriter, Write
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.writing.regular import REGULAR
+
+INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
+    RngGetAndUpdateStateOp: "StableHLO has no generator with a state of its own",
+    StochasticConvertOp: "StableHLO has no rounding by chance",
+    ScaledDotOp: "StableHLO has no contraction of scaled blocks",
+}
+"""The operations that StableHLO cannot say, with the reason."""
+
+
+def _write_inexpressible(reason: str, op: Operation, body: BodyWriter) -> None:
+    raise Inexpressible(reason)
+
+
+def write_rng(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.rng`, whose last operand is the sizes of the result."""
+    rng = cast(RngOp, op)
+    sizes = sizes_of(rng.result.type)
+    shape = f"tensor<{len(sizes)}xi64>"
+    text = str(sizes[0]) if len(set(sizes)) == 1 else integers_text(sizes) if sizes else ""
+    last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
+    operands = [*body.leaves(op.operands), last]
+    types = [*body.types(value.type for value in op.operands), shape]
+    results = body.types(op.result_types)
+    words = {member: word for word, member in DISTRIBUTIONS.items()}
+    body.define(
+        op,
+        f"stablehlo.rng {', '.join(operands)}, distribution = {words[rng.distribution.data]}"
+        f"{body.attributes(op)} : ({', '.join(types)}) -> {results[0]}",
+        results,
+    )
+
+
+def write_kept(op: Operation, body: BodyWriter) -> None:
+    """What a program asks of its executor, as it is."""
+    body.generic(
+        op,
+        op.name,
+        body.leaves(op.operands),
+        body.types(value.type for value in op.operands),
+        {name: attribute_text(value) for name, value in op.properties.items()},
+        body.types(op.result_types),
+    )
+
+
+WRITERS: Mapping[type[Operation], Write] = {
+    **creation.WRITERS,
+    **data_movement.WRITERS,
+    **contraction.WRITERS,
+    **reduction.WRITERS,
+    **control_flow.WRITERS,
+    **collectives.WRITERS,
+    **asynchronous.WRITERS,
+    **transfers.WRITERS,
+    **custom_calls.WRITERS,
+    RngOp: write_rng,
+    **dict.fromkeys((*CHECK.operations, *INTERPRETER.operations), write_kept),
+    **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
+}
+"""The operations with a writer of their own; `REGULAR` has the others."""
+
+
+def has_stablehlo(operation: type[XlaOp]) -> bool:
+    """Whether StableHLO text has an operation, or what is exactly the same."""
+    return operation is ReturnOp or (
+        operation not in INEXPRESSIBLE and (operation in WRITERS or operation in REGULAR)
+    )

@@ -1,0 +1,244 @@
+"""Modules as StableHLO text: functions, what the module says of its entry, meshes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Region
+
+from xla_dialect.hlo_text.errors import HloSyntaxError
+from xla_dialect.hlo_text.importer import ENTRY_SYMBOL
+from xla_dialect.hlo_text.type_parser import parse_type
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.stablehlo.writing.attribute_text import (
+    dictionary_text,
+    kept_texts,
+    location_text,
+    plain_text,
+    string_text,
+    symbol_text,
+)
+from xla_dialect.stablehlo.writing.body import BodyWriter
+from xla_dialect.stablehlo.writing.errors import Inexpressible, fail
+from xla_dialect.stablehlo.writing.literal_text import literal_text
+from xla_dialect.stablehlo.writing.operations import WRITERS
+from xla_dialect.stablehlo.writing.type_text import type_text
+from xla_dialect.types import Array, all_compatible, flatten, is_array
+
+_MEMORIZED = 64
+"""The largest literal, in bytes, that is looked up among those printed before."""
+
+_MESHES = "sdy.meshes"
+_SIGNATURE = "xla.entry_computation_layout"
+
+
+class ProgramWriter:
+    """The state of writing one module."""
+
+    def __init__(self, module: ModuleOp, debug_info: bool):
+        self.module = module
+        self.debug_info = debug_info
+        self.outlined: list[str] = []
+        """The functions that were regions: what custom calls call."""
+        self._symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+        self._types: dict[int, tuple[Attribute, str]] = {}
+        """By the identity of the type, which is held to keep it unique."""
+        self._literals: dict[tuple[str, bytes], str] = {}
+        """By type and elements."""
+
+    def type_text(self, type_: Attribute) -> str:
+        """A type; raises Inexpressible."""
+        known = self._types.get(id(type_))
+        if known is None:
+            known = self._types[id(type_)] = type_, type_text(type_)
+        return known[1]
+
+    def literal_text(self, value: Attribute) -> str:
+        """What stands in `dense<...>`; short literals repeat. Raises Inexpressible."""
+        dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+        if not isinstance(value, DenseIntOrFPElementsAttr) or len(dense.data.data) > _MEMORIZED:
+            return literal_text(value)
+        key = self.type_text(cast(Attribute, dense.type)), dense.data.data
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = literal_text(value)
+        return known
+
+    def text(self) -> str:
+        """The module; raises StableHloPrintError."""
+        module = self.module
+        name = "" if module.sym_name is None else f" {symbol_text(module.sym_name.data)}"
+        attributes = kept_texts(module.attributes)
+        attributes.pop(_MESHES, None)
+        shown = f" attributes {dictionary_text(attributes)}" if attributes else ""
+        lines = [f"module{name}{shown} {{", *self._meshes()]
+        for op in module.ops:
+            if not isinstance(op, FuncOp):
+                fail(op, "StableHLO has functions only in a module")
+            lines.append(self._function(op))
+        return "\n".join([*lines, *self.outlined, "}\n"])
+
+    def _meshes(self) -> Iterable[str]:
+        meshes = self.module.attributes.get(_MESHES)
+        if isinstance(meshes, DictionaryAttr):
+            for name, mesh in meshes.data.items():
+                text = plain_text(mesh).removeprefix("#sdy.mesh")
+                yield f"  sdy.mesh {symbol_text(name)} = {text}"
+
+    # Functions
+
+    def _function(self, function: FuncOp) -> str:
+        try:
+            return self._function_text(function)
+        except Inexpressible as error:
+            fail(function, str(error))
+
+    def _function_text(self, function: FuncOp) -> str:
+        type_ = function.function_type
+        block = function.body.first_block
+        body = BodyWriter(self, WRITERS)
+        facts = [_facts(function.arg_attrs, type_.inputs.data)]
+        facts.append(_facts(function.res_attrs, type_.outputs.data))
+        if function.sym_name.data == ENTRY_SYMBOL:
+            _add_entry_facts(self.module, function, facts)
+        types = body.types(type_.inputs.data)
+        if block is None:
+            parameters = types
+        elif block.next_block is not None:
+            fail(function, f"StableHLO has no functions of {len(function.body.blocks)} blocks")
+        else:
+            names = body.parameters(block)
+            parameters = [f"{n}: {t}" for n, t in zip(names, types, strict=True)]
+        inputs = ", ".join(map(_with_attributes, parameters, facts[0]))
+        results = list(map(_with_attributes, body.types(type_.outputs.data), facts[1]))
+        visibility = function.sym_visibility
+        head = f"func.func {visibility.data + ' ' if visibility is not None else ''}"
+        head += f"{symbol_text(function.sym_name.data)}({inputs})"
+        if results:
+            single = len(results) == 1 and not facts[1][0]
+            head += f" -> {results[0]}" if single else f" -> ({', '.join(results)})"
+        kept = kept_texts(function.attributes)
+        if kept:
+            head += f" attributes {dictionary_text(kept)}"
+        location = f" {location_text(function.location, None)}" if self.debug_info else ""
+        if block is None:
+            return f"  {head}{location}"
+        _write_body(body, block, "return")
+        return "\n".join([f"  {head} {{", *body.lines, f"  }}{location}"])
+
+    def outline(self, region: Region, name: str) -> str:
+        """Makes a private function of a region; returns its symbol."""
+        symbol = name
+        number = 0
+        while symbol in self._symbols:
+            symbol, number = f"{name}_{number}", number + 1
+        self._symbols.add(symbol)
+        body, block = BodyWriter(self, WRITERS), region.block
+        types = body.types(argument.type for argument in block.args)
+        names = body.parameters(block)
+        inputs = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
+        results = ", ".join(body.types(value.type for value in body.returned(block)))
+        _write_body(body, block, "return")
+        head = f"  func.func private {symbol_text(symbol)}({inputs}) -> ({results}) {{"
+        self.outlined.append("\n".join([head, *body.lines, "  }"]))
+        return symbol
+
+
+def _write_body(body: BodyWriter, block: Block, terminator: str) -> None:
+    body.operations(block)
+    values = body.returned(block)
+    names = body.leaves(values)
+    types = body.types(value.type for value in values)
+    body.line(f"{terminator} {', '.join(names)} : {', '.join(types)}" if names else terminator)
+
+
+Facts = list[dict[str, str]]
+"""The attributes of every leaf of the parameters, or of the results."""
+
+
+def _with_attributes(text: str, facts: Mapping[str, str]) -> str:
+    return f"{text} {dictionary_text(facts)}" if facts else text
+
+
+def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]) -> Facts:
+    """What is said of the values of these types; what is said of a tuple has no place."""
+    if attributes is None:
+        return [{} for _ in flatten(types)]
+    found: Facts = []
+    for entry, type_ in zip(attributes.data, types, strict=True):
+        leaves = flatten([type_])
+        found.extend([kept_texts(entry.data)] if leaves == (type_,) else ({} for _ in leaves))
+    return found
+
+
+_ALIAS = re.compile(r"\{\s*(\d*)\s*\}:\s*\((\d+),\s*\{\s*(\d*)\s*\}")
+_DONOR = re.compile(r"\((\d+),\s*\{\s*(\d*)\s*\}\)")
+
+
+def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> None:
+    """
+    What the head of a module of HLO text says of the entry, as JAX says it.
+
+    Layouts other than the default become `mhlo.layout_mode`, aliases `tf.aliasing_output`, donors
+    `jax.buffer_donor`.
+    """
+    parameters, results = facts
+    inputs = function.function_type.inputs.data
+    for match in _matches(_ALIAS, module.attributes.get("xla.input_output_alias")):
+        output, number, element = match.groups()
+        place = _leaf(inputs, int(number), element)
+        if place is not None and len(results) > int(output or 0):
+            parameters[place].setdefault("tf.aliasing_output", f"{int(output or 0)} : i32")
+    for match in _matches(_DONOR, module.attributes.get("xla.buffer_donor")):
+        place = _leaf(inputs, int(match.group(1)), match.group(2))
+        if place is not None:
+            parameters[place].setdefault("jax.buffer_donor", "true")
+    types = _declared_types(module, function)
+    for of_values, entry_types in zip(facts, types, strict=True):
+        for entry, type_ in zip(of_values, entry_types, strict=True):
+            encoding = cast(Array, type_).encoding if is_array(type_) else None
+            if isinstance(encoding, LayoutAttr) and encoding.data.minor_to_major != tuple(
+                reversed(range(len(cast(Array, type_).shape)))
+            ):
+                order = ",".join(map(str, encoding.data.minor_to_major))
+                entry.setdefault("mhlo.layout_mode", string_text(f"{{{order}}}"))
+
+
+def _matches(pattern: re.Pattern[str], value: Attribute | None) -> Iterable[re.Match[str]]:
+    return pattern.finditer(value.data) if isinstance(value, StringAttr) else ()
+
+
+def _leaf(types: Sequence[Attribute], number: int, element: str) -> int | None:
+    """Which leaf of the parameters a place in one of them is."""
+    if number >= len(types):
+        return None
+    before = len(flatten(types[:number]))
+    own = flatten(types[number : number + 1])
+    inside = int(element or 0)
+    return before + inside if inside < len(own) else None
+
+
+def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute, ...]]:
+    """The types of the leaves of parameters and results as the callers of the entry see them."""
+    type_ = function.function_type
+    found = [flatten(type_.inputs.data), flatten(type_.outputs.data)]
+    written = module.attributes.get(_SIGNATURE)
+    if isinstance(written, StringAttr):
+        inputs, _, output = written.data[1:-1].rpartition("->")
+        try:
+            declared = [flatten([parse_type(text)]) for text in (inputs, output)]
+        except HloSyntaxError:
+            return found
+        if all(map(all_compatible, declared, found)):
+            return declared
+    return found

@@ -1,0 +1,131 @@
+"""Tokens, and what moves data out of a program and into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.ir import Attribute, Operation
+
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.ops import transfers as xla
+from xla_dialect.stablehlo.writing.attribute_text import attribute_text, string_text
+from xla_dialect.stablehlo.writing.body import BodyWriter, Write
+from xla_dialect.stablehlo.writing.collectives import channel_text
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.stablehlo.writing.type_text import TOKEN
+from xla_dialect.types import Array, flatten
+
+_DEVICE_TO_DEVICE = 1
+_TO_HOST = 2
+_FROM_HOST = 3
+
+
+def write_after_all(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.after_all`, or `stablehlo.create_token` of nothing."""
+    operands = body.leaves(op.operands)
+    name = "after_all" if operands else "create_token"
+    shown = f" {', '.join(operands)}" if operands else ""
+    body.define(op, f"stablehlo.{name}{shown}{body.attributes(op)} : {TOKEN}", [TOKEN])
+
+
+def write_infeed(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.infeed`: the leaves of the item, and a token."""
+    leaves = flatten(list(op.result_types))
+    kept = op.attributes.get("xla.layout")
+    layouts = [_minor_to_major(type_) for type_ in leaves[:-1]]
+    layout = attribute_text(kept) if kept is not None else f"[{', '.join(layouts)}]"
+    properties = _config(op, "infeed_config") | {"layout": layout}
+    body.generic(
+        op,
+        "stablehlo.infeed",
+        body.leaves(op.operands),
+        [TOKEN],
+        properties,
+        body.types(leaves),
+    )
+
+
+def _minor_to_major(type_: Attribute) -> str:
+    rank = len(cast(Array, type_).shape) if isinstance(type_, TensorType) else 0
+    encoding = cast(Array, type_).encoding if isinstance(type_, TensorType) else None
+    given = encoding.data.minor_to_major if isinstance(encoding, LayoutAttr) else ()
+    return f"[{', '.join(map(str, given or reversed(range(rank))))}]"
+
+
+def _config(op: Operation, name: str) -> dict[str, str]:
+    config = op.properties.get(name)
+    return {name: string_text(config.data)} if isinstance(config, StringAttr) else {}
+
+
+def write_outfeed(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.outfeed` of the leaves of the item."""
+    body.generic(
+        op,
+        "stablehlo.outfeed",
+        body.leaves(op.operands),
+        body.types(value.type for value in op.operands),
+        _config(op, "outfeed_config"),
+        [TOKEN],
+    )
+
+
+def _transfer(op: Operation, host_channel: int) -> dict[str, str]:
+    transfer = cast(xla.TransferOp, op)
+    kind = host_channel if transfer.with_host else _DEVICE_TO_DEVICE
+    found = {"channel_handle": channel_text(transfer.channel or 0, kind)}
+    return found | ({"is_host_transfer": "true"} if transfer.with_host else {})
+
+
+def write_send(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.send`, which waits."""
+    operands, types = body.leaves(op.operands), body.types(v.type for v in op.operands)
+    names = body.generic_value(
+        "stablehlo.send", operands, types, _transfer(op, _TO_HOST), [TOKEN], (), op
+    )
+    body.contexts[op] = tuple(names)
+    body.bind(op.results, [operands[0], None, names[0]])
+
+
+def write_recv(op: Operation, body: BodyWriter) -> None:
+    """Nothing: it is written at its done."""
+    names = body.leaves(op.operands)
+    body.contexts[op] = tuple(names)
+    body.bind(op.results, [None, None, names[0]])
+
+
+def _start(op: Operation, start: type[Operation]) -> Operation:
+    owner: Any = cast(xla.TransferDoneOp, op).context[0].owner
+    if not isinstance(owner, start):
+        raise Inexpressible("the context does not come from a start directly")
+    return owner
+
+
+def write_send_done(op: Operation, body: BodyWriter) -> None:
+    """Nothing: the token is that of the send."""
+    body.trees[op.results[0]] = body.leaves(_start(op, xla.SendOp).results[-1:])[-1]
+
+
+def write_recv_done(op: Operation, body: BodyWriter) -> None:
+    """`stablehlo.recv`, which waits."""
+    start = _start(op, xla.RecvOp)
+    body.generic(
+        op,
+        "stablehlo.recv",
+        body.leaves(start.operands),
+        [TOKEN],
+        _transfer(op, _FROM_HOST),
+        body.types(op.result_types),
+    )
+
+
+WRITERS: Mapping[type[Operation], Write] = {
+    xla.AfterAllOp: write_after_all,
+    xla.InfeedOp: write_infeed,
+    xla.OutfeedOp: write_outfeed,
+    xla.SendOp: write_send,
+    xla.SendDoneOp: write_send_done,
+    xla.RecvOp: write_recv,
+    xla.RecvDoneOp: write_recv_done,
+}

@@ -1,0 +1,48 @@
+"""Types as StableHLO has them: `tensor<2x?xf32, #stablehlo.bounds<?, 4>>`, tuples, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
+from xdsl.ir import Attribute
+
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.types import Array, TokenType, spell
+
+TOKEN = "!stablehlo.token"
+
+
+def type_text(type_: Attribute) -> str:
+    """
+    A type, without layouts: arrays of StableHLO have none.
+
+    Raises Inexpressible.
+    """
+    if isinstance(type_, TensorType):
+        return _array_text(cast(Array, type_))
+    if isinstance(type_, TokenType):
+        return TOKEN
+    if isinstance(type_, TupleType):
+        return f"tuple<{', '.join(map(type_text, type_.types.data))}>"
+    raise Inexpressible(f"StableHLO has no type {spell(type_)}")
+
+
+def _array_text(type_: Array) -> str:
+    sizes = ["?" if size == DYNAMIC_INDEX else str(size) for size in type_.get_shape()]
+    text = "x".join([*sizes, str(type_.element_type)])
+    if DYNAMIC_INDEX not in type_.get_shape() or isinstance(type_.encoding, NoneAttr):
+        return f"tensor<{text}>"
+    bounds = cast(LayoutAttr, type_.encoding).data.bounds
+    if all(bound is None for bound in bounds):
+        return f"tensor<{text}>"
+    listed = ", ".join("?" if bound is None else str(bound) for bound in bounds)
+    return f"tensor<{text}, #stablehlo.bounds<{listed}>>"
+
+
+def signature_text(operands: Sequence[str], results: Sequence[str]) -> str:
+    """`(a, b) -> c`, `(a) -> (b, c)`"""
+    after = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    return f"({', '.join(operands)}) -> {after}"
