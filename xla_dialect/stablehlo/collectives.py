@@ -23,7 +23,7 @@ from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_o
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp, integers_of, matrix
-from xla_dialect.stablehlo.syntax import form
+from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import Array, array, spell
 
 _FILLER = -1
@@ -177,6 +177,6 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.all_to_all": Row(None, convert_all_to_all, results=None),
     "stablehlo.collective_broadcast": Row(None, convert_collective_broadcast, operands=1),
     "stablehlo.collective_permute": Row(None, convert_collective_permute, operands=1),
-    "stablehlo.partition_id": Row(form(), one_to_one(xla.PartitionIdOp), operands=0),
-    "stablehlo.replica_id": Row(form(), one_to_one(xla.ReplicaIdOp), operands=0),
+    "stablehlo.partition_id": Row(form(same_type), one_to_one(xla.PartitionIdOp), operands=0),
+    "stablehlo.replica_id": Row(form(same_type), one_to_one(xla.ReplicaIdOp), operands=0),
 }

@@ -20,7 +20,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
 from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.source import Row, SourceOp
-from xla_dialect.stablehlo.syntax import form, integer_clause
+from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
 from xla_dialect.xdsl_workarounds import elements_of_bytes
 
@@ -99,7 +99,7 @@ def resolve_resource(
 ROWS: Mapping[str, Row] = {
     "stablehlo.constant": Row(parse_constant, convert_constant, operands=0),
     "stablehlo.iota": Row(
-        form(dim=integer_clause("iota_dimension")),
+        form(same_type, dim=integer_clause("iota_dimension")),
         same(IotaOp, named(integer("iota_dimension"))),
         operands=0,
     ),

@@ -20,6 +20,7 @@ from xla_dialect.stablehlo.syntax import (
     integer_clause,
     integers_clause,
     parse_attributes_and_types,
+    same_type,
 )
 from xla_dialect.types import Array, array, spell
 
@@ -105,7 +106,7 @@ ROWS: Mapping[str, Row] = {
         operands=1,
     ),
     "stablehlo.reverse": Row(
-        form(dims=integers_clause("dimensions")),
+        form(same_type, dims=integers_clause("dimensions")),
         same(xla.ReverseOp, named(integers("dimensions"))),
         operands=1,
     ),

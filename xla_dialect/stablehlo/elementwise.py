@@ -24,7 +24,7 @@ from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.conversion import Conversion, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import Row, SourceOp
-from xla_dialect.stablehlo.syntax import Clause, complex_type, form, select_types
+from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
 from xla_dialect.types import BY_TYPE, PRED, array, as_array, spell
 
 _UNARY: tuple[type[XlaOp], ...] = (
@@ -153,13 +153,16 @@ def _name(op_class: type[XlaOp]) -> str:
     return f"stablehlo.{op_class.name.removeprefix('xla.')}"
 
 
-_ELEMENTWISE = form()
+_ELEMENTWISE = form(same_type)
+_FUNCTION = form()
 
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
     "stablehlo.bitcast_convert": Row(
-        _ELEMENTWISE, Special(same(conversions.BitcastConvertOp), convert_bitcast), operands=1
+        _FUNCTION,
+        Special(same(conversions.BitcastConvertOp), convert_bitcast),
+        operands=1,
     ),
     "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
     "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
@@ -176,7 +179,7 @@ ROWS: Mapping[str, Row] = {
         operands=2,
     ),
     "stablehlo.reduce_precision": Row(
-        form(format=Clause(_BITS, parse_format, "e{}m{}".format)),
+        form(same_type, format=Clause(_BITS, parse_format, "e{}m{}".format)),
         same(conversions.ReducePrecisionOp, named(*map(integer, _BITS))),
         operands=1,
     ),

@@ -8,7 +8,7 @@ from xla_dialect.attributes import FftTypeAttr, TransposeAttr
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.stablehlo.correspondence import flag, integers, named, same, word
 from xla_dialect.stablehlo.source import Row
-from xla_dialect.stablehlo.syntax import flag_clause, form, integers_clause, word_clause
+from xla_dialect.stablehlo.syntax import flag_clause, form, integers_clause, same_type, word_clause
 
 ROWS: Mapping[str, Row] = {
     "stablehlo.fft": Row(
@@ -20,7 +20,9 @@ ROWS: Mapping[str, Row] = {
         operands=1,
     ),
     "stablehlo.cholesky": Row(
-        form(lower=flag_clause("lower")), same(CholeskyOp, named(flag("lower"))), operands=1
+        form(same_type, lower=flag_clause("lower")),
+        same(CholeskyOp, named(flag("lower"))),
+        operands=1,
     ),
     "stablehlo.triangular_solve": Row(
         None,

@@ -168,6 +168,9 @@ def _of_all(operands: Texts, results: Texts) -> Texts | None:
 same_type = TypeRule(_one_for_all, _of_all)
 """One type: that of all operands and of the only result."""
 
+function_types = TypeRule(_one_for_all, lambda operands, results: None)
+"""Always a function type, `(a) -> b`; one type is understood as above."""
+
 arrow_types = TypeRule(_one_for_all, lambda operands, results: None, in_parentheses=False)
 """As CHLO has it: always with an arrow, `a, b -> c`; one type is understood as above."""
 
@@ -325,7 +328,7 @@ class CustomForm:
 
 
 def form(
-    types: TypeRule = same_type,
+    types: TypeRule = function_types,
     words: Sequence[tuple[str, str]] = (),
     words_before: int = 0,
     gathered: Gathered | None = None,

@@ -13,7 +13,7 @@ from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import Row, SourceOp
-from xla_dialect.stablehlo.syntax import form
+from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import array
 
 
@@ -90,8 +90,8 @@ def convert_recv(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 
 ROWS: Mapping[str, Row] = {
-    "stablehlo.after_all": Row(form(), one_to_one(xla.AfterAllOp)),
-    "stablehlo.create_token": Row(form(), one_to_one(xla.AfterAllOp), operands=0),
+    "stablehlo.after_all": Row(form(same_type), one_to_one(xla.AfterAllOp)),
+    "stablehlo.create_token": Row(form(same_type), one_to_one(xla.AfterAllOp), operands=0),
     "stablehlo.infeed": Row(None, convert_infeed, operands=1, results=None),
     "stablehlo.outfeed": Row(None, convert_outfeed),
     "stablehlo.send": Row(None, convert_send, operands=2),

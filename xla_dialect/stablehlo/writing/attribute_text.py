@@ -17,8 +17,9 @@ from xdsl.ir import Attribute
 
 KEPT_PREFIX = "xla."
 
-_FOREIGN = re.compile(r"#(?:sdy|mhlo|stablehlo|chlo|mpmd)[.<]")
-"""How the text of an attribute of another dialect begins, which the reader keeps as a string."""
+_FOREIGN = re.compile(r"(?:sdy|mpmd|stablehlo|chlo)\.")
+"""The names of entries whose strings are texts of attributes of their dialect, as readers keep them:
+`sdy.sharding = "#sdy.sharding<@mesh, [{}]>"`."""
 
 _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
@@ -41,16 +42,18 @@ def symbol_text(name: str) -> str:
     return f"@{name_text(name)}"
 
 
-def attribute_text(value: Attribute) -> str:
-    """An attribute of a StableHLO program."""
+def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
+    """An attribute of a StableHLO program; `is_foreign`: strings that begin with # are bare."""
     match value:
         case StringAttr():
-            return value.data if _FOREIGN.match(value.data) else string_text(value.data)
+            is_text = is_foreign and value.data.startswith("#")
+            return value.data if is_text else string_text(value.data)
         case DictionaryAttr():
-            return dictionary_text({n: attribute_text(entry) for n, entry in value.data.items()})
+            entries = {n: attribute_text(entry, is_foreign) for n, entry in value.data.items()}
+            return dictionary_text(entries)
         case ArrayAttr():
-            entries = cast("ArrayAttr[Attribute]", value).data
-            return f"[{', '.join(map(attribute_text, entries))}]"
+            elements = cast("ArrayAttr[Attribute]", value).data
+            return f"[{', '.join(attribute_text(each, is_foreign) for each in elements)}]"
         case _:
             return str(value)
 
@@ -69,7 +72,7 @@ def kept_texts(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in attributes.items():
         if not name.startswith(KEPT_PREFIX):
-            found[name] = attribute_text(value)
+            found[name] = attribute_text(value, _FOREIGN.match(name) is not None)
         elif (entry := _TRANSLATED.get(name)) is not None:
             found[entry[0]] = entry[1](value)
     return found

@@ -78,6 +78,11 @@ class BodyWriter:
             self._arguments += 1
         return self.name(hint)
 
+    @property
+    def call(self) -> str:
+        """How `func.call` is written here: inside of regions `call` is not found."""
+        return "call" if self._indent == _STEP * 2 else "func.call"
+
     # Values
 
     def tree(self, value: SSAValue) -> Tree:

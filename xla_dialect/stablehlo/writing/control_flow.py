@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.calls import callee
 from xla_dialect.ops.control_flow import (
@@ -82,7 +82,7 @@ def write_call(op: Operation, body: BodyWriter) -> None:
         shown = f" {', '.join(operands)}" if operands else ""
         text = f"stablehlo.composite {name}{shown} {dictionary_text(texts)}"
     else:
-        text = f"call {symbol}({', '.join(operands)}){body.attributes(op)}"
+        text = f"{body.call} {symbol}({', '.join(operands)}){body.attributes(op)}"
     body.define(op, f"{text} : {signature_text(types, results)}", results)
 
 
@@ -159,9 +159,15 @@ def write_barrier_of(
         body.bind(op.results, ())
         return
     text = f"stablehlo.optimization_barrier {', '.join(names)}{body.attributes(op)}"
-    hints = [value.name_hint for value in op.results]
-    found = body.named(f"{text} : {', '.join(types)}", len(names), hints)
+    found = body.named(f"{text} : {', '.join(types)}", len(names), [_hint(op.results[0])])
     body.bind(op.results, found)
+
+
+def _hint(value: SSAValue) -> str | None:
+    """The name of a value; of a tuple without one that of its elements."""
+    elements = (use.operation for use in value.uses)
+    hints = (op.results[0].name_hint for op in elements if isinstance(op, GetTupleElementOp))
+    return value.name_hint or next(hints, None)
 
 
 def write_add_dependency(op: Operation, body: BodyWriter) -> None:

@@ -80,6 +80,11 @@ def _stretching(before: Attribute, user: BroadcastOp) -> list[int] | None:
     The reader makes a reshape and a broadcast of one in StableHLO. None where these are not that.
     """
     sizes, target = sizes_of(before), sizes_of(user.result.type)
+    same = [d for d, size in enumerate(sizes) if len(sizes) == len(target) and size == target[d]]
+    if tuple(same) == integers(user, "dimensions") and all(
+        size == 1 for d, size in enumerate(sizes) if d not in same
+    ):
+        return list(range(len(target)))
     kept = iter(zip(sizes_of(user.operand.type), integers(user, "dimensions"), strict=True))
     following = next(kept, None)
     taken = set(integers(user, "dimensions"))

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.writing.attribute_text import attribute_text, string_text
-from xla_dialect.stablehlo.writing.body import BodyWriter, Write
+from xla_dialect.stablehlo.writing.body import BodyWriter, Write, leaves_of
 from xla_dialect.stablehlo.writing.collectives import channel_text
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import TOKEN
@@ -104,7 +104,7 @@ def _start(op: Operation, start: type[Operation]) -> Operation:
 
 def write_send_done(op: Operation, body: BodyWriter) -> None:
     """Nothing: the token is that of the send."""
-    body.trees[op.results[0]] = body.leaves(_start(op, xla.SendOp).results[-1:])[-1]
+    body.bind(op.results, leaves_of(body.contexts[_start(op, xla.SendOp)]))
 
 
 def write_recv_done(op: Operation, body: BodyWriter) -> None:
