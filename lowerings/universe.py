@@ -52,6 +52,7 @@ _PASSES = {
 
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
+    "stablehlo": "lowerings.targets.stablehlo:StableHloTarget",
     "xla-llvm": "lowerings.targets.llvm:XlaLLVMTarget",
     "xla-x86-asm": "lowerings.targets.llvm:XlaX86AssemblyTarget",
 }

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import SSAValue
 
+from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.ops.conversion import ConvertOp
@@ -59,7 +60,8 @@ def convert_dynamic_reshape(op: SourceOp, conversion: Conversion) -> Sequence[SS
     if type_ is None or len(type_.get_shape()) != 1:
         op.fail(f"the sizes are {sizes.type}, not an array of rank 1")
     declared = conversion.result_types(op)[0]
-    if is_unbounded(declared) or conversion.constant_integers(sizes) is not None:
+    is_known = conversion.constant_integers(sizes) is not None
+    if is_unbounded(declared) or (is_known and not is_dynamic(sizes_of(declared))):
         result = sized_result(op, conversion, take_shape(op, conversion, 1))
         return conversion.emit(ReshapeOp, [operand], [result])
     scalars: list[SSAValue] = []

@@ -12,14 +12,25 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    i1,
+)
 from xdsl.ir import Attribute
+
+from xla_dialect.convolution_labels import ConvolutionLabels
+from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
+from xla_dialect.stablehlo.correspondence import spell_number
 
 KEPT_PREFIX = "xla."
 
 _FOREIGN = re.compile(r"(?:sdy|mpmd|stablehlo|chlo)\.")
-"""The names of entries whose strings are texts of attributes of their dialect, as readers keep them:
-`sdy.sharding = "#sdy.sharding<@mesh, [{}]>"`."""
+"""The names of entries whose strings are the texts of attributes of their dialect, as readers keep
+them: `sdy.sharding = "#sdy.sharding<@mesh, [{}]>"`."""
 
 _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)
 _UNPRINTABLE = re.compile(rb'[^ -~]|["\\]')
@@ -52,10 +63,36 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
             entries = {n: attribute_text(entry, is_foreign) for n, entry in value.data.items()}
             return dictionary_text(entries)
         case ArrayAttr():
-            elements = cast("ArrayAttr[Attribute]", value).data
+            elements = value.data
             return f"[{', '.join(attribute_text(each, is_foreign) for each in elements)}]"
+        case Fields():
+            fields = ", ".join(f"{name} = {_field_text(entry)}" for name, entry in value.data)
+            return f"#{value.name}<{fields}>"
+        case ConvolutionNumbers():
+            return f"#{value.name}<{labels_text(ConvolutionLabels.parse(value.data))}>"
         case _:
             return str(value)
+
+
+def _field_text(value: Attribute) -> str:
+    """The value of a field: lists and numbers bare."""
+    match value:
+        case DenseArrayBase():
+            numbers = cast("DenseArrayBase[Any]", value).get_values()
+            return f"[{', '.join(map(str, numbers))}]"
+        case IntegerAttr():
+            number = cast("IntegerAttr[Any]", value)
+            return str(value) if number.type == i1 else str(number.value.data)
+        case StringAttr():
+            return value.data
+        case _:
+            return attribute_text(value)
+
+
+def labels_text(labels: ConvolutionLabels) -> str:
+    """`[b, f, 0]x[o, i, 0]->[b, f, 0]`"""
+    lhs, rhs, result = (f"[{', '.join(side)}]" for side in (labels.lhs, labels.rhs, labels.result))
+    return f"{lhs}x{rhs}->{result}"
 
 
 def dictionary_text(entries: Mapping[str, str]) -> str:
@@ -153,9 +190,27 @@ def _count(value: Attribute) -> str:
     return f"{cast('IntegerAttr[Any]', value).value.data} : i32"
 
 
+_TOLERANCE = re.compile(r"(atol|rtol|ulps)=([^,}]+)")
+
+
+def _accuracy_text(value: Attribute) -> str:
+    """`{mode=highest}` or `{tolerance={atol=0,rtol=0.5,ulps=2}}`."""
+    text = plain_text(value)
+    found = dict(_TOLERANCE.findall(text))
+    fields = [
+        f"{name} = {spell_number(float(found[name]))}" for name in ("atol", "rtol") if name in found
+    ]
+    if "ulps" in found:
+        fields.append(f"ulps = {found['ulps'].strip()}")
+    word = "TOLERANCE" if found else text.strip("{}").partition("=")[2].strip().upper()
+    fields.append(f"mode = #stablehlo.result_accuracy_mode<{word}>")
+    return f"#stablehlo.result_accuracy<{', '.join(fields)}>"
+
+
 _TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
     "xla.sharding": ("mhlo.sharding", _string),
     "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend_text),
+    "xla.result_accuracy": ("result_accuracy", _accuracy_text),
     "xla.replica_count": ("mhlo.num_replicas", _count),
     "xla.num_partitions": ("mhlo.num_partitions", _count),
 }

@@ -7,14 +7,16 @@ Where StableHLO does have a tuple (custom calls), it is packed and taken apart a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.writing.attribute_text import (
+    attribute_text,
     dictionary_text,
     kept_texts,
     location_text,
@@ -216,7 +218,7 @@ class BodyWriter:
     # Regions
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indented(self) -> Generator[None]:
         """Lines inside are one step further to the right."""
         indent, location = self._indent, self._location
         self._indent = indent + _STEP
@@ -346,11 +348,26 @@ class BodyWriter:
                 write(op, self)
                 return
             form = REGULAR.get(type(op))  # pyright: ignore[reportArgumentType]
-            if form is None:
+            if form is not None:
+                self.regular(op, form)
+            elif isinstance(op, SourceOp):
+                self._same(op)
+            else:
                 raise Inexpressible("it is no operation that StableHLO has")
-            self.regular(op, form)
         except Inexpressible as error:
             fail(op, str(error))
+
+    def _same(self, op: SourceOp) -> None:
+        """Adds an operation of StableHLO that was not read as one of the dialect."""
+        self.generic(
+            op,
+            op.name,
+            self.leaves(op.operands),
+            self.types(value.type for value in op.operands),
+            {name: attribute_text(value) for name, value in op.properties.items()},
+            self.types(op.result_types),
+            op.regions,
+        )
 
     def regular(
         self, op: Operation, form: RegularForm, extra: Mapping[str, object] | None = None

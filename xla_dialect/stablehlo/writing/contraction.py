@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp
-from xla_dialect.stablehlo.writing.attribute_text import plain_text
+from xla_dialect.stablehlo.writing.attribute_text import labels_text, plain_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
@@ -65,14 +65,12 @@ def algorithm_fields(op: Operation, name: str) -> dict[str, str]:
 
 
 def write_dot(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.dot_general`."""
+    """`stablehlo.dot_general`; with an algorithm the precision says nothing."""
     extra: dict[str, object] = {}
-    words = precision_words(op)
     algorithm = op.attributes.get("xla.algorithm")
     if algorithm is not None and plain_text(algorithm) != "dot_unset":
         extra["algorithm"] = algorithm_fields(op, plain_text(algorithm))
-        words = words or ["DEFAULT", "DEFAULT"]
-    if words:
+    elif words := precision_words(op):
         extra["precision_config"] = words
     body.regular(op, REGULAR[DotOp], extra)
 
@@ -106,9 +104,6 @@ def write_convolution(op: Operation, body: BodyWriter) -> None:
         "rhs_dilate": [str(d.window_dilation) for d in window],
         "reverse": ["true" if d.reversal else "false" for d in window],
     }
-    numbers = "{}x{}->{}".format(
-        *(f"[{', '.join(side)}]" for side in (labels.lhs, labels.rhs, labels.result))
-    )
     shown = ", ".join(f"{name} = [{', '.join(values)}]" for name, values in lists.items())
     texts = {
         f"{name}_group_count": f"{count.value.data} : i64"
@@ -124,7 +119,7 @@ def write_convolution(op: Operation, body: BodyWriter) -> None:
     result = body.type_text(op.results[0].type)
     body.define(
         op,
-        f"stablehlo.convolution({', '.join(operands)}) dim_numbers = {numbers}, "
+        f"stablehlo.convolution({', '.join(operands)}) dim_numbers = {labels_text(labels)}, "
         f"window = {{{shown}}}{body.attributes(op, texts)} : ({', '.join(types)}) -> {result}",
         [result],
     )

@@ -11,10 +11,8 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.literals import numpy_float
-from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -30,11 +28,8 @@ LARGE = 100
 """So many elements are printed one by one."""
 
 
-def literal_text(value: Attribute) -> str:
-    """What stands in `dense<...>`, for a dense literal; raises Inexpressible."""
-    if not isinstance(value, DenseIntOrFPElementsAttr):
-        raise Inexpressible(f"StableHLO has no literal {value}")
-    dense = cast("DenseIntOrFPElementsAttr[Any]", value)
+def literal_text(dense: DenseIntOrFPElementsAttr[Any]) -> str:
+    """What stands in `dense<...>`."""
     type_ = cast(Array, dense.type)
     element = BY_TYPE[type_.element_type]
     sizes = type_.get_shape()

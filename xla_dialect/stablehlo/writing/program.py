@@ -65,13 +65,15 @@ class ProgramWriter:
 
     def literal_text(self, value: Attribute) -> str:
         """What stands in `dense<...>`; short literals repeat. Raises Inexpressible."""
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            raise Inexpressible(f"StableHLO has no literal {value}")
         dense = cast("DenseIntOrFPElementsAttr[Any]", value)
-        if not isinstance(value, DenseIntOrFPElementsAttr) or len(dense.data.data) > _MEMORIZED:
-            return literal_text(value)
-        key = self.type_text(cast(Attribute, dense.type)), dense.data.data
+        if len(dense.data.data) > _MEMORIZED:
+            return literal_text(dense)
+        key = self.type_text(dense.type), dense.data.data
         known = self._literals.get(key)
         if known is None:
-            known = self._literals[key] = literal_text(value)
+            known = self._literals[key] = literal_text(dense)
         return known
 
     def text(self) -> str:

@@ -70,7 +70,7 @@ class RegularForm:
             if name not in grouped:
                 found[each.name] = each.text(value)
             elif value != ():
-                text = integers_text(value) if isinstance(value, tuple) else str(value)
+                text = str(value) if isinstance(value, int) else integers_text(value)
                 inner.append(f"{each.name} = {text}")
         if fields is not None:
             found[fields.name] = f"#{fields.attribute}<{', '.join(inner)}>"

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from xla_dialect.layout import LayoutAttr
+from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.types import Array, TokenType, spell
 
@@ -23,8 +24,10 @@ def type_text(type_: Attribute) -> str:
     """
     if isinstance(type_, TensorType):
         return _array_text(cast(Array, type_))
-    if isinstance(type_, TokenType):
+    if isinstance(type_, TokenType | attributes.TokenType):
         return TOKEN
+    if isinstance(type_, attributes.FutureType):
+        return f"!stablehlo.future<{', '.join(map(type_text, type_.types.data))}>"
     if isinstance(type_, TupleType):
         return f"tuple<{', '.join(map(type_text, type_.types.data))}>"
     raise Inexpressible(f"StableHLO has no type {spell(type_)}")
@@ -35,7 +38,12 @@ def _array_text(type_: Array) -> str:
     text = "x".join([*sizes, str(type_.element_type)])
     if DYNAMIC_INDEX not in type_.get_shape() or isinstance(type_.encoding, NoneAttr):
         return f"tensor<{text}>"
-    bounds = cast(LayoutAttr, type_.encoding).data.bounds
+    encoding = type_.encoding
+    bounds = (
+        encoding.data
+        if isinstance(encoding, attributes.Bounds)
+        else cast(LayoutAttr, encoding).data.bounds
+    )
     if all(bound is None for bound in bounds):
         return f"tensor<{text}>"
     listed = ", ".join("?" if bound is None else str(bound) for bound in bounds)

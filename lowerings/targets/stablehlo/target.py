@@ -1,0 +1,35 @@
+"""The output format `stablehlo`; `xla_dialect.stablehlo.writing` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.target import Target
+
+from lowerings.expand.bitcast import XlaExpandBitcastPass
+from xla_dialect.ops.data_movement import BitcastOp
+from xla_dialect.stablehlo.writing import print_stablehlo
+
+
+@dataclass(frozen=True)
+class StableHloTarget(Target):
+    """
+    StableHLO and CHLO text for a module of the xla level.
+
+    A `bitcast` becomes what it does to the logical array, see `xla-expand-bitcast`. With
+    `debug_info` locations are printed.
+    """
+
+    name = "stablehlo"
+
+    debug_info: bool = False
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Prints the module; raises StableHloPrintError for what StableHLO cannot express."""
+        if any(isinstance(op, BitcastOp) for op in module.walk()):
+            module = module.clone()
+            XlaExpandBitcastPass().apply(ctx, module)
+        output.write(print_stablehlo(module, debug_info=self.debug_info))
