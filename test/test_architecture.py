@@ -43,8 +43,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.stablehlo",
         "xla_dialect.mlir_text",
     ),
-    # Takes types in the spelling of HLO text, and constants as arrays.
-    ("xla_dialect.builder",),
+    # These take types in the spelling of HLO text, and constants as arrays.
+    ("xla_dialect.builder", "xla_dialect.stablehlo.writing"),
     (
         "lowerings.arith_extension",
         "lowerings.collector",
