@@ -114,7 +114,7 @@ def _constrained(op: CustomCallOp, type_: Array) -> Array:
     layouts = op.attributes.get("xla.result_layouts")
     if not isinstance(layouts, ArrayAttr):
         return type_
-    written = cast("DenseIntOrFPElementsAttr[Any]", layouts.data[0])
+    (written,) = cast("ArrayAttr[DenseIntOrFPElementsAttr[Any]]", layouts).data
     order = Layout(tuple(int(value) for value in written.get_values()))
     return array(type_.element_type, type_.get_shape(), LayoutAttr(order))
 

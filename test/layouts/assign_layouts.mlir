@@ -117,3 +117,17 @@ func.func @constraint(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
   %3 = xla.copy %0 : tensor<2x3xf32>
   func.return %2, %3 : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// A transpose whose result comes to nothing else than another movement stays: it fuses.
+// CHECK-LABEL: @no_gain
+// CHECK-NEXT:  %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT:  %1 = xla.slice %0
+// CHECK-SAME:  : (tensor<3x2xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT:  func.return %1
+func.func @no_gain(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
+  %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = xla.slice %0 {start_indices = [1, 0], limit_indices = [3, 2], strides = [1, 1]} : (tensor<3x2xf32>) -> tensor<2x2xf32>
+  func.return %1 : tensor<2x2xf32>
+}

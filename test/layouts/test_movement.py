@@ -4,7 +4,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.layouts.families import FAMILIES
-from lowerings.layouts.movement import LAYOUT_RULES, BytesMoved, bytes_moved
+from lowerings.layouts.movement import (
+    LAYOUT_RULES,
+    BytesMoved,
+    bytes_moved,
+    bytes_read_apart,
+    declared_order,
+)
 from lowerings.layouts.orders import is_free_reshape, kept_order, renamed_order, reshaped_order
 from lowerings.memory_order import MemoryOrder
 from lowerings.program import load_program
@@ -94,6 +100,23 @@ def test_loops_count_once() -> None:
     """
     # Once for the initial value, once inside, once for what the body returns.
     assert bytes_moved(module_of(line)) == BytesMoved(copies=72)
+
+
+@pytest.mark.parametrize(
+    ("operand", "sizes", "expected"),
+    [("%y", "1, 3", 24), ("%y", "2, 1", 0), ("%x", "2, 1", 0), ("%x", "1, 3", 0)],
+)
+def test_rows_that_are_read_apart(operand: str, sizes: str, expected: int) -> None:
+    type_ = X if operand == "%x" else Y
+    result = f"tensor<{sizes.replace(', ', 'x')}xf32>"
+    line = (
+        f"%r = xla.dynamic_slice {operand}, %i, %i {{dynamic_slice_sizes = [{sizes}]}} : "
+        f"({type_}, tensor<i32>, tensor<i32>) -> {result}"
+    )
+    module = module_of(line, result)
+    assert bytes_moved(module) == BytesMoved()
+    found = [bytes_read_apart(op, declared_order) for op in module.walk()]
+    assert sum(found) == expected
 
 
 def test_sums() -> None:
