@@ -85,7 +85,7 @@ EXCEPTIONS = (
 ORACLE_CRASHES = (("chlo.", "= -1"),)
 """Negative dimensions of a broadcast end the process in jaxlib 0.10.2."""
 
-NOT_READ = {"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}
+REFUSED = {"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}
 """Operations on quantized types, which are not supported."""
 
 
@@ -155,9 +155,9 @@ def test_every_operation_has_a_use():
         for found in vars(module).values()
         if isinstance(found, type) and hasattr(found, "OPERATION_NAME")
     }
-    assert defined - set(ROWS) == NOT_READ
+    assert defined <= set(ROWS)
     used = {use.name for use in USES} | {"stablehlo.return", "stablehlo.async_done"}
-    assert defined - NOT_READ == used
+    assert defined - REFUSED == used
 
 
 @pytest.mark.parametrize("use", STATIC, ids=lambda use: use.name)

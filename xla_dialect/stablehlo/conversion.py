@@ -457,7 +457,9 @@ class Conversion:
         array = cast(Array, type_)
         sizes = array.get_shape()
         if not element_class(array.element_type):
-            fail(f"{array.element_type} is not an element type of XLA")
+            quantized = str(array.element_type).startswith("!quant.")
+            hint = "; quantized types are not supported" if quantized else ""
+            fail(f"{array.element_type} is not an element type of XLA{hint}")
         if isinstance(array.encoding, attributes.Bounds):
             layout = replace(Layout.default(len(sizes)), bounds=array.encoding.data)
             array = TensorType(array.element_type, sizes, LayoutAttr(layout))
