@@ -23,6 +23,8 @@ from lowerings.xla_to_linalg import (
     reduction,
     scatter,
     select_and_scatter,
+    sorting,
+    topk,
 )
 from lowerings.xla_to_linalg.element_functions import NotLowered
 from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
@@ -103,6 +105,8 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.reduction.ReduceWindowOp: reduce_window.convert_reduce_window,
     ops.reduction.SelectAndScatterOp: select_and_scatter.convert_select_and_scatter,
     ops.reduction.MapOp: reduction.convert_map,
+    ops.sorting.SortOp: sorting.convert_sort,
+    ops.sorting.TopkOp: topk.convert_topk,
     ops.contraction.DotOp: contraction.convert_dot,
     ops.contraction.ConvolutionOp: convolution.convert_convolution,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
@@ -115,7 +119,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
     Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
-    data movement slices and reshapes; cumulative reductions and scatters become `scf.for`.
+    data movement slices and reshapes; cumulative reductions, scatters and sorts become `scf.for`.
     Integers become signless; layouts, and what importers keep in attributes, are dropped in the
     whole module.
     Loops, branches, tuples and fusions have to be gone before.

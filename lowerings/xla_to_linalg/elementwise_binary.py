@@ -262,13 +262,13 @@ def compare(s: ScalarBuilder, op: ops.CompareOp, x: SSAValue, y: SSAValue) -> SS
     element_type = elements_of(op.lhs)
     row = BY_TYPE[element_type]
     if op.order == ComparisonType.TOTALORDER:
-        keys = [_total_order_key(s, value, row) for value in (x, y)]
+        keys = [total_order_key(s, value, row) for value in (x, y)]
         word = direction.value.lower()
         return s.compare(word if direction in _EQUALITIES else "s" + word, keys[0], keys[1])
     return comparison(direction, op.order).apply(s, (x, y), row.element_class, element_type)
 
 
-def _total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSAValue:
+def total_order_key(s: ScalarBuilder, value: SSAValue, row: ElementType) -> SSAValue:
     """
     The bits as a signed integer, negative ones with all bits but the sign flipped.
 

@@ -17,6 +17,7 @@ from lowerings.xla_to_linalg import (
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.element_functions import ElementFunction, NotLowered, elements_of
 from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from xla_dialect.comparators import needed_operations
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
@@ -90,6 +91,29 @@ def inline_computation(
     Values of enclosing regions that it uses are read where they are used. Raises NotLowered for a
     computation that holds anything but operations on scalars.
     """
+    last = computation.last_op
+    if not isinstance(last, ReturnOp):
+        raise NotLowered("a computation has no xla.return")
+    return _inline(s, computation, arguments, last.operands, list(computation.ops)[:-1])
+
+
+def inline_value(
+    s: ScalarBuilder, computation: Block, arguments: Sequence[SSAValue], wanted: SSAValue
+) -> SSAValue:
+    """One of the values in a computation on scalars, like `inline_computation` its results."""
+    needed = needed_operations(wanted, computation)
+    operations = [op for op in computation.ops if op in needed]
+    return _inline(s, computation, arguments, (wanted,), operations)[0]
+
+
+def _inline(
+    s: ScalarBuilder,
+    computation: Block,
+    arguments: Sequence[SSAValue],
+    wanted: Sequence[SSAValue],
+    operations: Sequence[Operation],
+) -> Sequence[SSAValue]:
+    """The values that are wanted, by way of these operations."""
     values: dict[SSAValue, SSAValue] = dict(zip(computation.args, arguments, strict=True))
 
     def value(operand: SSAValue) -> SSAValue:
@@ -98,15 +122,13 @@ def inline_computation(
             found = values[operand] = s.read_scalar(operand)
         return found
 
-    for op in computation.ops:
-        operands = [value(operand) for operand in op.operands]
-        if isinstance(op, ReturnOp):
-            return operands
+    for op in operations:
         operation = _OF_SCALARS.get(type(op))
         if operation is None or not all(is_scalar(t) for t in op.result_types):
             raise NotLowered(f"{op.name} of {_types(op)} in a computation is not lowered yet")
+        operands = [value(operand) for operand in op.operands]
         values[op.results[0]] = operation(s, op, *operands)
-    raise NotLowered("a computation has no xla.return")
+    return [value(operand) for operand in wanted]
 
 
 def only_operation(computation: Block) -> type[Operation] | None:

@@ -7,145 +7,25 @@ sort.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, SSAValue
 
-from xla_dialect.attributes import ComparisonDirection, ComparisonType
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.attributes import ComparisonType
+from xla_dialect.comparators import SortKey, needed_operations, sort_keys
 from xla_dialect.ops import sorting as ops
 from xla_dialect.reference.computations import (
     ArrayFunction,
     is_elementwise,
     on_arrays,
-    returned_values,
 )
 from xla_dialect.reference.elementwise_binary import total_order_key
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.rounding import widened
 from xla_dialect.reference.tuples import as_results
-
-
-@dataclass(frozen=True)
-class SortKey:
-    """What a comparator compares first, second, ..."""
-
-    value: SSAValue
-    """A function of one of the two places."""
-    order: ComparisonType
-    is_descending: bool
-
-
-def sort_keys(comparator: Region) -> list[SortKey] | None:
-    """The keys by which a comparator orders lexicographically, None if it is not known to."""
-    if not is_elementwise(comparator):
-        return None
-    (returned,) = returned_values(comparator)
-    keys: list[SortKey] = []
-    rest: SSAValue | None = returned
-    while rest is not None:
-        before, rest = _first_and_rest(rest, comparator.block)
-        key = _key_of(before, comparator.block)
-        if key is None:
-            return None
-        keys.append(key)
-    return keys
-
-
-def _first_and_rest(value: SSAValue, block: Block) -> tuple[SSAValue, SSAValue | None]:
-    """`before` and `rest` of `before or (equal and rest)`, where equal compares as before does."""
-    for before, other in _factors(value, binary.OrOp):
-        for equal, rest in _factors(other, binary.AndOp):
-            if _compares_the_same(before, equal, block):
-                return before, rest
-    return value, None
-
-
-def _factors(value: SSAValue, op_type: type[Operation]) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """Both orders of the operands of an operation of this type; nothing for any other."""
-    if isinstance(value.owner, op_type):
-        left, right = value.owner.operands
-        yield left, right
-        yield right, left
-
-
-def _compares_the_same(before: SSAValue, equal: SSAValue, block: Block) -> bool:
-    mine, theirs = before.owner, equal.owner
-    return (
-        isinstance(mine, binary.CompareOp)
-        and isinstance(theirs, binary.CompareOp)
-        and theirs.direction.data == ComparisonDirection.EQ
-        and mine.order == theirs.order
-        and any(
-            all(_corresponds(a, b, block, 0) for a, b in zip(mine.operands, pair, strict=True))
-            for pair in (theirs.operands, reversed(theirs.operands))
-        )
-    )
-
-
-def _key_of(value: SSAValue, block: Block) -> SortKey | None:
-    """The key of `f(place) < f(other place)` or `>`."""
-    compare = value.owner
-    if not isinstance(compare, binary.CompareOp) or compare.direction.data not in _ASCENDING:
-        return None
-    sides = {argument.index % 2 for argument in _arguments(compare.lhs, block)}
-    if len(sides) > 1 or not _corresponds(compare.lhs, compare.rhs, block, 1):
-        return None
-    reads_second = sides == {1}
-    return SortKey(compare.lhs, compare.order, _ASCENDING[compare.direction.data] == reads_second)
-
-
-_ASCENDING = {ComparisonDirection.LT: True, ComparisonDirection.GT: False}
-
-
-def _arguments(value: SSAValue, block: Block) -> list[BlockArgument]:
-    """The arguments of the block that a value is computed from."""
-    needed = _needed(value, block)
-    used = [value, *(operand for op in needed for operand in op.operands)]
-    return [v for v in used if isinstance(v, BlockArgument) and v.owner is block]
-
-
-def _needed(value: SSAValue, block: Block) -> set[Operation]:
-    """The operations of the block that a value is computed by."""
-    found: set[Operation] = set()
-    stack = [value]
-    while stack:
-        owner = stack.pop().owner
-        if isinstance(owner, Operation) and owner.parent is block and owner not in found:
-            found.add(owner)
-            stack.extend(owner.operands)
-    return found
-
-
-def _corresponds(a: SSAValue, b: SSAValue, block: Block, swap: int) -> bool:
-    """Whether two values are computed alike, from the same places or (swap = 1) opposite ones."""
-    seen: set[tuple[SSAValue, SSAValue]] = set()
-    stack = [(a, b)]
-    while stack:
-        pair = stack.pop()
-        if pair in seen:
-            continue
-        seen.add(pair)
-        mine, theirs = pair
-        if isinstance(mine, BlockArgument) and mine.owner is block:
-            if not isinstance(theirs, BlockArgument) or theirs.owner is not block:
-                return False
-            if theirs.index != mine.index ^ swap:
-                return False
-        elif isinstance(mine.owner, Operation) and mine.owner.parent is block:
-            left, right = mine.owner, theirs.owner
-            if not isinstance(right, Operation) or type(left) is not type(right):
-                return False
-            if left.properties != right.properties or mine.type != theirs.type:
-                return False
-            stack.extend(zip(left.operands, right.operands, strict=True))
-        elif mine is not theirs:
-            return False
-    return True
 
 
 def evaluated(
@@ -155,7 +35,7 @@ def evaluated(
     known: dict[SSAValue, Array] = {
         argument: values[argument.index // 2] for argument in block.args
     }
-    needed = _needed(value, block)
+    needed = needed_operations(value, block)
     for op in block.ops:
         if op in needed:
             inputs = tuple(_looked_up(interpreter, known, operand) for operand in op.operands)
@@ -172,7 +52,7 @@ def ordered_integers(x: Array, order: ComparisonType, is_descending: bool) -> Ar
     if order == ComparisonType.TOTALORDER:
         keys = total_order_key(x)
     elif order == ComparisonType.FLOAT:
-        keys = total_order_key(widened(x) + 0)  # -0 equals +0
+        keys = total_order_key(np.where(x == 0, x.dtype.type(0), x))  # -0 equals +0
     else:
         wide = widened(x)
         keys = wide.astype(np.uint8) if wide.dtype == np.bool_ else wide
@@ -237,7 +117,7 @@ class SortingFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Every line in the order of the comparator."""
         axis = op.dimension.value.data
-        keys = sort_keys(op.to_apply)
+        keys = sort_keys(op.to_apply) if is_elementwise(op.to_apply) else None
         if args[0].size == 0:
             return as_results(op, args)
         if keys is None:

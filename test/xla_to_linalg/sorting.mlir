@@ -1,0 +1,61 @@
+// RUN: xla-opt %s -p convert-xla-to-linalg | filecheck %s
+// RUN: xla-opt %s -p convert-xla-to-linalg | xla-opt | filecheck %s
+// RUN: xla-opt %s -p 'native{to=buffers}' | filecheck %s --check-prefix=BUFFERS
+
+// A comparator of one key: the key is an unsigned integer, here with -0 made +0 and the bits of
+// negative numbers inverted. Its digits are counted in one loop; the elements move once per digit.
+// CHECK-LABEL: @by_digits
+// CHECK:         %[[COUNTS:.*]] = linalg.fill {{.*}} -> tensor<4x256xi32>
+// CHECK:         scf.for
+// CHECK-NEXT:      %[[X:.*]] = tensor.extract %{{.*}} : tensor<1x1000xf32>
+// CHECK-COUNT-4:   tensor.insert %{{.*}} into %{{.*}} : tensor<4x256xi32>
+// CHECK-COUNT-4: iter_args(%{{.*}}, %{{.*}}) -> (tensor<4x256xi32>, i32)
+// CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1000xf32>)
+// CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>)
+// CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1000xf32>)
+// CHECK:         scf.for {{.*}} -> (tensor<4x256xi32>, tensor<1x1000xf32>)
+// Memory beside the result: the counts and one line. The operand is read only.
+// BUFFERS-LABEL: @by_digits
+// BUFFERS-SAME:    xla.arena_bytes = 8128
+// BUFFERS-NOT:     copy
+// BUFFERS-NOT:     memref.store %{{.*}}, %x
+// BUFFERS:         func.return
+func.func @by_digits(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %r = xla.sort %x {dimension = 0 : i64} : tensor<1000xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.compare %a, %b {direction = LT} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    xla.return %c : tensor<i1>
+  }
+  func.return %r : tensor<1000xf32>
+}
+
+// Any other comparator is asked, by merges from one memory to the other and back.
+// CHECK-LABEL: @by_merging
+// CHECK-NOT:     linalg.fill
+// CHECK:         %[[LEFT:.*]] = tensor.extract
+// CHECK:         %[[RIGHT:.*]] = tensor.extract
+// CHECK:         arith.cmpi sle, %[[RIGHT]], %[[LEFT]] : i32
+// CHECK:         arith.select %{{.*}}, %[[RIGHT]], %[[LEFT]] : i32
+// BUFFERS-LABEL: @by_merging
+// BUFFERS-NOT:     copy
+// BUFFERS:         func.return
+func.func @by_merging(%x: tensor<100xi32>) -> tensor<100xi32> {
+  %r = xla.sort %x {dimension = 0 : i64} : tensor<100xi32> to_apply (%a: tensor<i32>, %b: tensor<i32>) {
+    %c = xla.compare %a, %b {direction = LE} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    xla.return %c : tensor<i1>
+  }
+  func.return %r : tensor<100xi32>
+}
+
+// What the first digit leaves of a line is sorted.
+// CHECK-LABEL: @topk
+// CHECK:         linalg.fill {{.*}} -> tensor<256xi32>
+// CHECK:         arith.cmpi ult, %{{.*}} : i32
+// CHECK:         scf.for {{.*}} -> (index, tensor<1000xf32>, tensor<1000xi32>)
+// CHECK:         linalg.fill {{.*}} -> tensor<4x256xi32>
+// BUFFERS-LABEL: @topk
+// BUFFERS-NOT:     copy
+// BUFFERS:         func.return
+func.func @topk(%x: tensor<6x1000xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>) {
+  %v, %i = xla.topk %x {k = 5 : i64} : (tensor<6x1000xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>)
+  func.return %v, %i : tensor<6x5xf32>, tensor<6x5xi32>
+}
