@@ -1,6 +1,6 @@
 """The formats of all float types: one table for whatever works on their bits.
 
-Formats of 4 and 8 bits are named as `e4m3` (bits of exponent and mantissa) with suffixes: `fn` has
+Formats of 4 to 8 bits are named as `e4m3` (bits of exponent and mantissa) with suffixes: `fn` has
 no infinities, `uz` has no negative zero, whose code is the only NaN, `u` has no sign, `b11` has
 that bias.
 """
@@ -13,6 +13,8 @@ from enum import Enum, auto
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
     Float8E3M4Type,
     Float8E4M3B11FNUZType,
     Float8E4M3FNType,
@@ -135,6 +137,8 @@ class FloatFormat:
 
 FLOAT_FORMATS: dict[type[Attribute], FloatFormat] = {
     Float4E2M1FNType: FloatFormat(2, 1, 1, Specials.NONE),
+    Float6E2M3FNType: FloatFormat(2, 3, 1, Specials.NONE),
+    Float6E3M2FNType: FloatFormat(3, 2, 3, Specials.NONE),
     Float8E3M4Type: FloatFormat(3, 4, 3),
     Float8E4M3Type: FloatFormat(4, 3, 7),
     Float8E4M3FNType: FloatFormat(4, 3, 7, Specials.LAST_IS_NAN),

@@ -34,6 +34,8 @@ FLOATS: dict[type, Any] = {
     builtin.Float8E5M2FNUZType: ml_dtypes.float8_e5m2fnuz,
     builtin.Float8E8M0FNUType: ml_dtypes.float8_e8m0fnu,
     builtin.Float4E2M1FNType: ml_dtypes.float4_e2m1fn,
+    builtin.Float6E2M3FNType: ml_dtypes.float6_e2m3fn,
+    builtin.Float6E3M2FNType: ml_dtypes.float6_e3m2fn,
 }
 INTEGERS = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 

@@ -14,6 +14,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.reference import element_type_of, from_numpy, numpy_dtype, run
+from xla_dialect.reference.literal import bits_of
 from xla_dialect.types import BY_NAME, TokenType, array
 
 
@@ -151,7 +152,4 @@ def _is_nan(array: np.ndarray) -> np.ndarray:
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    if array.dtype.name in ("int2", "int4", "uint2", "uint4"):
-        return array.astype(np.int8)
-    bits = array.view(f"u{array.dtype.itemsize}")
-    return bits & np.uint8(0xF) if array.dtype.name == "float4_e2m1fn" else bits
+    return bits_of(array)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from scalar_evaluation import SCALARS, Array, dtype_of, extract, wrap
 from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
@@ -22,6 +21,9 @@ from xdsl.ir.affine import (
     AffineDimExpr,
     AffineExpr,
 )
+
+from xla_dialect.reference.literal import ELEMENT_OF_DTYPE
+from xla_dialect.types import ElementClass
 
 Environment = dict[SSAValue, Any]
 
@@ -286,9 +288,9 @@ def signless_array(array: Any) -> Array:
     array = np.asarray(array)
     if array.dtype.kind == "u":
         return array.view(f"i{array.dtype.itemsize}")
-    if array.dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2):
-        width = 2 if array.dtype in (ml_dtypes.int2, ml_dtypes.uint2) else 4
-        return wrap(array.astype(np.int64).astype(object), IntegerType(width))
+    row = ELEMENT_OF_DTYPE[array.dtype]
+    if row.bits < 8 and row.element_class in ElementClass.INTEGER:
+        return wrap(array.astype(np.int64).astype(object), IntegerType(row.bits))
     return array
 
 

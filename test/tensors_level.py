@@ -5,7 +5,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from scalar_evaluation import unsigned
+from scalar_evaluation import signed, unsigned
 from small_programs import Built, function, same, type_of
 from tensor_evaluator import run_module
 from xdsl.dialects.builtin import IntegerType, ModuleOp
@@ -19,7 +19,8 @@ from lowerings.simplify.inline import XlaInlinePass
 from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import flatten_results, numpy_dtype, run
+from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,10 +33,9 @@ TO_TENSORS: tuple[ModulePass, ...] = (
 )
 
 NARROW_INTEGERS = {
-    np.dtype(ml_dtypes.int2): 2,
-    np.dtype(ml_dtypes.uint2): 2,
-    np.dtype(ml_dtypes.int4): 4,
-    np.dtype(ml_dtypes.uint4): 4,
+    numpy_dtype(e.type): e
+    for e in ELEMENT_TYPES
+    if e.element_class in ElementClass.INTEGER and e.bits < 8
 }
 
 
@@ -57,8 +57,8 @@ def as_stored(found: AnyArray, expected: AnyArray) -> AnyArray:
     found = np.asarray(found)
     narrow = NARROW_INTEGERS.get(expected.dtype)
     if narrow is not None:
-        is_signed = expected.dtype in (ml_dtypes.int2, ml_dtypes.int4)
-        values = found if is_signed else unsigned(found, IntegerType(narrow))
+        is_signed = narrow.element_class == ElementClass.SIGNED
+        values = signed(found) if is_signed else unsigned(found, IntegerType(narrow.bits))
         return np.asarray(values, dtype=object).astype(np.int8).astype(expected.dtype)
     if expected.dtype.kind == "u":
         return np.ascontiguousarray(found).view(expected.dtype).reshape(found.shape)

@@ -166,13 +166,15 @@ def _packed_width(layout: Layout, dtype: DType) -> int | None:
 
 _VALUE_BITS: dict[DType, int] = {
     np.dtype(np.bool_): 1,
+    np.dtype(ml_dtypes.int1): 1,
+    np.dtype(ml_dtypes.uint1): 1,
     np.dtype(ml_dtypes.int2): 2,
     np.dtype(ml_dtypes.uint2): 2,
     np.dtype(ml_dtypes.int4): 4,
     np.dtype(ml_dtypes.uint4): 4,
     np.dtype(ml_dtypes.float4_e2m1fn): 4,
 }
-"""The bits of the dtypes that have fewer than they are stored in."""
+"""The bits of the dtypes of which several can share a byte; 6 bits do not divide one."""
 
 
 def padding_element(padding_value: str, dtype: DType) -> Any:

@@ -1,7 +1,8 @@
 """The types of XLA and their names: element types, arrays, tuples and tokens.
 
-Arrays are builtin `tensor`s: signless `iN` is sN, `uiN` is uN, `i1` is pred. The encoding of a
-tensor, where present, is its `#xla.layout`; it holds the upper bounds of dynamic dimensions.
+Arrays are builtin `tensor`s: signless `iN` is sN, `uiN` is uN; but `i1` is pred, so `si1` is s1.
+The encoding of a tensor, where present, is its `#xla.layout`; it holds the upper bounds of dynamic
+dimensions.
 `sizes_of` reads a type's sizes and `array` makes the type of sizes, both with the marks of dynamic
 dimensions. Tuples are builtin `tuple`s.
 """
@@ -20,6 +21,8 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
     Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
     Float8E3M4Type,
     Float8E4M3B11FNUZType,
     Float8E4M3FNType,
@@ -100,12 +103,19 @@ class ElementType:
     element_class: ElementClass
 
 
+def _signed(bits: int) -> IntegerType:
+    """Signless, but for s1: `i1` is pred."""
+    return IntegerType(bits, Signedness.SIGNED if bits == 1 else Signedness.SIGNLESS)
+
+
 def _unsigned(bits: int) -> IntegerType:
     return IntegerType(bits, Signedness.UNSIGNED)
 
 
 _FLOATS: tuple[tuple[str, Attribute, int], ...] = (
     ("f4e2m1fn", Float4E2M1FNType(), 4),
+    ("f6e2m3fn", Float6E2M3FNType(), 6),
+    ("f6e3m2fn", Float6E3M2FNType(), 6),
     ("f8e3m4", Float8E3M4Type(), 8),
     ("f8e4m3", Float8E4M3Type(), 8),
     ("f8e4m3fn", Float8E4M3FNType(), 8),
@@ -119,11 +129,11 @@ _FLOATS: tuple[tuple[str, Attribute, int], ...] = (
     ("f32", Float32Type(), 32),
     ("f64", Float64Type(), 64),
 )
-_INTEGER_WIDTHS = (2, 4, 8, 16, 32, 64)
+_INTEGER_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
 ELEMENT_TYPES: tuple[ElementType, ...] = (
     ElementType("pred", IntegerType(1), 8, ElementClass.PRED),
-    *(ElementType(f"s{n}", IntegerType(n), n, ElementClass.SIGNED) for n in _INTEGER_WIDTHS),
+    *(ElementType(f"s{n}", _signed(n), n, ElementClass.SIGNED) for n in _INTEGER_WIDTHS),
     *(ElementType(f"u{n}", _unsigned(n), n, ElementClass.UNSIGNED) for n in _INTEGER_WIDTHS),
     *(ElementType(name, type_, bits, ElementClass.FLOAT) for name, type_, bits in _FLOATS),
     ElementType("c64", ComplexType(Float32Type()), 64, ElementClass.COMPLEX),

@@ -10,6 +10,7 @@ afterwards:
   by their bits, and what is not finite is printed as its bits.
 - i1 elements in a hexadecimal string hold one byte each; MLIR packs eight into a byte. Both are
   read, MLIR's form is printed. The unused high bits of i2, i4, ui4, ... in a string are ignored.
+- `true : si1` is out of range. It is now -1, as in MLIR.
 - A decimal literal beyond the range of f16 or f32 raises OverflowError. It is now infinity, as in
   MLIR.
 - Lists nest by recursion, and a splat of any declared shape is expanded in memory. Lists are now
@@ -337,7 +338,7 @@ def _pack_integers(
         elif text in _BOOLEANS:
             if width != 1:
                 fail(i, "Boolean values are only allowed for i1 types")
-            value = _BOOLEANS[text]
+            value = -_BOOLEANS[text] if is_signed else _BOOLEANS[text]
         else:
             fail(i, _expected("an integer", text))
         if not lowest <= value < limit:
@@ -378,8 +379,8 @@ def elements_of_bytes(data: bytes, type: ShapedElements) -> DenseLiteral:
     if width == 1 and len(data) != count and data not in (b"\x00", b"\xff"):
         if len(data) != (count + 7) // 8:
             raise DenseError(_wrong_length(count, len(data), "bytes of eight elements each"))
-        unpacked = b"".join(map(_UNPACKED_BITS.__getitem__, data))
-        return DenseLiteral(type, unpacked[:count], False)
+        unpacked = b"".join(map(_UNPACKED_BITS.__getitem__, data))[:count]
+        return DenseLiteral(type, _sign_extend(unpacked, cast(IntegerType, element_type)), False)
     size = element_type.compile_time_size
     is_splat = len(data) == size and count != 1
     if not is_splat and len(data) != count * size:

@@ -32,7 +32,7 @@ MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
 @dataclass(frozen=True)
 class ExpandSmallFloatsPass(ModulePass):
     """
-    Arithmetic of floats of 8 and 4 bits, of scalars and vectors, to integer arithmetic and f32.
+    Arithmetic of floats of 4 to 8 bits, of scalars and vectors, to integer arithmetic and f32.
 
     Conversions become integer arithmetic on the codes, with one rounding to nearest, ties to even.
     Any other operation of arith and math is done in f32 and its result is rounded. Integers that

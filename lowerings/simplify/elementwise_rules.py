@@ -19,7 +19,7 @@ from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.reference.literal import Array
-from xla_dialect.types import BY_TYPE, ElementClass, element_class
+from xla_dialect.types import BY_NAME, BY_TYPE, ElementClass, element_class
 from xla_dialect.types import Array as ArrayType
 
 WHOLE = ElementClass.INTEGER | ElementClass.PRED
@@ -122,6 +122,8 @@ _ABSORBED: Mapping[type[XlaOp], tuple[type[XlaOp], ...]] = {
 }
 """`f(g(x)) = g(x)` for an f and these g."""
 
+_F6E2M3FN = BY_NAME["f6e2m3fn"].type
+
 _PARTS = {unary.RealOp: 0, unary.ImagOp: 1}
 """Which operand of `complex` each takes."""
 
@@ -192,7 +194,7 @@ def simplify_unary(op: Any, inserter: Inserter) -> Replacement:
     op_class: type[XlaOp] = op.__class__
     if op_class in INVOLUTIONS and type(inner) is op_class:
         return cast(Any, inner).operand
-    if isinstance(inner, _ABSORBED.get(op_class, ())):
+    if isinstance(inner, _ABSORBED.get(op_class, ())) and not _exceeds_limit(op):
         return op.operand
     if op_class is unary.AbsOp:
         if class_of(op.operand) & ElementClass.UNSIGNED:
@@ -200,6 +202,11 @@ def simplify_unary(op: Any, inserter: Inserter) -> Replacement:
         if isinstance(inner, unary.NegateOp):
             return inserter.insert(unary.AbsOp(inner.operand))
     return None
+
+
+def _exceeds_limit(op: Any) -> bool:
+    """Whether rounding may leave a fraction: f6e2m3fn has its largest number, 7.5, for 8."""
+    return op.__class__ in _ROUNDINGS and op.operand.type.element_type == _F6E2M3FN
 
 
 def take_part(op: Any, inserter: Inserter) -> Replacement:
@@ -280,9 +287,11 @@ def is_exact(source: Attribute, target: Attribute) -> bool:
     match old.element_class, new.element_class:
         case ElementClass.PRED, ElementClass.PRED:
             return True
-        case ElementClass.PRED, _:
+        case ElementClass.PRED, ElementClass.FLOAT:
             # f8e8m0fnu has no zero.
-            return new.element_class != FLOAT or new.bits >= 16
+            return new.bits >= 16
+        case ElementClass.PRED, _:
+            return new.name != "s1"
         case (ElementClass.SIGNED, ElementClass.SIGNED) | (
             ElementClass.UNSIGNED,
             ElementClass.UNSIGNED,
@@ -306,7 +315,7 @@ def _is_direct(source: Attribute, middle: Attribute, target: Attribute) -> bool:
 
     Integers wrap where floats saturate: from integers by floats to integers it may not.
     """
-    by_float = element_class(middle) == FLOAT and bool(element_class(source) & INTEGER)
+    by_float = element_class(middle) == FLOAT and bool(element_class(source) & WHOLE)
     return not (by_float and element_class(target) & INTEGER) or is_exact(source, target)
 
 

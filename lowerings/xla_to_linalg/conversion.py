@@ -102,6 +102,10 @@ def _to_float(s: ScalarBuilder, x: SSAValue, target: Attribute, signed: bool) ->
     """
     cast_class = arith.SIToFPOp if signed else arith.UIToFPOp
     type_, width = arithmetic_type(target), int_width(x)
+    if width == 1 and signed:
+        # LLVM 22 takes `bitcast(sitofp i1) < 1` for `i1 < true`, where true is -1.
+        minus_one, zero = (s.constant(number, type_) for number in (-1.0, 0.0))
+        return narrow(s, s.select(x, minus_one, zero), target)
     if type_ == target:
         return s.emit(cast_class, (x,), target)
     middle, digits = (f64, 53) if width == 64 else (f32, 24)

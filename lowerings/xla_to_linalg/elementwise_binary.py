@@ -46,12 +46,25 @@ def _divisor_guards(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> tuple[SSAValu
     return is_zero, s.select(undefined, s.constant(1, y.type), y)
 
 
+def _in_two_bits(function: ScalarFunction) -> ScalarFunction:
+    """`function`, which is given s1 as two bits: s1 has no 1 to divide by."""
+
+    def evaluate(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+        if int_width(x) > 1:
+            return function(s, x, y)
+        return s.resize(function(s, s.resize(x, 2, True), s.resize(y, 2, True)), 1, True)
+
+    return evaluate
+
+
+@_in_two_bits
 def _divide_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     is_zero, divisor = _divisor_guards(s, x, y)
     quotient = s.integers(arith.DivSIOp, x, divisor)
     return s.select(is_zero, s.constant(-1, x.type), quotient)
 
 
+@_in_two_bits
 def _remainder_signed(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
     is_zero, divisor = _divisor_guards(s, x, y)
     return s.select(is_zero, x, s.integers(arith.RemSIOp, x, divisor))

@@ -136,7 +136,45 @@ def test_conversions(name: str) -> None:
         same(mine, theirs)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", ["s1", "u1", "s2", "u2"])
+def test_integers_of_one_and_two_bits(name: str) -> None:
+    """Every operation on every value, in vectors and in what is left over; s1 has 0 and -1."""
+    unary, binary = elementwise(BY_NAME[name].element_class)
+    values = np.resize(all_codes(name), 36)
+    first, second = pairs(values)
+
+    def build(x: Any, y: Any) -> list[XlaOp]:
+        compared = [CompareOp(x, y, direction=direction) for direction in ComparisonDirection]
+        clamped = [ClampOp(x, y, x), ClampOp(y, y, x), SelectOp(compared[0].results[0], x, y)]
+        as_others = [ConvertOp(x, result_types=[array(e.type, x.type.get_shape())]) for e in OTHERS]
+        computed = [f(x) for f in unary] + [f(x, y) for f in binary]
+        return [*computed, *compared, *clamped, *as_others]
+
+    for mine, theirs in zip(*natively(build, first, second), strict=True):
+        same(mine, theirs)
+
+
+OTHERS = [e for e in ELEMENT_TYPES if e.element_class != ElementClass.COMPLEX]
+
+
+@pytest.mark.parametrize("target", ["s1", "u1"])
+@pytest.mark.parametrize("source", [e.name for e in OTHERS])
+def test_conversions_to_one_bit(source: str, target: str) -> None:
+    row = BY_NAME[source]
+    if row.element_class == ElementClass.FLOAT:
+        values = all_codes(source) if row.bits <= 8 else float_values(source)
+    elif row.bits < 8 or source == "pred":
+        values = np.arange(2, dtype=np.uint8).view(numpy_dtype(row.type))
+    else:
+        values = np.array([-2, -1, 0, 1, 2, 3]).astype(numpy_dtype(row.type))
+    result = array(BY_NAME[target].type, values.shape)
+    for mine, theirs in zip(
+        *natively(lambda x: ConvertOp(x, result_types=[result]), values), strict=True
+    ):
+        same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if 32 % BY_NAME[name].bits == 0])
 def test_bits(name: str) -> None:
     width = BY_NAME[name].bits
     unsigned, wide = BY_NAME[f"u{width}"].type, BY_NAME["u32"].type
@@ -326,7 +364,7 @@ ENTRY main {
 """
 
 
-@pytest.mark.parametrize("name", [*SMALL, *COMPLEX, "s2", "u2", "s4", "u4"])
+@pytest.mark.parametrize("name", [*SMALL, *COMPLEX, "s1", "u1", "s2", "u2", "s4", "u4"])
 def test_arrays_of(name: str) -> None:
     elements = BY_NAME[name].element_class
     one, two, wide, values = "1", "2", "f32", [1, 2, 0.5, 4]
@@ -334,6 +372,8 @@ def test_arrays_of(name: str) -> None:
         one, two, wide, values = "(1, 0)", "(0, -2)", name, [0, 1, 2j, -1 + 1j, 0.5, 3 - 2j]
     elif elements != ElementClass.FLOAT:
         two, wide, values = "0", "s32", [0, 1, 2, 3]
+    if name == "s1":
+        one = "-1"
     text = PROGRAM.replace("T[", f"{name}[").replace("W[", f"{wide}[")
     text = text.replace("ONE", one).replace("TWO", two)
     source = np.random.default_rng(0)

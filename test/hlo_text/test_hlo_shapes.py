@@ -82,8 +82,6 @@ def test_comments(text: str):
     [
         ("f33[2]", 0, "unknown element type 'f33'; did you mean"),
         ("xyz[2]", 0, "unknown element type 'xyz'"),
-        ("s1[2]", 0, "element type s1 of XLA is not supported yet"),
-        ("f6e2m3fn[2]", 0, "element type f6e2m3fn of XLA is not supported yet"),
         ("opaque[2]", 7, "opaque has no dimensions"),
         ("token[2]", 6, "token has no dimensions"),
         ("f32[-1]", 4, "expected a dimension size, found '-1'"),

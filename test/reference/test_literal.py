@@ -43,7 +43,7 @@ def test_round_trip(row: ElementType):
 @pytest.mark.parametrize("row", ELEMENT_TYPES, ids=lambda row: row.name)
 def test_values_as_xdsl_has_them(row: ElementType):
     """What xDSL reads from the literal's bytes are the numbers of the array."""
-    values = [1, 2] if row.name == "f8e8m0fnu" else [0, 1]
+    values = {"f8e8m0fnu": [1, 2], "s1": [0, -1]}.get(row.name, [0, 1])
     literal = from_numpy(numbers(row.name, values))
     expected: Any = [(0, 0), (1, 0)] if row.name.startswith("c") else values
     if row.name == "pred":

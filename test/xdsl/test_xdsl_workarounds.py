@@ -16,8 +16,10 @@ from xdsl.dialects.builtin import (
     Builtin,
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    Float6E2M3FNType,
     Float32Type,
     IntegerType,
+    Signedness,
     TensorType,
     i1,
 )
@@ -64,6 +66,11 @@ def data_of(text: str) -> bytes:
         ("dense<0x7F> : tensor<f8E4M3FN>", np.array(np.nan, ml_dtypes.float8_e4m3fn)),
         ("dense<500.0> : tensor<f8E4M3FN>", np.array(np.nan, ml_dtypes.float8_e4m3fn)),
         ("dense<0x7C> : tensor<f8E5M2>", np.array(np.inf, ml_dtypes.float8_e5m2)),
+        ("dense<true> : tensor<si1>", I8(-1)),
+        ("dense<[true, 0]> : tensor<2xui1>", np.array([1, 0], ml_dtypes.uint1)),
+        ('dense<"0x0103"> : tensor<10xsi1>', I8([-1] + 7 * [0] + 2 * [-1])),
+        ("dense<0x3F> : tensor<f6E2M3FN>", np.array(-7.5, ml_dtypes.float6_e2m3fn)),
+        ("dense<0x3F> : tensor<f6E3M2FN>", np.array(-28, ml_dtypes.float6_e3m2fn)),
         ("dense<0xF> : tensor<f4E2M1FN>", np.array(-6, ml_dtypes.float4_e2m1fn)),
         ("dense<1.0e39> : tensor<f32>", F32("inf")),
         ("dense<[-1.0e39, 1.0]> : tensor<2xf32>", F32([-np.inf, 1])),
@@ -200,6 +207,7 @@ def test_integer_type_of_any_width_is_refused_at_once(text: str):
         parser_of(text).parse_attribute()
 
 
+SI1, UI1 = (IntegerType(1, sign) for sign in (Signedness.SIGNED, Signedness.UNSIGNED))
 SHAPES = st.lists(st.integers(0, 4), max_size=3) | st.just([7, 19])
 TYPES = st.sampled_from(
     ["f32", "f64", "f16", "bf16", "f8E5M2", "complex<f32>", "i8", "ui16", "i64"]
@@ -233,6 +241,11 @@ def test_mlir_reads_what_is_printed(mlir_opt_path: str):
         (TensorType(Float32Type(), [150]), rng.bytes(600)),
         (TensorType(i1, [150]), bytes(rng.choice([0, 255], 150).tolist())),
         (TensorType(i1, [3]), b"\xff\x00\xff"),
+        (TensorType(SI1, [150]), bytes(rng.choice([0, 255], 150).tolist())),
+        (TensorType(SI1, [3]), b"\xff\x00\xff"),
+        (TensorType(UI1, [150]), bytes(rng.choice([0, 1], 150).tolist())),
+        (TensorType(UI1, [3]), b"\x01\x00\x01"),
+        (TensorType(Float6E2M3FNType(), [150]), bytes(rng.integers(0, 64, 150).tolist())),
         (TensorType(IntegerType(4), [3]), b"\x07\xf8\xff"),
     ]
     attributes = [DenseIntOrFPElementsAttr(type_, BytesAttr(raw)) for type_, raw in types]

@@ -30,8 +30,6 @@ from xla_dialect.types import (
 _SHAPE = re.compile(r"([a-z0-9]++)\s*+\[([^\]]*+)\]\s*+(\{.*\})?", re.DOTALL)
 _DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+", re.ASCII)
 _DIGITS_OF_MAXIMUM = len(str(MAX_ELEMENTS))
-_UNSUPPORTED = ("s1", "u1", "f6e2m3fn", "f6e3m2fn")
-"""Element types that XLA has and the dialect lacks."""
 _NO_ARRAYS = ("token", "opaque")
 
 
@@ -51,8 +49,6 @@ def parse_shape(text: str) -> Attribute:
         return OpaqueType() if name == "opaque" else TokenType()
     element = BY_NAME.get(name)
     if element is None:
-        if name in _UNSUPPORTED:
-            raise PartError(f"element type {name} of XLA is not supported yet")
         hint = suggestion(name, BY_NAME)
         raise PartError(f"unknown element type {quoted(name)}{hint}")
     sizes, bounds = _parse_dimensions(dimensions, match.start(2))

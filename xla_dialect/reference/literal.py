@@ -61,6 +61,8 @@ def _dtype(element: types.ElementType) -> DType:
 
 _ML_DTYPES_NAMES = {
     "f4e2m1fn": "float4_e2m1fn",
+    "f6e2m3fn": "float6_e2m3fn",
+    "f6e3m2fn": "float6_e3m2fn",
     "f8e3m4": "float8_e3m4",
     "f8e4m3": "float8_e4m3",
     "f8e4m3fn": "float8_e4m3fn",

@@ -29,7 +29,9 @@ COMPUTE_DTYPES: dict[DType, DType] = {
 """From the dtype of a narrow type to the one that its arithmetic is done in."""
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-_WITHOUT_NAN = numpy_dtype(BY_NAME["f4e2m1fn"].type)
+_WITHOUT_NAN = frozenset(
+    numpy_dtype(BY_NAME[name].type) for name in ("f4e2m1fn", "f6e2m3fn", "f6e3m2fn")
+)
 
 DOUBLE_DTYPES: dict[DType, DType] = {
     **{d: _DOUBLE for d, r in ELEMENT_OF_DTYPE.items() if r.element_class == ElementClass.FLOAT},
@@ -95,13 +97,13 @@ def rounded(array: Array, dtype: DType) -> Array:
     Floats rounded once to another float type, integers wrapped to a narrower one.
 
     Ties go to even. Overflow is what the type has for it: infinity, NaN (f8e4m3fn and the fnuz
-    formats) or the largest value (f4e2m1fn). NaN becomes -0 where there is none (f4e2m1fn).
+    formats) or the largest value (f4 and f6). NaN becomes -0 where there is none (f4 and f6).
     Complex numbers round by component.
     """
     source = array.dtype
     if source == dtype:
         return array
-    if dtype == _WITHOUT_NAN and source.kind == "f":
+    if dtype in _WITHOUT_NAN and source.kind == "f":
         # ml_dtypes makes a zero of the other sign; which sign a NaN has, arithmetic leaves open.
         array = np.where(np.isnan(array), source.type(np.nan), array)
     if source == _DOUBLE and dtype not in (_SINGLE, np.dtype(np.float16)):

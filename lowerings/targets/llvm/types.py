@@ -3,8 +3,8 @@ How values look in LLVM IR: scalars and vectors as registers hold them and as me
 them, and memrefs as a pointer with sizes and strides.
 
 Elements narrower than a byte occupy one byte each: an `i1` is 0 or 1 (any other value reads as
-1), of an `i2` or `i4` only the low bits count and the others are written as 0. Floats that LLVM
-has no type for (f8, f4) are bytes, which can be moved and compared for bits only.
+1), of an `i2`, `i4` or `i6` only the low bits count and the others are written as 0. Floats that
+LLVM has no type for (f8, f6, f4) are bytes, which can be moved and compared for bits only.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _float(text: str, bits: int, suffix: str) -> ElementType:
     return ElementType(text, text, bits, bits // 8, Kind.FLOAT, suffix)
 
 
-INTEGERS = {bits: _integer(bits) for bits in (1, 2, 4, 8, 16, 32, 64, 128)}
+INTEGERS = {bits: _integer(bits) for bits in (1, 2, 4, 6, 8, 16, 32, 64, 128)}
 I1 = INTEGERS[1]
 I64 = INTEGERS[64]
 F16 = _float("half", 16, "f16")
