@@ -5,6 +5,7 @@ What is read is verified, and printed as MLIR and as HLO. A few examples run eac
 `--full`.
 """
 
+import gc
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -345,9 +346,28 @@ LONG: dict[str, Callable[[int], str]] = {
 
 
 def seconds_for(text: str) -> float:
-    start = time.process_time()
-    check_quickly(text)
-    return time.process_time() - start
+    """Processor time of reading, without the collector: it depends on what other tests left."""
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        check_quickly(text)
+        return time.process_time() - start
+    finally:
+        gc.enable()
+
+
+def assert_linear(make: Callable[[int], str], size: int, allowance: float) -> None:
+    """
+    Ten times the text takes about ten times as long: quadratic time would take a hundred times.
+
+    Tried up to three times, for a machine may be busy; what is quadratic fails each time.
+    """
+    for attempt in range(3):
+        short, long = (min(seconds_for(make(n)) for _ in range(2)) for n in (size, 10 * size))
+        if long < 40 * short + allowance:
+            return
+    raise AssertionError(f"{short:.3f} s and {long:.3f} s, {attempt + 1} times")
 
 
 def check_quickly(text: str) -> None:
@@ -358,23 +378,13 @@ def check_quickly(text: str) -> None:
 
 @pytest.mark.parametrize("kind", LONG)
 def test_long_texts_in_linear_time(kind: str):
-    """
-    Ten times the text takes about ten times as long: quadratic time would take a hundred times.
-
-    The base is long enough to measure, and other processes do not count.
-    """
-    make = LONG[kind]
-    short = min(seconds_for(make(10_000)) for _ in range(2))
-    long = seconds_for(make(100_000))
-    assert long < 40 * short + 0.2, f"{short:.3f} s and {long:.3f} s"
+    assert_linear(LONG[kind], 10_000, 0.2)
 
 
 @FULL
 @pytest.mark.parametrize("kind", LONG)
 def test_longer_texts_in_linear_time(kind: str):
-    make = LONG[kind]
-    short, long = seconds_for(make(100_000)), seconds_for(make(1_000_000))
-    assert long < 40 * short + 1, f"{short:.3f} s and {long:.3f} s"
+    assert_linear(LONG[kind], 100_000, 1)
 
 
 @pytest.mark.parametrize(
