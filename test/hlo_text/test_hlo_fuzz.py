@@ -363,11 +363,12 @@ def assert_linear(make: Callable[[int], str], size: int, allowance: float) -> No
 
     Tried up to three times, for a machine may be busy; what is quadratic fails each time.
     """
-    for attempt in range(3):
+    short, long = 0.0, 0.0
+    for _ in range(3):
         short, long = (min(seconds_for(make(n)) for _ in range(2)) for n in (size, 10 * size))
         if long < 40 * short + allowance:
             return
-    raise AssertionError(f"{short:.3f} s and {long:.3f} s, {attempt + 1} times")
+    raise AssertionError(f"{short:.3f} s and {long:.3f} s at the last try")
 
 
 def check_quickly(text: str) -> None:
