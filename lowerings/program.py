@@ -74,20 +74,25 @@ def parse_program(
     file_name: str = "<input>",
     input_format: InputFormat | None = None,
     ctx: Context | None = None,
+    *,
+    verified: bool = False,
 ) -> ModuleOp:
     """
-    The module of a program, not verified yet.
+    The module of a program, verified if asked for (a program in StableHLO always is).
 
-    Raises LocatedError for text that cannot be read.
+    Raises LocatedError for text that cannot be read, or that breaks a rule.
     """
     with collector_paused():
         match input_format or detect_format(text, file_name):
-            case "hlo":
-                return read_hlo(text, file_name)
             case "stablehlo":
                 return read_stablehlo(text, file_name)
+            case "hlo":
+                module = read_hlo(text, file_name)
             case "mlir":
-                return read_mlir(text, ctx or make_context(), file_name)
+                module = read_mlir(text, ctx or make_context(), file_name)
+        if verified:
+            verify(module, {file_name: text})
+    return module
 
 
 def load_program(
@@ -104,10 +109,7 @@ def load_program(
     if isinstance(text_or_path, Path) or _is_path(text):
         file_name = text
         text = read_file(text_or_path)
-    module = parse_program(text, file_name, input_format, ctx)
-    with collector_paused():
-        verify(module, {file_name: text})
-    return module
+    return parse_program(text, file_name, input_format, ctx, verified=True)
 
 
 def _is_path(text: str) -> bool:

@@ -23,7 +23,6 @@ from tools.expected_diagnostics import check_diagnostics, has_expectations
 from tools.input_text import Chunk, read_input, split_chunks
 from tools.reporting import guarded, print_timings
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.verification import verify
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -109,9 +108,9 @@ def process(
     """Reads, verifies, transforms and prints one program."""
     ctx = make_context()
     ctx.allow_unregistered = args.allow_unregistered_dialect
-    module = parse_program(chunk.text, file_name, args.frontend, ctx)
-    if not args.disable_verify:
-        verify(module, {file_name: chunk.text})
+    module = parse_program(
+        chunk.text, file_name, args.frontend, ctx, verified=not args.disable_verify
+    )
     manager = PassManager(
         ctx, not args.disable_verify, before_events(args), after_events(args, module)
     )

@@ -34,7 +34,6 @@ from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference import Host, Observer
 from xla_dialect.reference.process_grid import Place, ProcessGrid
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.verification import verify
 
 
 class RunError(XlaError):
@@ -124,8 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     """Reads, verifies, compiles and runs one program; raises XlaError where anything fails."""
-    module = parse_program(chunk.text, file_name, args.frontend)
-    verify(module, {file_name: chunk.text})
+    module = parse_program(chunk.text, file_name, args.frontend, verified=True)
     grid = process_grid(module, args)
     module = for_arguments(module, arrays_by_process(args.input, grid)[grid.places[0]])
     backend = backend_for(module, grid, args)
