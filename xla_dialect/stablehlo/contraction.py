@@ -112,7 +112,9 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.dot": Row(form(precision=_PRECISION), convert_dot, operands=2),
     "stablehlo.dot_general": Row(
         form(
-            batching_dims=pair_clause("lhs_batching_dimensions", "rhs_batching_dimensions"),
+            batching_dims=pair_clause(
+                "lhs_batching_dimensions", "rhs_batching_dimensions", empty=False
+            ),
             contracting_dims=pair_clause(
                 "lhs_contracting_dimensions", "rhs_contracting_dimensions"
             ),

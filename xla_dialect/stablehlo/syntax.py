@@ -32,7 +32,7 @@ class Clause:
     parse: Callable[[Parser], Mapping[str, Attribute]]
     """Parses it into these properties."""
     text: Callable[..., str]
-    """Its text for their values in Python, in order."""
+    """Its text for their values in Python, in order; empty where it is left out."""
 
 
 Types: TypeAlias = tuple[Sequence[Attribute], Sequence[Attribute]]
@@ -86,6 +86,11 @@ def words_text(words: Sequence[str]) -> str:
 def pair_text(left: Sequence[int], right: Sequence[int]) -> str:
     """`[0] x [1]`"""
     return f"{integers_text(left)} x {integers_text(right)}"
+
+
+def optional_pair_text(left: Sequence[int], right: Sequence[int]) -> str:
+    """As `pair_text`, nothing where both are empty."""
+    return pair_text(left, right) if left or right else ""
 
 
 def flag_text(value: bool) -> str:
@@ -142,15 +147,15 @@ def fields_clause(name: str, attribute: str) -> Clause:
     )
 
 
-def pair_clause(left: str, right: str) -> Clause:
-    """`keyword = [0] x [1]`."""
+def pair_clause(left: str, right: str, *, empty: bool = True) -> Clause:
+    """`keyword = [0] x [1]`; `empty`: whether it is written where both are empty."""
 
     def parse(parser: Parser) -> Mapping[str, Attribute]:
         first = parse_integers(parser)
         parser.parse_characters("x")
         return {left: first, right: parse_integers(parser)}
 
-    return Clause((left, right), parse, pair_text)
+    return Clause((left, right), parse, pair_text if empty else optional_pair_text)
 
 
 # What a list of types without an arrow stands for
@@ -317,8 +322,9 @@ class CustomForm:
         found = [*words[: self.words_before], *operands, *words[self.words_before :]]
         for keyword, clause in self.clauses.items():
             given = [values[name] for name in clause.names if name in values]
-            if len(given) == len(clause.names):
-                found.append(f"{keyword} = {clause.text(*given)}")
+            text = clause.text(*given) if len(given) == len(clause.names) else ""
+            if text:
+                found.append(f"{keyword} = {text}")
         return ", ".join(found)
 
     def written(self) -> set[str]:

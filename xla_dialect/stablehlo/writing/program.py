@@ -149,9 +149,10 @@ class ProgramWriter:
         types = body.types(argument.type for argument in block.args)
         names = body.parameters(block)
         inputs = ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=True))
-        results = ", ".join(body.types(value.type for value in body.returned(block)))
+        results = body.types(value.type for value in body.returned(block))
+        after = results[0] if len(results) == 1 else f"({', '.join(results)})"
         _write_body(body, block, "return")
-        head = f"  func.func private {symbol_text(symbol)}({inputs}) -> ({results}) {{"
+        head = f"  func.func private {symbol_text(symbol)}({inputs}) -> {after} {{"
         self.outlined.append("\n".join([head, *body.lines, "  }"]))
         return symbol
 

@@ -13,6 +13,7 @@ from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatter
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.stablehlo.correspondence import array_text
 from xla_dialect.stablehlo.syntax import integers_text
+from xla_dialect.stablehlo.writing.attribute_text import kept_texts
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.data_movement import integers
 from xla_dialect.stablehlo.writing.errors import Inexpressible
@@ -75,7 +76,7 @@ def _applied(op: ReduceOp) -> str | None:
         or last is None
         or first.next_op is not last
         or type(first) not in _APPLIED
-        or first.attributes
+        or kept_texts(first.attributes)
         or list(first.operands) != list(block.args)
         or list(last.operands) != list(first.results)
     ):
