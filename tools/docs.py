@@ -19,6 +19,7 @@ from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
+from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
 
 FOLDER = Path(__file__).parent.parent / "docs" / "generated"
 NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
@@ -99,13 +100,16 @@ def status_page() -> str:
         NOTICE + "# Status of the operations\n",
         "*inferred*: result types follow from operands and properties (elsewhere the declared type"
         " is checked). *interpreted*: by the numpy reference. *lowered*: to machine code."
-        " *HLO text*, *StableHLO*: read from there.\n",
+        " *HLO text*: read and written. *StableHLO in*, *StableHLO out*: read from StableHLO or"
+        " CHLO, and written as such or as what is exactly the same there.\n",
         f"| opcode | {' | '.join(aspect.title for aspect in ASPECTS)} |",
         f"| --- {'| --- ' * len(ASPECTS)}|",
     ]
     for name, operation in sorted(BY_OPCODE.items()):
         cells = ("yes" if aspect.holds(operation) else "" for aspect in ASPECTS)
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    lines.append("\nOperations that StableHLO cannot say:\n")
+    lines.extend(f"- `{opcode(op)}`: {reason}" for op, reason in INEXPRESSIBLE.items())
     lines.append("\nOpcodes of HLO that are no operation:\n")
     lines.extend(f"- `{name}`: {reason}" for name, reason in NOT_OPERATIONS.items())
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
 from xla_dialect.stablehlo.reader import ROWS
+from xla_dialect.stablehlo.writing.operations import has_stablehlo
 
 NOT_OPERATIONS: Mapping[str, str] = {
     "parameter": "an argument of its computation: a block argument in MLIR",
@@ -79,6 +80,7 @@ ASPECTS: tuple[Aspect, ...] = (
     Aspect("interpreted", lambda op: op in interpreted_operations()),
     Aspect("lowered", lambda op: op in lowered_operations()),
     Aspect("HLO text", lambda op: opcode_of(op) in OPCODES),
-    Aspect("StableHLO", is_in_stablehlo),
+    Aspect("StableHLO in", is_in_stablehlo),
+    Aspect("StableHLO out", has_stablehlo),
 )
 """The columns of the status table, after the opcode itself."""

@@ -49,6 +49,7 @@ from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.verification import verify
 
 # One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
@@ -424,13 +425,18 @@ def reading_speed(console: Console) -> None:
 
 
 def printing_speed(console: Console) -> None:
-    """Prints how fast HLO text is printed: the instructions that are read, and a large constant."""
+    """Prints how fast programs are printed: as HLO text and StableHLO, and a large constant."""
     module = read_hlo(layers_as_text(READ_INSTRUCTIONS))
     instructions = print_hlo(module).count(" = ")
     seconds = processor_seconds(lambda: print_hlo(module))
     console.print(
         f"printing: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
         f"{instructions / seconds:,.0f} instructions/s"
+    )
+    seconds = processor_seconds(lambda: print_stablehlo(module))
+    console.print(
+        f"printing: {instructions} instructions as StableHLO in {seconds * 1e3:.0f} ms of "
+        f"processor time, {instructions / seconds:,.0f} instructions/s"
     )
     b = XlaBuilder("constant")
     elements = np.random.default_rng(0).standard_normal(CONSTANT_BYTES // 4, np.float32)

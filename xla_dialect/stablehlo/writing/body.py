@@ -182,8 +182,11 @@ class BodyWriter:
         return names
 
     def heading(self, count: int, hints: Sequence[str | None]) -> tuple[list[str], str]:
-        """The names of the results of an operation, and how it begins: `%0:2 = `."""
+        """The names of the results of an operation, and how it begins: `%0:2 = `, `%a, %b = `."""
         hint = hints[0] if hints else None
+        if count == len(hints) > 1 and None not in hints and len(set(hints)) > 1:
+            names = [self.name(each) for each in hints]
+            return names, f"{', '.join(names)} = "
         if count == 1:
             name = self.name(hint)
             return [name], f"{name} = "
