@@ -14,7 +14,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from lowerings.collector import collector_paused
-from lowerings.pipelines import LEVELS, PIPELINES, pass_specs
+from lowerings.pipelines import LEVELS, PIPELINES, Stage, stages_to
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification import verify
@@ -30,6 +30,15 @@ class PassFailed(XlaError):
 
 PassEvent = Callable[[ModulePass, ModuleOp], None]
 """Called before or after a pass."""
+
+
+@dataclass(frozen=True)
+class ScheduledPass:
+    """A pass and where it stands on the command line."""
+
+    module_pass: ModulePass
+    group: tuple[str, ...] = ()
+    """The pipeline that it is of and the level that it leads to; empty for a pass given alone."""
 
 
 @dataclass
@@ -51,6 +60,8 @@ class PassManager:
     before: Sequence[PassEvent] = ()
     after: Sequence[PassEvent] = ()
     timings: list[PassTiming] = field(default_factory=list[PassTiming])
+    done: int = 0
+    """How many passes of the last run went well, their verification and events included."""
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """
@@ -58,6 +69,7 @@ class PassManager:
 
         Raises PassFailed where a pass gives up, and where the module does not verify after it.
         """
+        self.done = 0
         with collector_paused():
             for number, module_pass in enumerate(passes, 1):
                 for event in self.before:
@@ -75,6 +87,7 @@ class PassManager:
                     self._verify(module, module_pass, timing)
                 for event in self.after:
                     event(module_pass, module)
+                self.done = number
 
     def _verify(self, module: ModuleOp, module_pass: ModulePass, timing: PassTiming) -> None:
         start = time.perf_counter()
@@ -97,23 +110,31 @@ def parse_passes(pipeline: str) -> tuple[ModulePass, ...]:
 
     Raises PipelineError naming what is wrong and what may have been meant.
     """
+    return tuple(scheduled.module_pass for scheduled in parse_schedule(pipeline))
+
+
+def parse_schedule(pipeline: str) -> tuple[ScheduledPass, ...]:
+    """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
     try:
         specs = tuple(parse_pipeline(pipeline))
     except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise PipelineError(f"pipeline '{pipeline}': {error}") from None
-    passes: list[ModulePass] = []
+    schedule: list[ScheduledPass] = []
     for spec in specs:
-        if spec.name in PIPELINES:
-            passes.extend(parse_passes(",".join(_stages_of(spec))))
-        else:
-            passes.append(_make_pass(spec))
-    return tuple(passes)
+        if spec.name not in PIPELINES:
+            schedule.append(ScheduledPass(_make_pass(spec)))
+            continue
+        for stage in _stages_of(spec):
+            group = (spec.name, stage.level)
+            passes = parse_passes(",".join(stage.passes))
+            schedule.extend(ScheduledPass(module_pass, group) for module_pass in passes)
+    return tuple(schedule)
 
 
-def _stages_of(spec: ArgSpec) -> tuple[str, ...]:
-    """The pass specifications of a named pipeline with its one option, `to`."""
+def _stages_of(spec: ArgSpec) -> tuple[Stage, ...]:
+    """The stages of a named pipeline with its one option, `to`."""
     options = dict(spec.parameters)
     level = options.pop("to", (None,))[0]
     if options:
@@ -122,7 +143,7 @@ def _stages_of(spec: ArgSpec) -> tuple[str, ...]:
         raise PipelineError(
             f"pipeline {spec.name} has no level '{level}' (it has: {', '.join(LEVELS)})"
         )
-    return pass_specs(PIPELINES[spec.name], None if level is None else str(level))
+    return stages_to(PIPELINES[spec.name], None if level is None else str(level))
 
 
 def _make_pass(spec: ArgSpec) -> ModulePass:

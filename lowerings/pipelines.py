@@ -51,11 +51,12 @@ LEVELS: tuple[str, ...] = tuple(stage.level for stage in NATIVE)
 """The levels in lowering order."""
 
 
+def stages_to(stages: tuple[Stage, ...], level: str | None = None) -> tuple[Stage, ...]:
+    """The stages of a pipeline, up to and including a level if given."""
+    names = [stage.level for stage in stages]
+    return stages if level not in names else stages[: names.index(level) + 1]
+
+
 def pass_specs(stages: tuple[Stage, ...], level: str | None = None) -> tuple[str, ...]:
     """The pass specifications of a pipeline, up to and including a level if given."""
-    specs: list[str] = []
-    for stage in stages:
-        specs.extend(stage.passes)
-        if stage.level == level:
-            break
-    return tuple(specs)
+    return tuple(spec for stage in stages_to(stages, level) for spec in stage.passes)

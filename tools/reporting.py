@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from typing import IO
+from collections.abc import Callable
 
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.pass_manager import PassTiming
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 TRACEBACK_VARIABLE = "XLA_TRACEBACK"
@@ -26,10 +24,11 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
     try:
         return body()
     except LocatedError as error:
-        print(error, file=sys.stderr)
+        print(error, *_notes(error), sep="\n", file=sys.stderr)
     except (XlaError, DiagnosticException) as error:
         message = str(error)
-        print(message if ": error: " in message else f"{tool}: error: {message}", file=sys.stderr)
+        message = message if ": error: " in message else f"{tool}: error: {message}"
+        print(message, *_notes(error), sep="\n", file=sys.stderr)
     except BrokenPipeError:
         # The reader of our output went away, e.g. `xla-opt ... | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -41,11 +40,18 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
         if os.environ.get(TRACEBACK_VARIABLE):
             traceback.print_exc()
         print(
-            f"{tool}: internal error: {type(error).__name__}: {error}\n"
+            f"{tool}: internal error: {type(error).__name__}: {error}",
+            *_notes(error),
             f"This is a bug of {tool}; {TRACEBACK_VARIABLE}=1 shows where.",
+            sep="\n",
             file=sys.stderr,
         )
     return 1
+
+
+def _notes(error: Exception) -> list[str]:
+    """What was added to an error on its way, see `BaseException.add_note`."""
+    return getattr(error, "__notes__", [])
 
 
 def one_line(error: Exception) -> str:
@@ -53,14 +59,3 @@ def one_line(error: Exception) -> str:
     if isinstance(error, LocatedError):
         error = LocatedError(error.message, error.file, error.line, error.column)
     return " ".join(str(error).split())
-
-
-def print_timings(timings: Sequence[PassTiming], output: IO[str]) -> None:
-    """Prints seconds per pass, of it verification, and the total."""
-    total = sum(t.seconds + t.verification_seconds for t in timings)
-    print("  seconds  verify   pass", file=output)
-    for timing in timings:
-        print(
-            f"{timing.seconds:9.4f} {timing.verification_seconds:7.4f}   {timing.name}", file=output
-        )
-    print(f"{total:9.4f}           total", file=output)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from io import StringIO
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, get_pass_option_infos
-from xdsl.printer import Printer
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.context import make_context
-from lowerings.pass_manager import PassEvent, PassManager, parse_passes
+from lowerings.pass_manager import PassManager, ScheduledPass, parse_schedule
 from lowerings.pipelines import PIPELINES
 from lowerings.program import INPUT_FORMATS, parse_program
 from lowerings.universe import toolkit_universe
+from tools import ir_printing
+from tools.crash_reproducer import Reproducer, reproducing
 from tools.expected_diagnostics import check_diagnostics, has_expectations
 from tools.input_text import Chunk, read_input, split_chunks
-from tools.reporting import guarded, print_timings
+from tools.ir_printing import Form, IrPrinting
+from tools.pass_listing import list_passes
+from tools.reporting import guarded
+from tools.timing_report import Timer, print_timing_report
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 
@@ -43,28 +47,47 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("-t", "--target", default="mlir", help="what to print (see --list-targets)")
     add("-o", "--output-file", default="-", help="where to print; - is stdout")
     flags = (
-        ("--split-input-file", "process the parts between lines `// -----` one by one"),
-        ("--verify-diagnostics", "check the `expected-error` comments of the input"),
-        ("--parsing-diagnostics", "print errors of reading and go on with exit code 0"),
-        ("--disable-verify", "do not verify"),
-        ("--print-ir-before-all", "print the module before every pass (stderr)"),
-        ("--print-ir-after-all", "print the module after every pass (stderr)"),
-        ("--print-ir-after-change", "print the module after every pass that changed it (stderr)"),
-        ("--print-between-passes", "the same as --print-ir-after-all"),
-        ("--timing", "report the time of every pass (stderr)"),
-        ("--time-passes", "the same as --timing"),
-        ("--mlir-print-op-generic", "print operations in generic form"),
-        ("--print-op-generic", "the same as --mlir-print-op-generic"),
-        ("--mlir-print-debuginfo", "print locations"),
-        ("--print-debuginfo", "the same as --mlir-print-debuginfo"),
-        ("--allow-unregistered-dialect", "accept operations of unknown dialects"),
-        ("--list-passes", "list all passes with their options"),
-        ("--list-targets", "list all targets"),
+        (("--split-input-file",), "process the parts between lines `// -----` one by one"),
+        (("--verify-diagnostics",), "check the `expected-error` comments of the input"),
+        (("--parsing-diagnostics",), "print errors of reading and go on with exit code 0"),
+        (("--disable-verify",), "do not verify"),
+        *ir_printing.FLAGS,
+        (
+            ("--timing", "--time-passes"),
+            "report where the time goes, as a tree of wall time (stderr)",
+        ),
+        (("--print-op-generic",), "print operations in generic form"),
+        (("--print-debuginfo",), "print locations"),
+        (("--allow-unregistered-dialect",), "accept operations of unknown dialects"),
+        (("--run-reproducer",), "run the passes that the input, a crash reproducer, names"),
+        (("--debug",), "print the Python traceback of every error (stderr)"),
+        (("--list-passes",), "list all pipelines and passes with their options"),
+        (("--list-targets",), "list all targets"),
     )
-    for flag, text in flags:
-        add(flag, action="store_true", help=text)
-    add("--print-ir-before", default="", metavar="PASSES", help="print before these passes")
-    add("--print-ir-after", default="", metavar="PASSES", help="print after these passes")
+    for names, text in flags:
+        # mlir-opt has a prefix before most of them.
+        add(
+            *names,
+            *(name.replace("--", "--mlir-", 1) for name in names),
+            action="store_true",
+            help=text,
+        )
+    for when in ("before", "after"):
+        names = (f"--print-ir-{when}", f"--mlir-print-ir-{when}")
+        add(
+            *names,
+            default="",
+            metavar="PASSES",
+            help=f"print the module {when} these passes (stderr)",
+        )
+    add(
+        "--pass-pipeline-crash-reproducer",
+        "--mlir-pass-pipeline-crash-reproducer",
+        default="",
+        metavar="FILE",
+        help="where a reproducer goes if a pass fails; by default only crashes write one, to the "
+        "folder for temporary files",
+    )
     return parser
 
 
@@ -75,6 +98,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Runs xla-opt with parsed arguments."""
+    total = Timer("Total")
+    try:
+        with total.running():
+            return process_input(args, total)
+    except Exception:
+        if args.debug:
+            traceback.print_exc()
+        raise
+    finally:
+        if args.timing and total.parts:
+            print_timing_report(total, sys.stderr)
+
+
+def process_input(args: argparse.Namespace, timer: Timer) -> int:
+    """Lists what is asked for, or processes all programs of the input; returns the exit code."""
     if args.list_passes:
         list_passes(sys.stdout)
         return 0
@@ -82,18 +120,25 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(sorted(toolkit_universe().all_targets)))
         return 0
     file_name, text = read_input(args.input_file)
+    if (reproducer := Reproducer.parse(text)) is not None:
+        text = reproducer.module
+    if args.run_reproducer:
+        take_reproducer(args, reproducer, file_name)
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
-    passes = parse_passes(args.passes)
+    with timer.part("Setup").running():
+        schedule = parse_schedule(args.passes)
     outputs: list[str] = []
     exit_code = 0
     for chunk in chunks:
         if args.verify_diagnostics and has_expectations(chunk.text):
             exit_code |= check_diagnostics(
-                chunk, file_name, lambda chunk=chunk: process(args, chunk, file_name, passes)
+                chunk,
+                file_name,
+                lambda chunk=chunk: process(args, chunk, file_name, schedule, timer),
             )
             continue
         try:
-            outputs.append(process(args, chunk, file_name, passes))
+            outputs.append(process(args, chunk, file_name, schedule, timer))
         except (XlaError, DiagnosticException) as error:
             if not (args.verify_diagnostics or args.parsing_diagnostics):
                 raise
@@ -102,24 +147,52 @@ def run(args: argparse.Namespace) -> int:
     return exit_code
 
 
+def take_reproducer(
+    args: argparse.Namespace, reproducer: Reproducer | None, file_name: str
+) -> None:
+    """Makes the passes of a crash reproducer those of the command line."""
+    if reproducer is None:
+        raise XlaError(f"{file_name}: error: no crash reproducer: there is no `mlir_reproducer`")
+    if args.passes:
+        raise XlaError("--run-reproducer takes the passes from the reproducer, not from --passes")
+    args.passes = reproducer.pipeline
+    args.disable_verify |= not reproducer.verify_each
+
+
 def process(
-    args: argparse.Namespace, chunk: Chunk, file_name: str, passes: Sequence[ModulePass]
+    args: argparse.Namespace,
+    chunk: Chunk,
+    file_name: str,
+    schedule: Sequence[ScheduledPass],
+    timer: Timer,
 ) -> str:
     """Reads, verifies, transforms and prints one program."""
-    ctx = make_context()
+    with timer.part("Setup").running():
+        ctx = make_context()
     ctx.allow_unregistered = args.allow_unregistered_dialect
-    module = parse_program(
-        chunk.text, file_name, args.frontend, ctx, verified=not args.disable_verify
-    )
+
+    def read(verified: bool = False) -> ModuleOp:
+        return parse_program(chunk.text, file_name, args.frontend, ctx, verified=verified)
+
+    with timer.part("Parser").running():
+        module = read(verified=not args.disable_verify)
+    printing = IrPrinting.of(args, Form(args.print_op_generic, args.print_debuginfo), sys.stderr)
     manager = PassManager(
-        ctx, not args.disable_verify, before_events(args), after_events(args, module)
+        ctx,
+        not args.disable_verify,
+        [printing.before] if printing else [],
+        [printing.after] if printing else [],
     )
-    manager.run(module, passes)
-    if args.timing or args.time_passes:
-        print_timings(manager.timings, sys.stderr)
+    passes = [scheduled.module_pass for scheduled in schedule]
+    try:
+        with reproducing(manager, passes, read, args.pass_pipeline_crash_reproducer):
+            manager.run(module, passes)
+    finally:
+        timer.add_passes(schedule, manager.timings)
     output = StringIO()
     try:
-        emit(args, module, manager, output)
+        with timer.part("Output").running():
+            emit(args, module, manager, output)
     except LocatedError as error:
         raise error.quoting(file_name, chunk.text) from None
     return output.getvalue()
@@ -132,79 +205,13 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
     if spec.name not in targets:
         raise XlaError(f"there is no target '{spec.name}' (see --list-targets)")
     if spec.name == "mlir":
-        output.write(module_text(args, module))
+        output.write(Form(args.print_op_generic, args.print_debuginfo).text(module))
         return
     try:
         target = targets[spec.name]().from_spec(spec)
     except ValueError as error:
         raise XlaError(f"target '{spec.name}': {error}") from None
     target.emit(manager.ctx, module, output)
-
-
-def module_text(args: argparse.Namespace, module: ModuleOp) -> str:
-    """The module as MLIR text, in the form that the arguments ask for."""
-    output = StringIO()
-    Printer(
-        output,
-        print_generic_format=args.mlir_print_op_generic or args.print_op_generic,
-        print_debuginfo=args.mlir_print_debuginfo or args.print_debuginfo,
-    ).print_op(module)
-    return output.getvalue() + "\n"
-
-
-def before_events(args: argparse.Namespace) -> list[PassEvent]:
-    """What to do before a pass: print, if the arguments ask for it."""
-    wanted = set(filter(None, args.print_ir_before.split(",")))
-
-    def show(module_pass: ModulePass, module: ModuleOp) -> None:
-        if args.print_ir_before_all or module_pass.name in wanted:
-            dump(args, "before", module_pass, module)
-
-    return [show] if wanted or args.print_ir_before_all else []
-
-
-def after_events(args: argparse.Namespace, module: ModuleOp) -> list[PassEvent]:
-    """What to do after a pass: print, if the arguments ask for it."""
-    wanted = set(filter(None, args.print_ir_after.split(",")))
-    always = args.print_ir_after_all or args.print_between_passes
-    last = module_text(args, module) if args.print_ir_after_change else ""
-
-    def show(module_pass: ModulePass, module: ModuleOp) -> None:
-        nonlocal last
-        if always or module_pass.name in wanted:
-            dump(args, "after", module_pass, module)
-        elif args.print_ir_after_change:
-            text = module_text(args, module)
-            if text != last:
-                dump(args, "after", module_pass, module)
-            last = text
-
-    return [show] if wanted or always or args.print_ir_after_change else []
-
-
-def dump(args: argparse.Namespace, when: str, module_pass: ModulePass, module: ModuleOp) -> None:
-    """Prints the module to stderr under a heading as MLIR has it."""
-    heading = f"// -----// IR Dump {when.capitalize()} {module_pass.name} //----- //"
-    print(f"{heading}\n{module_text(args, module)}", file=sys.stderr)
-
-
-def list_passes(output: IO[str]) -> None:
-    """Prints every pass with the first line of its documentation and its options."""
-    for name, factory in sorted(toolkit_universe().all_passes.items()):
-        module_pass = factory()
-        print(name, file=output)
-        if summary := first_sentence(module_pass):
-            print(f"    {summary}", file=output)
-        for option in get_pass_option_infos(module_pass):
-            default = "" if option.default_value is None else f" = {option.default_value}"
-            kind = option.expected_type.strip("'")
-            print(f"    {{{option.name}: {kind}{default}}}", file=output)
-
-
-def first_sentence(module_pass: type[ModulePass]) -> str:
-    """The first line of a pass's documentation; dataclass makes one up where there is none."""
-    lines = (module_pass.__doc__ or "").strip().splitlines()
-    return "" if not lines or lines[0].startswith(f"{module_pass.__name__}(") else lines[0]
 
 
 def write_output(path: str, text: str) -> None:
