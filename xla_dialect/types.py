@@ -354,6 +354,25 @@ def without_layout(type_: Array) -> Array:
     return type_ if isinstance(type_.encoding, NoneAttr) else array_like(type_)
 
 
+def without_bounds(type_: Attribute) -> Attribute:
+    """
+    The type with the bounds of dynamic dimensions as their sizes; tuples by element.
+
+    Unbounded dynamic dimensions, and the rest of the layout, stay.
+    """
+    if isinstance(type_, TupleType):
+        elements = map(without_bounds, type_.types.data)
+        return TupleType(tuple(cast(TypeAttribute, element) for element in elements))
+    if not isinstance(type_, TensorType):
+        return type_
+    tensor = cast(Array, type_)
+    if not isinstance(tensor.encoding, LayoutAttr):
+        return tensor
+    layout = replace(tensor.encoding.data, bounds=())
+    encoding = NoneAttr() if layout.is_default else LayoutAttr(layout)
+    return TensorType(tensor.element_type, tuple(map(int, extents(tensor))), encoding)
+
+
 def array_like(type_: Array, element_type: Attribute | None = None) -> Array:
     """The dimensions of `type_` with another element type and the default layout."""
     element_type = type_.element_type if element_type is None else element_type

@@ -17,6 +17,11 @@ NEGATE = "f {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] negate(a)\n}\n"
 SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
 ENTRY = f"ENTRY e {{\n{X}  ROOT y = f32[2] call(x), to_apply=f\n}}\n"
 
+STARTS = "".join(
+    f"  s{i} = s32[1] slice(i), slice={{[{i}:{i + 1}]}}\n  r{i} = s32[] reshape(s{i})\n"
+    for i in (0, 1)
+)
+
 PAIRS = {
     "no head": (f"{NEGATE}{ENTRY}", f"HloModule module_e\n{NEGATE}{ENTRY}"),
     "no head, ENTRY first": (f"ENTRY {NEGATE}", f"HloModule module_f\nENTRY {NEGATE}"),
@@ -84,6 +89,39 @@ BEYOND_XLA = {
 }
 
 
+OLDER = {
+    "a literal of a bounded dynamic shape, which has all elements": (
+        "ROOT r = f32[2,<=3]{0,1} constant({{1,2,3},{4,5,6}})",
+        "HloModule module_entry\nENTRY entry {\n"
+        "  ROOT r = f32[2,3]{0,1} constant({{1,2,3},{4,5,6}})\n}\n",
+    ),
+    "all starts of a slice in one array": (
+        "ROOT r = f32[2,2] dynamic-slice(f32[4,5] x, s32[2] i), dynamic_slice_sizes={2,2}",
+        f"HloModule module_entry\nENTRY entry {{\n  x = f32[4,5] parameter(0)\n"
+        f"  i = s32[2] parameter(1)\n{STARTS}"
+        "  ROOT r = f32[2,2] dynamic-slice(x, r0, r1), dynamic_slice_sizes={2,2}\n}\n",
+    ),
+    "all starts of an update in one array": (
+        "ROOT r = f32[4,5] dynamic-update-slice(f32[4,5] x, f32[2,0] u, s32[2] i)",
+        f"HloModule module_entry\nENTRY entry {{\n  x = f32[4,5] parameter(0)\n"
+        f"  u = f32[2,0] parameter(1)\n  i = s32[2] parameter(2)\n{STARTS}"
+        "  ROOT r = dynamic-update-slice(x, u, r0, r1)\n}\n",
+    ),
+    "the start of a slice of one dimension in an array": (
+        "r = f32[2] dynamic-slice(f32[4] x, u64[1]{0} i), dynamic_slice_sizes={2}",
+        "HloModule module_entry\nENTRY entry {\n  x = f32[4] parameter(0)\n"
+        "  i = u64[1] parameter(1)\n  s = u64[1] slice(i), slice={[0:1]}\n"
+        "  t = u64[] reshape(s)\n  ROOT r = dynamic-slice(x, t), dynamic_slice_sizes={2}\n}\n",
+    ),
+    "no starts in an array": (
+        "r = f32[] dynamic-slice(f32[] x, s32[0] i), dynamic_slice_sizes={}",
+        "HloModule module_entry\nENTRY entry {\n  x = f32[] parameter(0)\n"
+        "  i = s32[0] parameter(1)\n  ROOT r = dynamic-slice(x), dynamic_slice_sizes={}\n}\n",
+    ),
+}
+"""Forms that XLA reads still, and what they mean."""
+
+
 @pytest.mark.parametrize(
     ("short", "long"), [*PAIRS.values(), *BEYOND_XLA.values()], ids=[*PAIRS, *BEYOND_XLA]
 )
@@ -93,13 +131,28 @@ def test_short_is_long(short: str, long: str):
     assert str(module) == str(read_hlo(long))
 
 
+@pytest.mark.parametrize(("old", "new"), OLDER.values(), ids=OLDER)
+def test_older_forms(old: str, new: str):
+    module = read_hlo(old)
+    verify(module)
+    assert module.is_structurally_equivalent(read_hlo(new))
+
+
 @pytest.mark.jax
-@pytest.mark.parametrize(("short", "long"), PAIRS.values(), ids=PAIRS)
+@pytest.mark.parametrize(
+    ("short", "long"), [*PAIRS.values(), *OLDER.values()], ids=[*PAIRS, *OLDER]
+)
 def test_as_xla(short: str, long: str):
     """XLA reads the short text too, to as many instructions."""
     theirs = read_hlo(hlo_module(short).to_string())
     ours = read_hlo(long)
     assert [op.name for op in theirs.walk()] == [op.name for op in ours.walk()]
+
+
+def test_bounds_of_a_literal_in_a_tuple():
+    tuple_type = function(read_hlo("t = tuple((f32[1], (s32[], f32[2])) x)")).args[0].type
+    module = read_hlo("t = (f32[<=1], (s32[], f32[2])) constant(({7}, (8, {1, 2})))")
+    assert operations(module)[-1].results[0].type == tuple_type
 
 
 def test_explicit_parameters_come_first():
@@ -138,6 +191,18 @@ NESTED = 100_000
         (f"y = f32[2] call(f32[2] x), called_computations={'{' * NESTED}", "expected an instruct"),
         (f"{'f {' * NESTED}", "expected '=', found '{'"),
         (f"y = {'b(' * NESTED}f32[2]{')' * NESTED} copy(x)", ""),
+        (
+            "r = f32[2] dynamic-slice(f32[4] x, s32[2] i), dynamic_slice_sizes={2}",
+            "s32[2] does not hold one start for each of 1 dimensions",
+        ),
+        (
+            "r = f32[2] dynamic-slice(f32[4] x, s32[1000000000000] i), dynamic_slice_sizes={2}",
+            "s32[1000000000000] does not hold one start",
+        ),
+        (
+            "r = f32[2] dynamic-slice(f32[4] x, f32[1] i), dynamic_slice_sizes={2}",
+            "xla.dynamic_slice: (C1) start index is f32[], not an integer scalar",
+        ),
         ("y = add(f32[2] a, b)", "'b' is not defined before its use; with its shape"),
         ("y = f32[2] add(f32[2] a, negate(a), dimensions={0})", "expected an operand, found 'dim"),
     ],

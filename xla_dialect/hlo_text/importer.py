@@ -162,9 +162,9 @@ class _ModuleImporter:
                 if number != position:
                     facts[number]["xla.position"] = IntegerAttr(position, i64)
             else:
-                op = importer.operation(instruction, values)
-                block.add_op(op)
-                values[instruction.name] = op.results[0]
+                ops = importer.operations(instruction, values)
+                block.add_ops(ops)
+                values[instruction.name] = ops[-1].results[0]
         self.facts[computation.name] = facts
         assert computation.root is not None  # the parser sets it
         root = values[computation.root.name]

@@ -34,6 +34,7 @@ from xla_dialect.hlo_text.errors import (
     quoted,
     suggestion,
 )
+from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with_scalars
 from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
@@ -48,6 +49,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
     tuple_elements,
+    without_bounds,
 )
 
 Values: TypeAlias = dict[str, SSAValue]
@@ -122,6 +124,26 @@ class InstructionImporter:
             self._locations[place] = found
         return found
 
+    def operations(self, instruction: Instruction, values: Values) -> list[XlaOp]:
+        """
+        The operation for an instruction as `operation` makes it, last; before it, those that take
+        apart an array of starts.
+        """
+        try:
+            vector = index_vector(instruction, values)
+        except PartError as error:
+            self.fail(str(error), error.position)
+        if vector is None:
+            return [self.operation(instruction, values)]
+        ops = start_scalars(vector, self.location(instruction))
+        # No name in a text has a blank.
+        scalars = {f"{i} of {instruction.name}": op.results[0] for i, op in enumerate(ops[1::2])}
+        values |= scalars
+        op = self.operation(with_scalars(instruction, scalars), values)
+        for name in scalars:
+            del values[name]
+        return [*ops, op]
+
     def operation(self, instruction: Instruction, values: Values) -> XlaOp:
         """
         The operation for an instruction, detached, its result named.
@@ -136,7 +158,7 @@ class InstructionImporter:
         regions: list[Region] = []
         declared = instruction.type
         if opcode.name == "constant":
-            properties["value"] = self._literal(instruction)
+            declared, properties["value"] = self._literal(instruction)
         elif opcode.name == "call":
             declared = self._call(instruction, operands, properties)
         elif opcode.name == "conditional":
@@ -334,13 +356,14 @@ class InstructionImporter:
                     f"{quoted(name)} is not defined before its use{hint}", value.start + position
                 )
 
-    def _literal(self, instruction: Instruction) -> Attribute:
-        type_ = instruction.type
-        if type_ is None:
+    def _literal(self, instruction: Instruction) -> tuple[Attribute, Attribute]:
+        """The type of a `constant` and its value; bounds are sizes there, as in XLA."""
+        if instruction.type is None:
             self.fail("a constant needs its shape written", instruction.opcode_start)
+        type_ = without_bounds(instruction.type)
         start, end = instruction.argument
         text = self.text[start:end]
-        key = (id(type_), text)
+        key = (id(instruction.type), text)
         found = self._literals.get(key) if len(text) <= _MEMORIZED_LITERAL else None
         if found is None:
             try:
@@ -349,7 +372,7 @@ class InstructionImporter:
                 self.fail(str(error), start + error.position)
             if len(text) <= _MEMORIZED_LITERAL:
                 self._literals[key] = found
-        return found
+        return type_, found
 
     def _call(
         self, instruction: Instruction, operands: list[SSAValue], properties: Properties

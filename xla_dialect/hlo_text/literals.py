@@ -122,7 +122,9 @@ class _ArrayLiteral:
     def read(self) -> bytes:
         """The elements as the bytes of a dense attribute."""
         if any(size < 0 for size in self.sizes):
-            raise PartError("literals of dynamic shapes are not supported", 0)
+            raise PartError(
+                f"{spell(self.type)} has a dynamic dimension: no literal says its size", 0
+            )
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
         # Behind a size of 0 nothing is written, however large the sizes there.
