@@ -26,6 +26,7 @@ NATIVE: tuple[Stage, ...] = (
             "xla-flatten-tuples",
             # Whatever is compiled shall be computed by what was compiled, constants too.
             "xla-simplify{max_constant_bytes=0}",
+            "xla-expand-compound",
             "xla-expand-bitcast",
             "xla-assign-layouts",
         ),

@@ -33,6 +33,7 @@ _PASSES = {
     "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
     "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",
     "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
+    "xla-expand-compound": "lowerings.expand.compound:XlaExpandCompoundPass",
     "xla-assign-layouts": "lowerings.layouts.assign_layouts:XlaAssignLayoutsPass",
     "xla-expand-layouts": "lowerings.layouts.expand_layouts:XlaExpandLayoutsPass",
     "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",

@@ -1,0 +1,106 @@
+"""Batch normalization and its gradient, in f32, or f64 where that is the element type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import Float64Type, f32
+from xdsl.ir import Attribute
+
+from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.ops.normalization import (
+    BatchNormGradOp,
+    BatchNormInferenceOp,
+    BatchNormTrainingOp,
+)
+from xla_dialect.types import Array
+
+Values = Sequence[XlaValue]
+BatchNorm = BatchNormTrainingOp | BatchNormInferenceOp | BatchNormGradOp
+
+
+@dataclass(frozen=True)
+class Features:
+    """Arithmetic of an array and of vectors with one element for each of its features."""
+
+    b: XlaBuilder
+    feature: int
+    sizes: tuple[int, ...]
+    element_type: Attribute
+    epsilon: float
+
+    @staticmethod
+    def of(b: XlaBuilder, op: BatchNorm) -> Features:
+        """Those of the operand."""
+        operand = cast(Array, op.operand.type)
+        epsilon = op.epsilon.value.data
+        sizes = operand.get_shape()
+        return Features(b, op.feature_index.value.data, sizes, operand.element_type, epsilon)
+
+    @property
+    def count(self) -> float:
+        """How many elements each feature has."""
+        return float(prod(size for d, size in enumerate(self.sizes) if d != self.feature))
+
+    def wide(self, values: Values) -> list[XlaValue]:
+        """The values in the type in which they are computed."""
+        is_double = isinstance(self.element_type, Float64Type)
+        type_ = self.element_type if is_double else f32
+        return [self.b.convert_element_type(value, type_) for value in values]
+
+    def rounded(self, values: Values) -> list[XlaValue]:
+        """The values in the operand's type."""
+        return [self.b.convert_element_type(value, self.element_type) for value in values]
+
+    def spread(self, vector: XlaValue) -> XlaValue:
+        """A vector's elements at all elements of their features."""
+        return self.b.broadcast_in_dim(vector, self.sizes, [self.feature])
+
+    def total(self, x: XlaValue) -> XlaValue:
+        """The sum of each feature."""
+        others = [d for d in range(len(self.sizes)) if d != self.feature]
+        return self.b.reduce(x, 0, self.b.add, others)
+
+    def mean(self, x: XlaValue) -> XlaValue:
+        """The mean of each feature; NaN of no elements."""
+        return self.total(x) / self.count
+
+    def normalized(
+        self, x: XlaValue, scale: XlaValue, offset: XlaValue, mean: XlaValue, variance: XlaValue
+    ) -> XlaValue:
+        """`scale * (x - mean) / sqrt(variance + epsilon) + offset`."""
+        factor = scale * self.b.rsqrt(variance + self.epsilon)
+        return self.spread(factor) * (x - self.spread(mean)) + self.spread(offset)
+
+
+def training(b: XlaBuilder, op: BatchNormTrainingOp, *operands: XlaValue) -> Values:
+    """Normalized by the moments of the operand itself, which are results too."""
+    features = Features.of(b, op)
+    x, scale, offset = features.wide(operands)
+    mean = features.mean(x)
+    centered = x - features.spread(mean)
+    variance = features.mean(centered * centered)
+    normalized = features.normalized(x, scale, offset, mean, variance)
+    return features.rounded((normalized, mean, variance))
+
+
+def inference(b: XlaBuilder, op: BatchNormInferenceOp, *operands: XlaValue) -> Values:
+    """Normalized by the given moments."""
+    features = Features.of(b, op)
+    return features.rounded([features.normalized(*features.wide(operands))])
+
+
+def gradient(b: XlaBuilder, op: BatchNormGradOp, *operands: XlaValue) -> Values:
+    """The gradients of operand, scale and offset, by the formulas of the operation."""
+    features = Features.of(b, op)
+    x, scale, mean, variance, result = features.wide(operands)
+    centered = x - features.spread(mean)
+    root = b.rsqrt(variance + features.epsilon)
+    products, sums = features.total(result * centered), features.total(result)
+    along = features.spread(products * root * root / features.count)
+    shifted = result - features.spread(sums / features.count) - along * centered
+    found = features.spread(scale * root) * shifted
+    return features.rounded((found, products * root, sums))

@@ -1,0 +1,93 @@
+"""The pass `xla-expand-compound`: operations that are made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, TypeAlias
+
+from xdsl.ir import Operation
+
+from lowerings.conversion import ConversionBuilder, ConversionPass
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.normalization import (
+    BatchNormGradOp,
+    BatchNormInferenceOp,
+    BatchNormTrainingOp,
+)
+from xla_dialect.ops.random import RngBitGeneratorOp
+from xla_dialect.types import is_array
+
+_EXPANSIONS: Mapping[type[XlaOp], str] = {
+    BatchNormGradOp: "batch_norm:gradient",
+    BatchNormInferenceOp: "batch_norm:inference",
+    BatchNormTrainingOp: "batch_norm:training",
+    RngBitGeneratorOp: "random_bits:random_bits",
+}
+"""Module and function of each expansion. They are loaded on use: the builder takes time to load."""
+
+Expansion: TypeAlias = "Callable[..., Sequence[Any]]"
+"""From an `XlaBuilder`, the operation and the values of its operands to those of its results."""
+
+
+@cache
+def _loaded(place: str) -> tuple[type[Any], Expansion]:
+    """The builder's class, and an expansion."""
+    module, name = place.split(":")
+    builder_class = import_module("xla_dialect.builder").XlaBuilder
+    return builder_class, getattr(import_module(f"lowerings.expand.{module}"), name)
+
+
+def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
+    """Puts what the expansion builds in the place of the operation."""
+    if not all(is_array(result.type) for result in op.results):
+        return "its result is a tuple; xla-flatten-tuples takes tuples apart"
+    builder_class, expansion = _loaded(_EXPANSIONS[type(op)])
+    b = builder_class(op.name)
+    parameters = [b.parameter(i, operand.type) for i, operand in enumerate(op.operands)]
+    block = b.build_computation(tuple(expansion(b, op, *parameters))).body.block
+    for argument, operand in zip(block.args, op.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *operations, last = block.ops
+    assert isinstance(last, ReturnOp)
+    returned = list(last.operands)
+    block.erase_op(last)
+    for built in operations:
+        built.detach()
+        for inner in built.walk():
+            inner.location = op.location
+        builder.insert(built)
+    # Only results that have a layout have another type than what was built.
+    builder.replace(
+        [
+            value
+            if value.type == result.type
+            else builder.insert(CopyOp.make([value], {}, result_types=[result.type])).result
+            for value, result in zip(returned, op.results, strict=True)
+        ]
+    )
+    return None
+
+
+class XlaExpandCompoundPass(ConversionPass):
+    """
+    Replaces operations that are made of others by those: batch normalization, random bits.
+
+    Narrow floats are computed in f32 and rounded at the end.
+
+    ```
+    %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
+        feature_index = 1 : i64} : ...
+    // becomes
+    %sum = xla.reduce %x, %zero {dimensions = [0]} : ...
+    %mean = xla.divide %sum, %count : tensor<3xf32>
+    ...
+    ```
+    """
+
+    name = "xla-expand-compound"
+    illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
+    conversions: ClassVar[dict[type[Operation], Any]] = dict.fromkeys(_EXPANSIONS, expand)

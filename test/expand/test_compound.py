@@ -1,0 +1,130 @@
+"""Expansions of compound operations, on the reference and as machine code, against the reference."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_programs import numbers, same, shape
+from sweeps import each_or_full
+from tensors_level import lower, module_of, natively
+
+from lowerings.expand.compound import XlaExpandCompoundPass
+from xla_dialect.attributes import RandomAlgorithm
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.normalization import (
+    BatchNormGradOp,
+    BatchNormInferenceOp,
+    BatchNormTrainingOp,
+)
+from xla_dialect.ops.random import RngBitGeneratorOp
+from xla_dialect.reference import run
+from xla_dialect.types import BY_NAME, ElementClass
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def expanded(build: Callable[..., XlaOp], *arguments: AnyArray) -> Sequence[AnyArray]:
+    """What the reference makes of the expansion."""
+    module = module_of(build, arguments)
+    lower(module, (XlaExpandCompoundPass(),))
+    assert not any(isinstance(op, BatchNormTrainingOp | RngBitGeneratorOp) for op in module.walk())
+    return run(module, arguments)
+
+
+# Random bits: bit for bit
+
+
+def generator(algorithm: RandomAlgorithm, length: int, bits: str) -> Callable[..., XlaOp]:
+    types = [shape(f"u64[{length}]"), shape(bits)]
+    return lambda state: RngBitGeneratorOp(state, algorithm=algorithm, result_types=types)
+
+
+def check_bits(algorithm: RandomAlgorithm, state: list[int], bits: str) -> None:
+    build, given = generator(algorithm, len(state), bits), numbers("u64", state)
+    expected = run(module_of(build, [given]), [given])
+    same(tuple(expanded(build, given)), tuple(expected))
+    same(tuple(natively(build, given)), tuple(expected))
+
+
+NUMBERS = st.sampled_from([0, 1, 0x123456789ABCDEF0, 2**64 - 1, 2**64 - 3])
+
+
+@given(
+    st.sampled_from(RandomAlgorithm),
+    st.lists(NUMBERS, min_size=2, max_size=3),
+    st.sampled_from(["u8", "s16", "u32", "s32", "u64", "s64"]),
+    st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), max_size=3),
+)
+def test_random_bits(
+    algorithm: RandomAlgorithm, state: list[int], name: str, sizes: list[int]
+) -> None:
+    """Counters that overflow, sizes of which none is even, scalars and nothing at all."""
+    if algorithm == RandomAlgorithm.THREE_FRY:
+        state = state[:2]
+    check_bits(algorithm, state, f"{name}[{','.join(map(str, sizes))}]")
+
+
+def test_many_random_bits() -> None:
+    check_bits(RandomAlgorithm.THREE_FRY, [7, 2**64 - 100], "u32[70001]")
+    check_bits(RandomAlgorithm.PHILOX, [7, 2**64 - 100, 2**64 - 1], "u32[300,41]")
+
+
+# Batch normalization: up to rounding
+
+
+def vectors(random: np.random.Generator, count: int, features: int) -> list[AnyArray]:
+    return [random.uniform(0.5, 2, features) for _ in range(count)]
+
+
+def check_batch_norm(
+    op_class: type[XlaOp], name: str, feature: int, arguments: Sequence[AnyArray]
+) -> None:
+    given = [numbers(name, argument) for argument in arguments]
+
+    def build(*operands: Any) -> XlaOp:
+        return op_class(*operands, epsilon=1e-2, feature_index=feature)
+
+    expected = run(module_of(build, given), given)
+    tolerance = 8 * float(ml_dtypes.finfo(given[0].dtype).eps)
+    if name == "f32":
+        tolerance *= 4
+    for found in (expanded(build, *given), natively(build, *given)):
+        for mine, theirs in zip(found, expected, strict=True):
+            assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
+            scale = float(np.abs(theirs.astype(np.float64)).max(initial=1, where=theirs == theirs))
+            np.testing.assert_allclose(
+                mine.astype(np.float64),
+                theirs.astype(np.float64),
+                rtol=tolerance,
+                atol=tolerance * scale,
+            )
+
+
+FLOATS = [e.name for e in BY_NAME.values() if e.element_class == ElementClass.FLOAT]
+
+
+@pytest.mark.parametrize(
+    "name", each_or_full((n for n in FLOATS if BY_NAME[n].bits > 8), ("f16", "f32", "f64"))
+)
+@pytest.mark.parametrize("feature", [0, 2])
+def test_batch_norm(name: str, feature: int) -> None:
+    random = np.random.default_rng(feature)
+    sizes = (3, 4, 5)
+    x, result = (random.standard_normal(sizes) for _ in range(2))
+    count = sizes[feature]
+    check_batch_norm(BatchNormTrainingOp, name, feature, [x, *vectors(random, 2, count)])
+    check_batch_norm(BatchNormInferenceOp, name, feature, [x, *vectors(random, 4, count)])
+    check_batch_norm(BatchNormGradOp, name, feature, [x, *vectors(random, 3, count), result])
+
+
+def test_batch_norm_without_elements() -> None:
+    """Moments of nothing are NaN; without features there is nothing."""
+    random = np.random.default_rng(0)
+    for sizes in ((0, 2), (3, 0)):
+        x = np.zeros(sizes)
+        check_batch_norm(BatchNormTrainingOp, "f32", 1, [x, *vectors(random, 2, sizes[1])])
+        check_batch_norm(BatchNormGradOp, "f32", 1, [x, *vectors(random, 3, sizes[1]), x])
