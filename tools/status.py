@@ -11,6 +11,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from lowerings.expand.bitcast import XlaExpandBitcastPass
+from lowerings.expand.compound import XlaExpandCompoundPass
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
 from xla_dialect.hlo_text.opcodes import OPCODES
@@ -56,7 +57,12 @@ def interpreted_operations() -> frozenset[type[Operation]]:
 @cache
 def lowered_operations() -> frozenset[type[Operation]]:
     """The operations that a conversion of the native pipeline takes."""
-    passes = (XlaExpandBitcastPass, ConvertXlaToScfPass, ConvertXlaToLinalgPass)
+    passes = (
+        XlaExpandCompoundPass,
+        XlaExpandBitcastPass,
+        ConvertXlaToScfPass,
+        ConvertXlaToLinalgPass,
+    )
     return frozenset(op for each in passes for op in each.conversions)
 
 
