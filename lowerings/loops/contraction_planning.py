@@ -144,11 +144,12 @@ def row_dimension(nest: Nest, roles: Contraction) -> int | None:
 
 
 def operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
-    """The size of the largest operand of a factor."""
-    return max(
+    """The size of the largest operand of a factor; 0 of one that positions make."""
+    sizes = (
         (element_bits(access.type.element_type) or 0) // 8 * extent_of(nest, reached(nest, access))
         for access in inputs_of(body, factor)
     )
+    return max(sizes, default=0)
 
 
 def tile_for(

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_programs import numbers, shape
-from tensors_level import check
+from small_programs import computation, numbers, shape
+from tensors_level import check, check_natively
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
+from xla_dialect.ops.creation import IotaOp
+from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
+from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import ELEMENT_TYPES
 
 
@@ -102,3 +105,16 @@ def test_any_dimension_numbers(data: st.DataObject) -> None:
         ),
         *operands,
     )
+
+
+@pytest.mark.parametrize("dimension", [0, 1])
+def test_weighted_by_position(dimension: int) -> None:
+    """A contraction of which one factor is made of positions alone."""
+
+    def build(x: Any, zero: Any) -> XlaOp:
+        weights = IotaOp(iota_dimension=dimension, result_types=[x.type])
+        regions = [computation(["f32[]", "f32[]"], AddOp)]
+        return ReduceOp([MultiplyOp(x, weights).result], [zero], dimensions=[0], regions=regions)
+
+    x = numbers("f32", np.arange(6 * 50).reshape(6, 50) % 7)
+    check_natively(build, x, numbers("f32", 0))
