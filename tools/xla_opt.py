@@ -6,8 +6,9 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from io import StringIO
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
@@ -27,6 +28,9 @@ from tools.pass_listing import list_passes
 from tools.reporting import guarded
 from tools.timing_report import Timer, print_timing_report
 from xla_dialect.diagnostics import LocatedError, XlaError
+
+if TYPE_CHECKING:
+    from tools.memory_report import MemoryReport
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -56,6 +60,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
             ("--timing", "--time-passes"),
             "report where the time goes, as a tree of wall time (stderr)",
         ),
+        (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
         (("--print-op-generic",), "print operations in generic form"),
         (("--print-debuginfo",), "print locations"),
         (("--allow-unregistered-dialect",), "accept operations of unknown dialects"),
@@ -177,18 +182,23 @@ def process(
     with timer.part("Parser").running():
         module = read(verified=not args.disable_verify)
     printing = IrPrinting.of(args, Form(args.print_op_generic, args.print_debuginfo), sys.stderr)
+    memory = memory_report(schedule) if args.print_memory else None
     manager = PassManager(
         ctx,
         not args.disable_verify,
         [printing.before] if printing else [],
-        [printing.after] if printing else [],
+        [*([printing.after] if printing else []), *([memory.after] if memory else [])],
     )
+    if memory:
+        memory.note("reading", module)
     passes = [scheduled.module_pass for scheduled in schedule]
     try:
         with reproducing(manager, passes, read, args.pass_pipeline_crash_reproducer):
             manager.run(module, passes)
     finally:
         timer.add_passes(schedule, manager.timings)
+        if memory:
+            memory.print(sys.stderr)
     output = StringIO()
     try:
         with timer.part("Output").running():
@@ -196,6 +206,11 @@ def process(
     except LocatedError as error:
         raise error.quoting(file_name, chunk.text) from None
     return output.getvalue()
+
+
+def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
+    """A report of memory; its module is loaded on use, for it needs much."""
+    return import_module("tools.memory_report").MemoryReport(schedule)
 
 
 def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, output: IO[str]) -> None:

@@ -1,0 +1,312 @@
+"""
+How much memory a program takes at the buffers level and below, and how much of it is copied.
+
+What is counted is what one call of the entry does: a kernel that several calls share counts once
+for each of them. The body of a loop counts once, for how often it runs is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from math import prod
+from typing import Any, cast
+
+from xdsl.dialects import func, memref, vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from lowerings import vector_extension
+from lowerings.bufferize.arena import Lifetime, max_live_bytes
+from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
+from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS, MemoryLiveness
+from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
+from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
+
+__all__ = ["MemoryUsage", "memory_usage"]
+
+
+@dataclass(frozen=True)
+class MemoryUsage:
+    """What one call of an entry needs; sizes are in bytes."""
+
+    entry: str
+    parameters: int
+    """Of the arrays that the entry only reads."""
+    results: int
+    """Of the arrays that it writes."""
+    constants: int
+    """Of all constants of the module."""
+    allocations: int
+    """Buffers for temporary results, on the heap or in the arena."""
+    allocated: int
+    """Of them all together, as if none shared its place with another."""
+    peak: int
+    """The most that is live at one time, each buffer rounded up to whole cache lines."""
+    arena: int | None
+    """Of the arena that the caller provides; None before buffers are planned."""
+    stack: int
+    """Of the frames on the deepest path of calls; compilers may need more, for registers."""
+    copies: int | None
+    """Copies of one array to another; None where all are loops already, like everything else."""
+    copied: int | None
+    """What they write."""
+
+    @property
+    def temporary(self) -> int:
+        """What has to be there beside parameters, results and constants."""
+        return self.stack + (self.peak if self.arena is None else self.arena)
+
+
+def memory_usage(module: ModuleOp) -> tuple[MemoryUsage, ...]:
+    """
+    The usage of each function of a module that is called from outside.
+
+    Empty for a module above the buffers level, and for one with functions that call themselves:
+    what they take has no bound. Arrays of unknown size count as empty.
+    """
+    analysis = _ModuleAnalysis(module)
+    entries = [f for f in analysis.functions.values() if ENTRY_ATTRIBUTE in f.attributes]
+    if not entries:
+        return ()
+    try:
+        return tuple(map(analysis.usage, entries))
+    except CycleError:
+        return ()
+
+
+@dataclass(frozen=True)
+class _Function:
+    """What a function does by itself, without those that it calls."""
+
+    calls: tuple[str, ...] = ()
+    buffers: tuple[int, ...] = ()
+    """Bytes of each buffer for a temporary result."""
+    copies: tuple[int, ...] = ()
+    """Bytes that each copy writes."""
+    stack: int = 0
+    structured: bool = False
+    """Whether there are operations that are loops later."""
+
+
+@dataclass(eq=False)
+class _ModuleAnalysis:
+    module: ModuleOp
+    _own: dict[str, _Function] = field(default_factory=dict[str, _Function])
+    _peaks: dict[str, int] = field(default_factory=dict[str, int])
+    _written: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+
+    @cached_property
+    def functions(self) -> Mapping[str, func.FuncOp]:
+        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, func.FuncOp)}
+
+    def usage(self, entry: func.FuncOp) -> MemoryUsage:
+        name = entry.sym_name.data
+        times = self._times_called(name)
+        own = [(self._function(each), count) for each, count in times.items()]
+        buffers = [size for each, count in own for size in each.buffers * count]
+        copies = [size for each, count in own for size in each.copies * count]
+        structured = any(each.structured for each, _ in own)
+        is_lowered = not structured and any(self._has_loops(each) for each in times)
+        arena = _integer(entry, ARENA_ATTRIBUTE)
+        written = self._written_arguments(name)
+        arguments = entry.function_type.inputs.data[: None if arena is None else -1]
+        return MemoryUsage(
+            entry=name,
+            parameters=sum(_bytes(t) for i, t in enumerate(arguments) if i not in written),
+            results=sum(_bytes(t) for i, t in enumerate(arguments) if i in written),
+            constants=sum(
+                _bytes(op.type) for op in self.module.ops if isinstance(op, memref.GlobalOp)
+            ),
+            allocations=len(buffers),
+            allocated=sum(buffers),
+            peak=self._peak(name),
+            arena=arena,
+            stack=self._stack(name),
+            copies=None if is_lowered else len(copies),
+            copied=None if is_lowered else sum(copies),
+        )
+
+    def _times_called(self, entry: str) -> dict[str, int]:
+        """The functions that an entry reaches, and how often each is called."""
+        times = dict.fromkeys(self.functions, 0)
+        times[entry] = 1
+        for name in self.callers_first:
+            for callee in self._function(name).calls:
+                times[callee] += times[name]
+        return {name: count for name, count in times.items() if count}
+
+    @cached_property
+    def callers_first(self) -> tuple[str, ...]:
+        """All functions, each before those that it calls; raises CycleError."""
+        calls = {name: self._function(name).calls for name in self.functions}
+        return tuple(reversed(tuple(TopologicalSorter(calls).static_order())))
+
+    def _function(self, name: str) -> _Function:
+        if name not in self._own:
+            self._own[name] = self._analysed(self.functions[name])
+        return self._own[name]
+
+    def _analysed(self, function: func.FuncOp) -> _Function:
+        calls: list[str] = []
+        buffers: list[int] = []
+        copies: list[int] = []
+        stack, structured = 0, False
+        arena = _arena(function)
+        for op in _operations(function):
+            if isinstance(op, func.CallOp):
+                callee = op.callee.root_reference.data
+                if callee in self.functions:
+                    calls.append(callee)
+            elif isinstance(op, memref.AllocOp) or (
+                isinstance(op, memref.ViewOp)
+                and op.source is arena
+                and not self._is_arena_of_callee(op.results[0])
+            ):
+                buffers.append(_bytes(op.results[0].type))
+            elif isinstance(op, memref.AllocaOp):
+                stack += _bytes(op.memref.type)
+            elif isinstance(op, memref.CopyOp) or is_linalg_operation(op):
+                structured = True
+                if (copied := _copied_bytes(op)) is not None:
+                    copies.append(copied)
+        return _Function(tuple(calls), tuple(buffers), tuple(copies), stack, structured)
+
+    def _is_arena_of_callee(self, view: SSAValue) -> bool:
+        for use in view.uses:
+            op = use.operation
+            if isinstance(op, func.CallOp) and use.index == len(op.operands) - 1:
+                callee = self.functions.get(op.callee.root_reference.data)
+                if callee is not None and _arena(callee) is not None:
+                    return True
+        return False
+
+    def _has_loops(self, name: str) -> bool:
+        return any(op.name.startswith("scf.") for op in _operations(self.functions[name]))
+
+    def _peak(self, name: str) -> int:
+        """The most bytes that are live at one time in a function and those that it calls."""
+        if name not in self._peaks:
+            function = self.functions[name]
+            planned = _integer(function, MAX_LIVE_ATTRIBUTE)
+            self._peaks[name] = self._max_live(function) if planned is None else planned
+        return self._peaks[name]
+
+    def _max_live(self, function: func.FuncOp) -> int:
+        lifetimes: list[Lifetime] = []
+        for block in function.body.blocks:
+            for use in MemoryLiveness.of(block).uses:
+                if isinstance(use.op, func.CallOp):
+                    callee = use.op.callee.root_reference.data
+                    size = self._peak(callee) if callee in self.functions else 0
+                else:
+                    size = _bytes(use.op.results[0].type)
+                lifetimes.append(Lifetime(use.first, use.last, size))
+        return max_live_bytes(lifetimes)
+
+    def _stack(self, name: str) -> int:
+        own = self._function(name)
+        return own.stack + max((self._stack(callee) for callee in own.calls), default=0)
+
+    def _written_arguments(self, name: str) -> frozenset[int]:
+        """The positions of the arguments that a function, or one that it calls, writes."""
+        if name not in self._written:
+            block = self.functions[name].body.blocks.first
+            arguments: Sequence[SSAValue] = () if block is None else block.args
+            self._written[name] = frozenset(
+                index for index, argument in enumerate(arguments) if self._is_written(argument)
+            )
+        return self._written[name]
+
+    def _is_written(self, value: SSAValue) -> bool:
+        for use in value.uses:
+            op = use.operation
+            if isinstance(op, VIEW_OPERATIONS):
+                if use.index == 0 and self._is_written(op.results[0]):
+                    return True
+            elif isinstance(op, func.CallOp):
+                callee = op.callee.root_reference.data
+                if callee in self.functions and use.index in self._written_arguments(callee):
+                    return True
+            elif any(target is value for target in _targets(op)):
+                return True
+        return False
+
+
+def _operations(function: func.FuncOp) -> Iterator[Operation]:
+    """The operations of a function; not those in the bodies of linalg operations."""
+    waiting: list[Block] = list(function.body.blocks)
+    while waiting:
+        for op in waiting.pop().ops:
+            yield op
+            if not is_linalg_operation(op):
+                waiting.extend(block for region in op.regions for block in region.blocks)
+
+
+_STORES: dict[type[Operation], Callable[[Any], SSAValue]] = {
+    memref.CopyOp: lambda op: op.destination,
+    memref.StoreOp: lambda op: op.memref,
+    vector.StoreOp: lambda op: op.base,
+    vector.MaskedStoreOp: lambda op: op.base,
+    vector_extension.ScatterOp: lambda op: op.base,
+    vector.TransferWriteOp: lambda op: op.destination,
+}
+"""Where operations write that are no linalg operation."""
+
+
+def _targets(op: Operation) -> Sequence[SSAValue]:
+    """The memrefs that an operation writes."""
+    if is_linalg_operation(op):
+        return linalg_outputs(op)
+    target = _STORES.get(type(op))
+    return () if target is None else (target(op),)
+
+
+def _copied_bytes(op: Operation) -> int | None:
+    """The bytes that a copy, transposing or not, writes; None for any other operation."""
+    match op:
+        case memref.CopyOp():
+            return _bytes(op.destination.type)
+        case linalg.CopyOp() | linalg.TransposeOp():
+            return sum(_bytes(output.type) for output in linalg_outputs(op))
+        case linalg.GenericOp():
+            body = op.body.block
+            yielded = body.last_op
+            is_copy = (
+                len(op.inputs) == 1
+                and len(op.outputs) == 1
+                and yielded is body.first_op
+                and yielded is not None
+                and yielded.operands[0] is body.args[0]
+                and all(
+                    len(each.data.results) == each.data.num_dims for each in op.indexing_maps.data
+                )
+            )
+            return _bytes(op.outputs[0].type) if is_copy else None
+        case _:
+            return None
+
+
+def _arena(function: func.FuncOp) -> SSAValue | None:
+    """The argument that is the arena of a function, if it has one."""
+    return function.body.block.args[-1] if ARENA_ATTRIBUTE in function.attributes else None
+
+
+def _integer(op: Operation, name: str) -> int | None:
+    attribute = op.attributes.get(name)
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def _bytes(type: Attribute) -> int:
+    """Bytes of the elements of a memref, and of any other type as far as it has a size."""
+    if not isinstance(type, MemRefType):
+        return element_bytes(type) or 0
+    memref_type = cast("MemRefType[Attribute]", type)
+    shape = memref_type.get_shape()
+    if DYNAMIC_INDEX in shape:
+        return 0
+    return prod(shape) * (element_bytes(memref_type.element_type) or 0)

@@ -1,0 +1,134 @@
+"""What is counted of the memory of a program."""
+
+import pytest
+
+from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.program import load_program, parse_program
+from tools.xla_opt import main
+
+KERNELS = """
+"memref.global"() <{sym_name = "table", type = memref<3xi16>, initial_value = dense<[1, 2, 3]> : tensor<3xi16>, sym_visibility = "private", constant}> : () -> ()
+func.func @main(%x: memref<4x8xf32>, %y: memref<4x8xf32>, %n: memref<i1>) attributes {xla.entry} {
+  %a = memref.alloc() : memref<4x8xf32>
+  func.call @twice(%x, %a) : (memref<4x8xf32>, memref<4x8xf32>) -> ()
+  %b = memref.alloc() : memref<8x4xf64>
+  %v = memref.subview %a[0, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
+  %w = memref.subview %y[0, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
+  "memref.copy"(%v, %w) : (memref<2x8xf32, strided<[8, 1]>>, memref<2x8xf32, strided<[8, 1]>>) -> ()
+  func.call @transposed(%a, %b) : (memref<4x8xf32>, memref<8x4xf64>) -> ()
+  func.call @transposed(%a, %b) : (memref<4x8xf32>, memref<8x4xf64>) -> ()
+  func.return
+}
+func.func private @twice(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  %s = memref.alloca() : memref<16xf32>
+  %t = memref.alloc() : memref<4x8xf32>
+  linalg.copy ins(%x : memref<4x8xf32>) outs(%t : memref<4x8xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t : memref<4x8xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %d = arith.addf %e, %e : f32
+    linalg.yield %d : f32
+  }
+  func.return
+}
+func.func private @transposed(%x: memref<4x8xf32>, %y: memref<8x4xf64>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x8xf32>) outs(%y : memref<8x4xf64>) {
+  ^bb0(%e: f32, %o: f64):
+    %d = arith.extf %e : f32 to f64
+    linalg.yield %d : f64
+  }
+  func.return
+}
+"""
+
+
+def usages(text: str, passes: str = "") -> tuple[MemoryUsage, ...]:
+    module = load_program(text)
+    PassManager(make_context()).run(module, parse_passes(passes))
+    return memory_usage(module)
+
+
+def test_buffers_are_counted_before_and_after_planning() -> None:
+    (before,) = usages(KERNELS)
+    assert before == MemoryUsage(
+        entry="main",
+        parameters=128 + 1,
+        results=128,
+        constants=6,
+        allocations=3,
+        allocated=128 + 256 + 128,
+        # %a and %b at once, or %a and what @twice needs.
+        peak=128 + 256,
+        arena=None,
+        stack=64,
+        copies=2,
+        copied=64 + 128,
+    )
+    assert before.temporary == 128 + 256 + 64
+    (after,) = usages(KERNELS, "xla-plan-buffers")
+    assert (after.allocations, after.allocated, after.peak) == (3, 512, 384)
+    assert after.arena == 384
+    assert (after.parameters, after.results) == (129, 128)
+
+
+def test_shared_kernels_count_for_each_call() -> None:
+    transposed = KERNELS.replace(
+        "%d = arith.extf %e : f32 to f64\n    linalg.yield %d : f64", "linalg.yield %e : f32"
+    )
+    transposed = transposed.replace("f64", "f32")
+    (usage,) = usages(transposed)
+    assert usage.copies == 4
+    assert usage.copied == 64 + 128 + 2 * 128
+
+
+@pytest.mark.parametrize("level", ["buffers", "loops"])
+def test_outlining_changes_nothing(level: str) -> None:
+    program = """
+    func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+      %0 = xla.dot %x, %x {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %1 = xla.dot %0, %x {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      func.return %1, %x : tensor<64x64xf32>, tensor<64x64xf32>
+    }"""
+    passes = "native{to=tensors},xla-bufferize,xla-plan-buffers"
+    (planned,) = usages(program, passes)
+    (usage,) = usages(program, f"native{{to={level}}}")
+    assert planned.copies == 1
+    assert planned.copied == 64 * 64 * 4
+    assert usage.arena == planned.arena == 64 * 64 * 4
+    same = ("parameters", "results", "constants", "allocations", "allocated", "peak")
+    assert [getattr(usage, name) for name in same] == [getattr(planned, name) for name in same]
+    assert usage.copies == (1 if level == "buffers" else None)
+
+
+def test_nothing_is_counted_above_the_buffers() -> None:
+    assert (
+        usages("func.func @main(%x: tensor<f32>) -> tensor<f32> { func.return %x : tensor<f32> }")
+        == ()
+    )
+
+
+def test_functions_that_call_themselves_have_no_usage() -> None:
+    text = """
+    func.func @main(%x: memref<f32>) attributes {xla.entry} {
+      func.call @main(%x) : (memref<f32>) -> ()
+      func.return
+    }"""
+    assert memory_usage(parse_program(text)) == ()
+
+
+def test_report_of_xla_opt(capsys: pytest.CaptureFixture[str]) -> None:
+    program = "test/programs/lstm.mlir"
+    assert main([program, "-p", "native{to=buffers}", "--print-memory", "-o", "/dev/null"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = [line.split("│") for line in captured.err.splitlines() if "│" in line]
+    names = [cells[2].strip() for cells in lines]
+    assert names == ["xla-bufferize", "xla-plan-buffers", "xla-outline-kernels"]
+    assert [cells[1].strip() for cells in lines] == ["buffers", "", ""]
+    assert [cells[6].strip() != "-" for cells in lines] == [False, True, True]
+
+
+def test_report_without_buffers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test/programs/lstm.mlir", "--print-memory", "-o", "/dev/null"]) == 0
+    assert "does not get to buffers" in capsys.readouterr().err

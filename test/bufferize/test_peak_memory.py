@@ -1,0 +1,171 @@
+"""Memory for temporary results beside XLA's, on programs that are large enough to matter."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from peers import has_jax
+
+from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.program import load_program
+from tools.stored_programs import StoredProgram, stored_programs
+from tools.xla_bench import jax_functions
+
+if has_jax():
+    import jax
+    import jax.numpy as jnp
+
+pytestmark = pytest.mark.jax
+
+WITHIN = 1.5
+"""How much more than XLA we may need."""
+
+
+def usage_of(text: str) -> MemoryUsage:
+    """What the program of a text needs at the loops level."""
+    module = load_program(text)
+    PassManager(make_context(), verify_each=False).run(module, parse_passes("native"))
+    (usage,) = memory_usage(module)
+    return usage
+
+
+def bytes_of_both(function: Callable[..., Any], arguments: list[Any]) -> tuple[int, int]:
+    """Bytes for temporary results that we and that XLA need."""
+    lowered = jax.jit(function, keep_unused=True).lower(*arguments)
+    compiled = lowered.compile().memory_analysis().temp_size_in_bytes
+    return usage_of(lowered.as_text()).temporary, compiled
+
+
+def softmax(x: Any) -> Any:
+    """Rows."""
+    return jax.nn.softmax(x, axis=-1)
+
+
+def layer_norm(x: Any, scale: Any, offset: Any) -> Any:
+    """Of rows."""
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * scale + offset
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    """With a causal mask; heads, then positions."""
+    scores = jnp.einsum("hqd,hkd->hqk", q, k) / np.float32(8)
+    mask = jnp.tril(jnp.ones(scores.shape[1:], bool))
+    return jnp.einsum("hqk,hkd->hqd", softmax(jnp.where(mask, scores, -jnp.inf)), v)
+
+
+def training_step(w1: Any, w2: Any, x: Any, y: Any) -> Any:
+    """Of two layers, with their gradient."""
+
+    def loss(w1: Any, w2: Any) -> Any:
+        return jnp.mean((jnp.tanh(x @ w1) @ w2 - y) ** 2)
+
+    gradients = jax.grad(loss, (0, 1))(w1, w2)
+    return w1 - 0.1 * gradients[0], w2 - 0.1 * gradients[1]
+
+
+def deep(x: Any, w: Any) -> Any:
+    """Eight layers one after the other: two buffers suffice."""
+    for _ in range(8):
+        x = jax.nn.gelu(x @ w)
+    return x
+
+
+def scanned(x: Any, w: Any) -> Any:
+    """A recurrent loop over the rows of x that keeps all its states."""
+
+    def step(state: Any, row: Any) -> Any:
+        state = jnp.tanh(state @ w + row)
+        return state, state
+
+    return jax.lax.scan(step, jnp.zeros(x.shape[1:], x.dtype), x)
+
+
+def power_iteration(a: Any, x: Any) -> Any:
+    """A loop with a bound that carries a vector."""
+    return jax.lax.fori_loop(0, 20, lambda _, x: (y := a @ x) / jnp.linalg.norm(y), x)
+
+
+def updated_rows(x: Any, rows: Any) -> Any:
+    """A loop that writes one row at a time."""
+    return jax.lax.fori_loop(
+        0, rows.shape[0], lambda i, x: jax.lax.dynamic_update_slice(x, rows[i][None] * 2, (i, 0)), x
+    )
+
+
+def added_at(x: Any, indices: Any, rows: Any) -> Any:
+    """A scatter."""
+    return jnp.tanh(x).at[indices].add(rows)
+
+
+def convolved(x: Any, w: Any) -> Any:
+    """A padded convolution of images."""
+    return jax.lax.conv_general_dilated(
+        x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
+
+
+def pooled(x: Any, w: Any) -> Any:
+    """A convolution, relu and pooling."""
+    y = jax.nn.relu(convolved(x, w))
+    return jax.lax.reduce_window(y, -np.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function and the sizes of its arguments, of f32 unless they are integers."""
+
+    function: Callable[..., Any]
+    sizes: tuple[tuple[int, ...], ...]
+    integers: tuple[int, ...] = ()
+
+    def arguments(self) -> list[Any]:
+        return [
+            np.zeros(sizes, np.int32 if i in self.integers else np.float32)
+            for i, sizes in enumerate(self.sizes)
+        ]
+
+
+ROWS = {
+    "softmax": Row(softmax, ((256, 1024),)),
+    "layer_norm": Row(layer_norm, ((256, 1024), (1024,), (1024,))),
+    "attention": Row(attention, ((4, 128, 64),) * 3),
+    "training_step": Row(training_step, ((256, 512), (512, 64), (128, 256), (128, 64))),
+    "deep": Row(deep, ((128, 256), (256, 256))),
+    "scanned": Row(scanned, ((32, 16, 128), (128, 128))),
+    "power_iteration": Row(power_iteration, ((512, 512), (512,))),
+    "updated_rows": Row(updated_rows, ((256, 256), (64, 256))),
+    "added_at": Row(added_at, ((512, 128), (64,), (64, 128)), integers=(1,)),
+    "convolved": Row(convolved, ((4, 32, 32, 16), (3, 3, 16, 32))),
+    "pooled": Row(pooled, ((4, 32, 32, 16), (3, 3, 16, 32))),
+}
+
+MORE = {
+    "softmax": "the powers lie beside the result, XLA divides in place",
+    "training_step": "results are no room for what is needed before them",
+    "deep": "results are no room for what is needed before them",
+    "updated_rows": "the row is put together before it is written",
+    "convolved": "the padded image is counted; what XLA's library allocates in the call is not",
+    "pooled": "the padded image is counted; what XLA's library allocates in the call is not",
+}
+"""The rows where we need more, each with the reason."""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_peak_memory_of_functions(name: str) -> None:
+    row = ROWS[name]
+    own, peer = bytes_of_both(row.function, row.arguments())
+    is_more = own > WITHIN * peer
+    assert is_more == (name in MORE), f"{name}: {own} bytes, XLA {peer}"
+
+
+@pytest.mark.parametrize("program", stored_programs(), ids=lambda program: program.name)
+def test_peak_memory_of_stored_programs(program: StoredProgram) -> None:
+    functions = jax_functions()
+    assert functions is not None
+    own, peer = bytes_of_both(functions[program.name], program.inputs())
+    assert own <= WITHIN * peer, f"{own} bytes, XLA {peer}"
