@@ -19,16 +19,21 @@ Function: TypeAlias = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function of arrays of these sizes, of normally distributed f32 numbers."""
+    """A function of arrays of these sizes, of normally distributed f32 numbers; then of indices."""
 
     name: str
     function: Function
     sizes: tuple[tuple[int, ...], ...]
+    indices: tuple[tuple[int, int], ...] = ()
+    """Vectors of s32: their length, and what all elements are below."""
 
     def inputs(self) -> list[np.ndarray[Any, np.dtype[Any]]]:
         """The same numbers every time."""
         generator = np.random.default_rng(0)
-        return [generator.standard_normal(sizes).astype(np.float32) for sizes in self.sizes]
+        return [
+            *(generator.standard_normal(sizes).astype(np.float32) for sizes in self.sizes),
+            *(generator.integers(0, end, count, np.int32) for count, end in self.indices),
+        ]
 
 
 def _convolution(
@@ -75,6 +80,15 @@ def _kernel_gradient(function: Function) -> Function:
         return jax.vjp(lambda k: function(x, k), kernel)[1](result)[0]
 
     return cotangent
+
+
+def _added(x: Any, updates: Any, indices: Any) -> Any:
+    """A scatter; with rows as updates the gradient of an embedding."""
+    return x.at[indices].add(updates)
+
+
+def _random_bits(seed: Any) -> Any:
+    return jax.random.bits(jax.random.key(seed[0]), (1 << 20,))
 
 
 _IMAGES = (8, 56, 56, 64)
@@ -136,5 +150,14 @@ KERNELS = (
     Kernel("cumulative sum backwards", lambda x: lax.cumsum(x, reverse=True), ((1 << 20,),)),
     Kernel("cumulative maximum of rows", lambda x: lax.cummax(x, 1), ((512, 2048),)),
     Kernel("cumulative sum of columns", lambda x: jnp.cumsum(x, 0), ((512, 4096),)),
+    Kernel("sort 1M", jnp.sort, ((1 << 20,),)),
+    Kernel("argsort 1M", jnp.argsort, ((1 << 20,),)),
+    Kernel("sort 1000 rows of 1000", jnp.sort, ((1000, 1000),)),
+    Kernel("sort 1000 columns of 1000", lambda x: jnp.sort(x, axis=0), ((1000, 1000),)),
+    Kernel("top 1000 of 100k", lambda x: lax.top_k(x, 1000), ((100_000,),)),
+    Kernel("top 32 of 64 rows of 2048", lambda x: lax.top_k(x, 32), ((64, 2048),)),
+    Kernel("scatter-add 1M into 10k", _added, ((10_000,), (1 << 20,)), ((1 << 20, 10_000),)),
+    Kernel("embedding gradient", _added, ((10_000, 256), (4096, 256)), ((4096, 10_000),)),
+    Kernel("random bits 1M", _random_bits, (), ((1, 1 << 30),)),
 )
-"""Convolutions, pooling and cumulative reductions."""
+"""Convolutions, pooling, cumulative reductions, sorts, scatters and random bits."""
