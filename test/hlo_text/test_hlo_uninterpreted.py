@@ -56,7 +56,7 @@ def text_of(attribute: str, value: str) -> str:
         f"HloModule m{on_module}\nadd {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
         "  ROOT c = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[2] parameter(0)\n"
         "  l = f32[1,1,3,3] parameter(1)\n  k = f32[1,1,2,2] parameter(2)\n"
-        f"  i = s32[] parameter(3)\n  ROOT y = {instruction}\n}}{on_computation}\n"
+        f"  i = s32[] parameter(3)\n  t = (f32[], (s32[], s32[])) parameter(4)\n  ROOT y = {instruction}\n}}{on_computation}\n"
     )
 
 
@@ -134,7 +134,7 @@ LEGAL = {
     "input_output_alias": [
         *("{}", "{ {}: (0, {}, may-alias) }", "{{}: (0, {})}", "{ {}: (0, {}, must-alias), }"),
     ],
-    "buffer_donor": ["{}", "{ (0, {}) }", "{ (0, {}), (1, {0,1}) }"],
+    "buffer_donor": ["{}", "{ (0, {}) }", "{ (0, {}), (4, {1,0}) }"],
     "allow_spmd_sharding_propagation_to_output": ["true", "{true}", "{true,false}", "{}"],
     "allow_spmd_sharding_propagation_to_parameters": ["false", "{false, true}"],
     "origin_recovery_table": ["{}", '{{"a"} : {"b"}}', '{\n{"a" {0}} : {"b"}\n}'],

@@ -30,7 +30,7 @@ from xla_dialect.hlo_text.errors import HloSyntaxError, Inexpressible, PartError
 from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.shapes import spell_type
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain
+from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -88,6 +88,8 @@ def kept_value(attribute: str, text: str) -> Attribute:
     found = _dictionary(attribute, text)
     if found is None or not is_plain(attribute, text):
         check_uninterpreted(attribute, text)
+        if attribute == "metadata" and (newer := without_older_fields(text)) != text:
+            return kept_value(attribute, newer)
     return found or StringAttr(text)
 
 

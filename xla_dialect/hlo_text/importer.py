@@ -43,6 +43,7 @@ from xla_dialect.hlo_text.attributes import (
     kept_name,
 )
 from xla_dialect.hlo_text.computations import resolve_computations
+from xla_dialect.hlo_text.entry_aliases import ALIASES, check_aliases
 from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
 from xla_dialect.hlo_text.shapes import spell_entry_layout
@@ -231,6 +232,10 @@ class _ModuleImporter:
                 )
             try:
                 found |= spelling.read(module.text[start:end])
+                if name in ALIASES:
+                    entry = self.functions[module.entry.name].function_type
+                    (result,) = entry.outputs.data
+                    check_aliases(module.text[start:end], entry.inputs.data, result)
             except PartError as error:
                 self.instructions.fail_syntax(f"{name}: {error}", start + error.position)
         if any(name in found for name in LAYOUT_DEPENDENT):

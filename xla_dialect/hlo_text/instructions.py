@@ -38,6 +38,7 @@ from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with
 from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
+from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.asynchronous import AsyncStartOp, AsyncUpdateOp
 from xla_dialect.ops.control_flow import ReturnOp
@@ -163,6 +164,8 @@ class InstructionImporter:
             declared = self._call(instruction, operands, properties)
         elif opcode.name == "conditional":
             self._check_branches(instruction, operands)
+        elif opcode.name == "custom-call":
+            self._check_operand_layouts(instruction, operands)
         if instruction.callees and opcode.name != "call":
             regions, names_of_regions = self.regions(instruction.callees)
             attributes |= names_of_regions
@@ -399,6 +402,21 @@ class InstructionImporter:
                 instruction.type_start,
             )
         return instruction.type
+
+    def _check_operand_layouts(self, instruction: Instruction, operands: list[SSAValue]) -> None:
+        """`operand_layout_constraints` has one shape for each operand, and of its type."""
+        attribute = instruction.attributes.get("operand_layout_constraints")
+        if attribute is None:
+            return
+        start, end = attribute.value
+        shapes = tuple_elements(parse_type(f"({self.text[start + 1 : end - 1]})")) or ()
+        given = [operand.type for operand in operands]
+        if not all_compatible(shapes, given):
+            self.fail(
+                f"operand_layout_constraints are {spell_all(shapes)} for operands of "
+                f"{spell_all(given)}",
+                attribute.start,
+            )
 
     def _check_branches(self, instruction: Instruction, operands: list[SSAValue]) -> None:
         """A pred chooses between a true and a false computation, an s32 among branches."""

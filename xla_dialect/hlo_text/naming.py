@@ -8,12 +8,19 @@ from collections.abc import Container, Iterable
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.uninterpreted import SHARDING_KEYWORDS, TABLE_LINES
 from xla_dialect.types import BY_NAME
 
-RESERVED = frozenset({*BY_NAME, "s1", "u1", "token", "opaque"})
+RESERVED = frozenset({*BY_NAME, "token", "opaque"})
 """What XLA takes for the beginning of a shape."""
 
-KEYWORDS = frozenset({"ENTRY", "HloModule", "ROOT", "false", "inf", "nan", "true"})
+KEYWORDS = frozenset(
+    {
+        *("ENTRY", "HloModule", "ROOT", "false", "inf", "nan", "true"),
+        *SHARDING_KEYWORDS,
+        *TABLE_LINES,
+    }
+)
 """What is no name where names have no `%`."""
 
 _VALID = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)

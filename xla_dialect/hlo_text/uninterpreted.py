@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
+from xla_dialect.hlo_text.lexer import STRING
 from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.type_parser import MAX_NESTING
 from xla_dialect.hlo_text.value_grammar import (
@@ -69,19 +70,34 @@ _NUMBERS = (
     *("source_line", "source_end_line", "source_column", "source_end_column"),
     "stack_frame_id",
 )
+_OLDER_FIELDS: Mapping[str, Grammar] = {
+    "size_of_generated_code_in_bytes": integer,
+    "size_of_memory_working_set_in_bytes": integer,
+    "preserve_layout": boolean,
+    "profile_info": braces,
+}
+"""What metadata had in older texts. XLA reads them no more, so they are not kept."""
 metadata = record(
     {
         **dict.fromkeys(_STRINGS, string),
         **dict.fromkeys(_NUMBERS, int32),
         "profile_type": listed(integer),
-        # Found in older texts.
-        **dict.fromkeys(
-            ("size_of_generated_code_in_bytes", "size_of_memory_working_set_in_bytes"), integer
-        ),
-        "preserve_layout": boolean,
-        "profile_info": braces,
+        **_OLDER_FIELDS,
     }
 )
+_STRING_OR_OLDER_FIELD = re.compile(
+    rf"{STRING}|[\s,]*+(?:{'|'.join(_OLDER_FIELDS)})=(?:\w++|\{{[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*\}})"
+)
+
+
+def without_older_fields(text: str) -> str:
+    """Well-spelled metadata without the fields that XLA does not read any more."""
+    if not any(name in text for name in _OLDER_FIELDS):
+        return text
+    kept = _STRING_OR_OLDER_FIELD.sub(lambda m: m[0] if m[0][0] == '"' else "", text)
+    return f"{{{kept[1:].lstrip(' ,')}"
+
+
 _SHARDING_TYPES = ("maximal", "replicated", "manual", "unreduced")
 _AXIS = token(r"'[^']*+'|\"[^\"]*+\"|[0-9]++", "an axis in quotes")
 _AXIS_SIZE = token(r"(?:'[^']*+'|\"[^\"]*+\")=[0-9]++", "an axis with its size, 'name'=2")
@@ -122,6 +138,7 @@ _SHARDING_FIELDS: Mapping[str, Grammar] = {
 }
 _SHARDING_WORDS = (*_SHARDING_TYPES, "unknown", "last_tile_dim_replicate")
 _SHARD_GROUPS = ("shard_as", "shard_like")
+SHARDING_KEYWORDS = (*_SHARDING_WORDS, *_SHARD_GROUPS)
 _EXPECTED_SHARDING = ", ".join((*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIELDS, "mesh"))
 
 
