@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.writing.errors import Inexpressible
-from xla_dialect.types import Array, TokenType, spell
+from xla_dialect.types import Array, TokenType, element_name, spell
 
 TOKEN = "!stablehlo.token"
 
@@ -33,7 +33,14 @@ def type_text(type_: Attribute) -> str:
     raise Inexpressible(f"StableHLO has no type {spell(type_)}")
 
 
+_MISSING = ("s1", "u1")
+"""The element types of XLA that StableHLO has not."""
+
+
 def _array_text(type_: Array) -> str:
+    name = element_name(type_.element_type)
+    if name in _MISSING:
+        raise Inexpressible(f"StableHLO has no element type {name}")
     sizes = ["?" if size == DYNAMIC_INDEX else str(size) for size in type_.get_shape()]
     text = "x".join([*sizes, str(type_.element_type)])
     if DYNAMIC_INDEX not in type_.get_shape() or isinstance(type_.encoding, NoneAttr):
