@@ -84,9 +84,7 @@ def on_xla(text: str, arguments: Sequence[Any], partitions: int) -> list[np.ndar
 def test_programs_compute_the_same(case: str) -> None:
     name, _, source = case.partition("-")
     program = PROGRAMS[name]
-    lowered = jax.jit(program.function, keep_unused=True, **program.options).lower(
-        *program.arguments
-    )
+    lowered = program.lower(keep_unused=True)
     if source == "stablehlo":
         module = read_stablehlo(lowered.as_text())
     elif source == "hlo":

@@ -64,47 +64,30 @@ def write_reshape(op: Operation, body: BodyWriter) -> None:
         and not op.attributes
         and user.operands[0] is result
         and result.has_one_use()
+        and _is_stretching(op.operands[0].type, user)
     ):
-        dimensions = _stretching(op.operands[0].type, user)
-        if dimensions is not None:
-            body.absorbed.add(user)
-            _write_broadcast(user, op.operands[0], dimensions, body)
-            return
+        body.absorbed.add(user)
+        rank = len(sizes_of(user.result.type))
+        _write_broadcast(user, op.operands[0], range(rank), body)
+        return
     body.regular(op, REGULAR[ReshapeOp])
 
 
-def _stretching(before: Attribute, user: BroadcastOp) -> list[int] | None:
+def _is_stretching(before: Attribute, user: BroadcastOp) -> bool:
     """
-    The dimensions of a broadcast of what was reshaped before, whose sizes of 1 are stretched.
+    Whether a broadcast of what was reshaped before stretches sizes of 1, and does nothing else.
 
-    The reader makes a reshape and a broadcast of one in StableHLO. None where these are not that.
+    The reader makes a reshape and a broadcast of one in StableHLO.
     """
     sizes, target = sizes_of(before), sizes_of(user.result.type)
-    same = [d for d, size in enumerate(sizes) if len(sizes) == len(target) and size == target[d]]
-    if tuple(same) == integers(user, "dimensions") and all(
-        size == 1 for d, size in enumerate(sizes) if d not in same
-    ):
-        return list(range(len(target)))
-    kept = iter(zip(sizes_of(user.operand.type), integers(user, "dimensions"), strict=True))
-    following = next(kept, None)
-    taken = set(integers(user, "dimensions"))
-    found: list[int] = []
-    for size in sizes:
-        if (
-            following is not None
-            and size == following[0]
-            and (size != 1 or target[following[1]] == 1)
-        ):
-            found.append(following[1])
-            following = next(kept, None)
-            continue
-        start = found[-1] + 1 if found else 0
-        free = [d for d in range(start, len(target)) if d not in taken and target[d] != 1]
-        if size != 1 or not free:
-            return None
-        taken.add(free[0])
-        found.append(free[0])
-    return found if following is None else None
+    same = tuple(
+        d for d, pair in enumerate(zip(sizes, target, strict=False)) if len(set(pair)) == 1
+    )
+    return (
+        len(sizes) == len(target)
+        and same == integers(user, "dimensions")
+        and all(size == 1 for d, size in enumerate(sizes) if d not in same)
+    )
 
 
 def write_slice(op: Operation, body: BodyWriter) -> None:
