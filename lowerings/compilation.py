@@ -14,12 +14,13 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
 from lowerings.execution.executable import compile_loops_module
-from lowerings.execution.laid_out import LaidOutExecutable
+from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL, entry_type
 from lowerings.observed_values import Observation, observes, take_observations
 from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.pipelines import NATIVE, pass_specs
+from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
 from lowerings.targets.llvm.machine import host
 from xla_dialect.calls import callee, callees, is_call, runs_functions
@@ -101,16 +102,18 @@ def compile(
     backend: str = "llvm",
     input_format: InputFormat | None = None,
     num_threads: int | None = None,
+    level: str | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
 
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
-    `num_threads` limits the threads of compiled code (None: as many as pay). Raises XlaError for a
+    `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
+    interpreter runs the program: `tensors` (by default), `buffers` or `loops`. Raises XlaError for a
     program that cannot be read, breaks a rule, or cannot be compiled.
     """
     module = load_program(text_or_path, input_format)
-    return compile_module(module, backend=backend, num_threads=num_threads)
+    return compile_module(module, backend=backend, num_threads=num_threads, level=level)
 
 
 def compile_module(
@@ -120,10 +123,13 @@ def compile_module(
     num_threads: int | None = None,
     entry: str = "main",
     observer: Observer | None = None,
+    level: str | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
 
+    The interpreter runs modules of `INTERPRETED_LEVELS` too, where it keeps the module; `level` is
+    the one to which it brings a module of the xla level, by default the first.
     `observer` gets what the program prints and probes; by default it prints to the standard output.
     Raises XlaError where the entry is missing or cannot be compiled.
     """
@@ -136,7 +142,10 @@ def compile_module(
     if entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{entry} (functions: {found})")
-    return _BACKENDS[backend].compile(module, entry, observer or Observer())
+    if level is not None and level not in _BACKENDS[backend].levels:
+        known = ", ".join(_BACKENDS[backend].levels) or "none"
+        raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
+    return _BACKENDS[backend].compile(module, entry, observer or Observer(), level)
 
 
 def run_processes(
@@ -166,7 +175,27 @@ def run_processes(
     return [flatten_results(values) for values in found]
 
 
-def _compile_native(module: ModuleOp, entry: str, observer: Observer) -> Program:
+@dataclass(frozen=True)
+class _Lowered:
+    """What is left to run when a module is on the way to machine code."""
+
+    signature: Signature
+    """Of the program."""
+    widened: Signature
+    """Of what the module has become, which returns what is observed too."""
+    observations: Sequence[Observation]
+
+    def program(self, in_memory: Runnable, observer: Observer) -> Program:
+        """The program, given what runs on arrays as they lie in memory."""
+        is_laid_out = self.widened.in_memory is not self.widened
+        program = LaidOutExecutable(in_memory, self.widened) if is_laid_out else in_memory
+        if not self.observations:
+            return program
+        return ObservedProgram(program, self.signature, self.observations, observer)
+
+
+def _lower(module: ModuleOp, entry: str, level: str) -> _Lowered:
+    """Brings a function to a level of the native pipeline, as `@main`."""
     signature = _signature_in(module, entry)
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
@@ -177,11 +206,30 @@ def _compile_native(module: ModuleOp, entry: str, observer: Observer) -> Program
         main = functions_of(module)["main"]
         observations = take_observations(main, len(signature.results))
         widened = replace(_signature_in(module, "main"), name=signature.name)
-    manager.run(module, parse_passes(",".join(_native_passes())))
-    executable = compile_loops_module(module, widened.in_memory, "main")
-    is_laid_out = widened.in_memory is not widened
-    program = LaidOutExecutable(executable, widened) if is_laid_out else executable
-    return ObservedProgram(program, signature, observations, observer) if observations else program
+    manager.run(module, parse_passes(",".join(_native_passes(level))))
+    return _Lowered(signature, widened, observations)
+
+
+def _compile_native(module: ModuleOp, entry: str, observer: Observer, _level: None) -> Program:
+    lowered = _lower(module, entry, LEVELS[-1])
+    executable = compile_loops_module(module, lowered.widened.in_memory, "main")
+    return lowered.program(executable, observer)
+
+
+def _compile_interpreted(
+    module: ModuleOp, entry: str, observer: Observer, level: str | None
+) -> Program:
+    found = level_of(module)
+    if found != LEVELS[0]:
+        if level not in (None, found):
+            raise CompilationError(f"the module is at the level '{found}', not '{level}'")
+        return InterpretedProgram(module, entry)
+    lowered = _lower(module, entry, level or INTERPRETED_LEVELS[0])
+    return lowered.program(InterpretedProgram(module, "main", lowered.widened.in_memory), observer)
+
+
+def _interpret_reference(module: ModuleOp, entry: str, observer: Observer, _level: None) -> Program:
+    return ReferenceProgram(module, entry, observer)
 
 
 def _signature_in(module: ModuleOp, entry: str) -> Signature:
@@ -190,28 +238,37 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
     return signature_of(function, entry_type(module, function))
 
 
-def _native_passes() -> list[str]:
-    """The native pipeline with vectors as wide as this machine has them."""
+def _native_passes(level: str) -> list[str]:
+    """The native pipeline down to a level, with vectors as wide as this machine has them."""
     widths = {"convert-linalg-to-vector-loops": f"{{vector-bits={host().vector_bits}}}"}
-    return [name + widths.get(name, "") for name in pass_specs(NATIVE)]
+    return [name + widths.get(name, "") for name in pass_specs(NATIVE, level)]
 
 
 @dataclass(frozen=True)
 class _Backend:
     """One executor."""
 
-    compile: Callable[[ModuleOp, str, Observer], Program]
+    compile: Callable[[ModuleOp, str, Observer, Any], Program]
     has_processes: bool = False
     """Whether it runs several processes, and programs that talk to their host."""
+    levels: tuple[str, ...] = ()
+    """The levels at which it can run a program, the first by default; none to choose if empty."""
 
+
+INTERPRETER = "interpreter"
+"""The executor of the levels below xla."""
+
+INTERPRETED_LEVELS: tuple[str, ...] = LEVELS[1:]
+"""The levels at which the interpreter runs programs."""
 
 _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native),
-    "reference": _Backend(ReferenceProgram, has_processes=True),
+    "reference": _Backend(_interpret_reference, has_processes=True),
+    INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
 }
 
 BACKENDS: tuple[str, ...] = tuple(_BACKENDS)
-"""The executors: machine code in process, and the numpy reference."""
+"""The executors: machine code in process, the numpy reference, and that of the levels between."""
 
 PROCESS_BACKENDS: tuple[str, ...] = tuple(
     name for name, backend in _BACKENDS.items() if backend.has_processes

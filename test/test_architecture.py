@@ -72,6 +72,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.context", "lowerings.pass_manager"),
     ("lowerings.program",),
     ("lowerings.execution", "lowerings.observed_values"),
+    # Its programs take and return arrays as compiled ones do.
+    ("lowerings.interpreter",),
     ("lowerings.compilation",),
     ("lowerings.jax",),
     ("lowerings",),

@@ -13,6 +13,8 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.compilation import (
     BACKENDS,
+    INTERPRETED_LEVELS,
+    INTERPRETER,
     PROCESS_BACKENDS,
     compile_module,
     functions_of,
@@ -20,7 +22,9 @@ from lowerings.compilation import (
     run_processes,
 )
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.observed_values import observes_in_control_flow
+from lowerings.pipelines import LEVELS
 from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
@@ -90,6 +94,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
         metavar="SPEC[;SPEC...]",
         help="the next item of the infeed, of several arrays if it is a tuple",
     )
+    add(
+        "--level",
+        choices=INTERPRETED_LEVELS,
+        help="where the interpreter runs a program of the xla level "
+        f"(default {INTERPRETED_LEVELS[0]})",
+    )
     add("--num-threads", type=int, metavar="N", help="threads of compiled code")
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
@@ -127,6 +137,8 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     grid = process_grid(module, args)
     module = for_arguments(module, arrays_by_process(args.input, grid)[grid.places[0]])
     backend = backend_for(module, grid, args)
+    if args.level is not None and backend != INTERPRETER:
+        raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
     observer = observer_for(args)
     for name in entries(module, args):
         try:
@@ -150,6 +162,13 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
 def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -> str:
     """The executor; raises RunError if it was asked for and cannot run this."""
     has_host = bool(args.infeed)
+    if level_of(module) != LEVELS[0]:
+        if args.backend not in (None, INTERPRETER):
+            raise RunError(
+                f"the module is at the level '{level_of(module)}'; only --backend {INTERPRETER} "
+                "runs it"
+            )
+        return INTERPRETER
     if args.backend is None:
         is_interpreted = (
             len(grid.places) > 1
@@ -181,7 +200,11 @@ def run_function(
     args: argparse.Namespace,
 ) -> FunctionRun:
     """Runs one function on every process."""
-    signature = signature_of(functions_of(module)[name])
+    signature = (
+        signature_of(functions_of(module)[name])
+        if level_of(module) == LEVELS[0]
+        else InterpretedProgram(module, name).signature
+    )
     given = arrays_by_process(args.input, grid)
     arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
     if backend not in PROCESS_BACKENDS:
@@ -191,6 +214,7 @@ def run_function(
             num_threads=args.num_threads,
             entry=name,
             observer=observer,
+            level=args.level,
         )
         return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
     require_threads(args.num_threads)

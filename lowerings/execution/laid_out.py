@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from lowerings.execution.arrays import ArgumentError, checked_argument
-from lowerings.execution.executable import Executable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.memory_order import MemoryOrder, inverse
 from xla_dialect.layout_functions import row_major_strides
@@ -16,6 +15,19 @@ from xla_dialect.physical_order import from_physical, to_physical
 from xla_dialect.reference.literal import Array
 
 Bring: TypeAlias = Callable[[Array], Array]
+
+
+class Runnable(Protocol):
+    """A program on arrays as they lie in memory: an `Executable`, or what stands in for one."""
+
+    @property
+    def signature(self) -> Signature:
+        """Parameter and result shapes."""
+        ...
+
+    def __call__(self, *arrays: object) -> tuple[Array, ...]:
+        """Runs the program."""
+        ...
 
 
 class LaidOutExecutable:
@@ -26,7 +38,7 @@ class LaidOutExecutable:
     what the program wrote, but for tiled ones, which are copied.
     """
 
-    def __init__(self, executable: Executable, signature: Signature):
+    def __init__(self, executable: Runnable, signature: Signature):
         """`executable` takes and returns the arrays of `signature.in_memory`."""
         self.signature = signature
         self._executable = executable

@@ -1,0 +1,399 @@
+"""`arith`: scalars, vectors and tensors, element by element."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
+from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.ir import Operation
+
+from lowerings.interpreter.elements import Element, Number, constant_value, element_of, is_vector
+from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.machine import Dialect, Function, ValueMaker
+from lowerings.targets.llvm.arith import SATURATING
+from xla_dialect.reference.conversion import float_to_integer, integer_to_float
+from xla_dialect.reference.elementwise_binary import maximum, minimum
+from xla_dialect.reference.rounding import in_compute_type, rounded
+from xla_dialect.reference.special_functions import high_product
+
+
+def element_of_result(op: Operation) -> Element:
+    """The element of the first result."""
+    return element_of(op.results[0].type)
+
+
+def constant(op: arith.ConstantOp) -> Function:
+    """A number, or a dense vector or tensor."""
+    value = constant_value(op.value, op.result.type)
+    return lambda: value
+
+
+# Integers
+
+
+def integer(function: Function) -> ValueMaker:
+    """A function of signed integers, whose value wraps."""
+
+    def make(op: Operation) -> Function:
+        element = element_of_result(op)
+        if element.is_whole:
+            return function
+        return lambda *xs: element.wrapped(function(*map(element.signed, xs)))
+
+    return make
+
+
+def of_unsigned(function: Function) -> ValueMaker:
+    """A function of unsigned integers, whose value wraps."""
+
+    def make(op: Operation) -> Function:
+        source, target = element_of(op.operands[0].type), element_of_result(op)
+        stays = source == target and target.is_whole
+
+        def run(*xs: Number) -> Number:
+            value = function(*map(source.unsigned, xs))
+            return value.view(target.dtype) if stays else target.wrapped(value)
+
+        return run
+
+    return make
+
+
+def shift(function: Function, is_signed: bool) -> ValueMaker:
+    """A shift; by the width or more it has no value."""
+
+    def make(op: Operation) -> Function:
+        element = element_of_result(op)
+        read = element.signed if is_signed else element.unsigned
+
+        def run(x: Number, amount: Number) -> Number:
+            steps = element.unsigned(amount)
+            if np.any(steps >= element.bits):
+                raise UndefinedBehavior(f"a shift of {element.bits} bits by {np.max(steps)}")
+            return element.wrapped(function(read(x), steps.astype(read(x).dtype)))
+
+        return run
+
+    return make
+
+
+def require_divisor(y: Number) -> None:
+    """Raises UndefinedBehavior for a division by zero."""
+    if not np.all(y):
+        raise UndefinedBehavior("division by zero")
+
+
+def quotient(x: Number, y: Number) -> Number:
+    """The quotient of integers, toward zero."""
+    return (x - np.fmod(x, y)) // y
+
+
+def floor_quotient(x: Number, y: Number) -> Number:
+    """The quotient of integers, toward negative infinity."""
+    return x // y
+
+
+def ceiling_quotient(x: Number, y: Number) -> Number:
+    """The quotient of integers, toward positive infinity."""
+    whole = x // y
+    return whole + (np.fmod(x, y) != 0).astype(whole.dtype)
+
+
+def signed_division(function: Function) -> ValueMaker:
+    """A division; by zero, and of the least number by -1, it is undefined."""
+
+    def make(op: Operation) -> Function:
+        element = element_of_result(op)
+        least = -(1 << (element.bits - 1))
+
+        def run(x: Number, y: Number) -> Number:
+            x, y = element.signed(x), element.signed(y)
+            require_divisor(y)
+            if np.any((y == -1) & (x == least)):
+                raise UndefinedBehavior(f"division of {least} by -1")
+            return element.wrapped(function(x, y))
+
+        return run
+
+    return make
+
+
+def unsigned_division(function: Function) -> ValueMaker:
+    """A division of unsigned integers; by zero it is undefined."""
+
+    def run(x: Number, y: Number) -> Number:
+        require_divisor(y)
+        return function(x, y)
+
+    return of_unsigned(run)
+
+
+def extended_product(is_signed: bool) -> ValueMaker:
+    """The low and the high half of a product."""
+
+    def make(op: Operation) -> Function:
+        element = element_of_result(op)
+        read = element.signed if is_signed else element.unsigned
+
+        def run(x: Number, y: Number) -> list[Number]:
+            x, y = read(x), read(y)
+            low = element.wrapped(x * y)
+            if element.bits == 64:
+                high = high_product(x, y)
+            else:
+                wide = np.dtype(np.int64 if is_signed else np.uint64)
+                high = x.astype(wide) * y.astype(wide) >> wide.type(element.bits)
+            return [low, element.wrapped(high)]
+
+        return run
+
+    return make
+
+
+def extended_sum(op: arith.AddUIExtendedOp) -> Function:
+    """A sum of unsigned integers, and whether it overflows."""
+    element = element_of_result(op)
+
+    def run(x: Number, y: Number) -> list[Number]:
+        total = element.wrapped(element.signed(x) + element.signed(y))
+        return [total, element.unsigned(total) < element.unsigned(x)]
+
+    return run
+
+
+RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def compare_integers(op: arith.CmpiOp) -> Function:
+    """A comparison of signed or unsigned integers."""
+    predicate = CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    element = element_of(op.lhs.type)
+    relation = RELATIONS[predicate[-2:]]
+    if predicate in ("eq", "ne") or (element.is_whole and predicate[0] == "s"):
+        return relation
+    read = element.unsigned if predicate[0] == "u" else element.signed
+    return lambda x, y: relation(read(x), read(y))
+
+
+# Floats
+
+
+def floating(function: Function) -> ValueMaker:
+    """A function of floats; those that numpy cannot compute with go through f32."""
+    evaluate = in_compute_type(function)
+
+    def make(op: Operation) -> Function:
+        return function if element_of_result(op).dtype.itemsize >= 4 else evaluate
+
+    return make
+
+
+def not_a_number(x: Number) -> Number:
+    """Where x is NaN, of any float type."""
+    return x != x
+
+
+def maximum_number(x: Number, y: Number) -> Number:
+    """The larger number; the other one of a NaN."""
+    return np.where(np.isnan(x), y, np.where(np.isnan(y), x, maximum(x, y)))
+
+
+def minimum_number(x: Number, y: Number) -> Number:
+    """The smaller number; the other one of a NaN."""
+    return np.where(np.isnan(x), y, np.where(np.isnan(y), x, minimum(x, y)))
+
+
+def compare_floats(op: arith.CmpfOp) -> Function:
+    """A comparison that says for NaN what its predicate's first letter says."""
+    predicate = CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if predicate in ("true", "false"):
+        return lambda x, y: np.full(np.broadcast(x, y).shape, predicate == "true")
+    if predicate == "ord":
+        return lambda x, y: ~(not_a_number(x) | not_a_number(y))
+    if predicate == "uno":
+        return lambda x, y: not_a_number(x) | not_a_number(y)
+    relation = RELATIONS[predicate[1:]]
+    is_ordered = predicate[0] == "o"
+    if is_ordered != (predicate[1:] == "ne"):
+        # What IEEE's relation says of NaN already.
+        return relation
+    if is_ordered:
+        return lambda x, y: relation(x, y) & ~(not_a_number(x) | not_a_number(y))
+    return lambda x, y: relation(x, y) | not_a_number(x) | not_a_number(y)
+
+
+# Conversions
+
+
+def extend_signed(op: Operation) -> Function:
+    """To more bits of the same signed number."""
+    source, target = element_of(op.operands[0].type), element_of_result(op)
+    return lambda x: target.wrapped(source.signed(x))
+
+
+def extend_unsigned(op: Operation) -> Function:
+    """To more bits of the same unsigned number."""
+    source, target = element_of(op.operands[0].type), element_of_result(op)
+    return lambda x: target.wrapped(source.unsigned(x))
+
+
+def truncate_float(op: Operation) -> Function:
+    """To a float of fewer bits, rounded once."""
+    dtype = element_of_result(op).dtype
+    return lambda x: rounded(x, dtype)
+
+
+def extend_float(op: Operation) -> Function:
+    """To a float of more bits."""
+    dtype = element_of_result(op).dtype
+    return lambda x: x.astype(dtype)
+
+
+def to_integer(is_signed: bool) -> ValueMaker:
+    """Toward zero; out of range and of NaN there is no value, unless the operation saturates."""
+
+    def make(op: Operation) -> Function:
+        element = element_of_result(op)
+        low = -(1 << (element.bits - 1)) if is_signed else 0
+        high = low + (1 << element.bits)
+        dtype = np.dtype(f"{'i' if is_signed else 'u'}{element.dtype.itemsize}")
+        saturates = SATURATING in op.attributes
+
+        def run(x: Number) -> Number:
+            if saturates and element.is_whole:
+                return float_to_integer(x, dtype).view(element.dtype)
+            whole = np.trunc(x.astype(np.float64))
+            inside = (whole >= float(low)) & (whole < float(high))
+            if saturates:
+                limited = np.clip(np.where(whole != whole, 0.0, whole), float(low), float(high - 1))
+                return element.wrapped(limited.astype(np.int64))
+            if not np.all(inside):
+                raise UndefinedBehavior(
+                    f"{np.asarray(x)[~np.asarray(inside)].ravel()[0]} is no integer of "
+                    f"{element.bits} bits{'' if is_signed else ' without sign'}"
+                )
+            return element.wrapped(whole.astype(dtype))
+
+        return run
+
+    return make
+
+
+def from_integer(is_signed: bool) -> ValueMaker:
+    """The nearest float."""
+
+    def make(op: Operation) -> Function:
+        source, dtype = element_of(op.operands[0].type), element_of_result(op).dtype
+        read = source.signed if is_signed else source.unsigned
+        return lambda x: integer_to_float(read(x), dtype)
+
+    return make
+
+
+def bitcast(op: Operation) -> Function:
+    """The same bits as another type of as many."""
+    source, target = element_of(op.operands[0].type), element_of_result(op)
+    if target.dtype.kind == "b" or source.dtype.kind == "b":
+        return lambda x: target.wrapped(source.unsigned(x)) if source != target else x
+
+    def run(x: Number) -> Number:
+        bits = x.view(target.dtype)
+        if target.is_integer:
+            return target.wrapped(bits)
+        # A float of 4 bits is a byte whose other bits are 0.
+        return source.unsigned(x).view(target.dtype) if source.is_integer else bits
+
+    return run
+
+
+def choose(condition: Number, x: Number, y: Number) -> Number:
+    """x where the condition holds, else y."""
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, x, y)
+    return x if condition else y
+
+
+def select(op: arith.SelectOp) -> Function:
+    """One of two values; one condition may be for all elements of a vector."""
+    own_axes = is_shaped(op.result.type) and not is_shaped(op.cond.type)
+    if not own_axes:
+        return choose
+
+    def run(condition: Number, x: Number, y: Number) -> Number:
+        if isinstance(condition, np.ndarray) and is_vector(op.result.type):
+            return np.where(condition[..., None], x, y)
+        return choose(condition, x, y)
+
+    return run
+
+
+def is_shaped(type_: object) -> bool:
+    """Whether values of a type have elements."""
+    return isinstance(type_, VectorType | TensorType)
+
+
+VALUES: dict[str, ValueMaker] = {
+    "arith.constant": constant,
+    "arith.addi": integer(operator.add),
+    "arith.subi": integer(operator.sub),
+    "arith.muli": integer(operator.mul),
+    "arith.addui_extended": extended_sum,
+    "arith.mului_extended": extended_product(is_signed=False),
+    "arith.mulsi_extended": extended_product(is_signed=True),
+    "arith.andi": integer(operator.and_),
+    "arith.ori": integer(operator.or_),
+    "arith.xori": integer(operator.xor),
+    "arith.maxsi": integer(np.maximum),
+    "arith.minsi": integer(np.minimum),
+    "arith.maxui": of_unsigned(np.maximum),
+    "arith.minui": of_unsigned(np.minimum),
+    "arith.divsi": signed_division(quotient),
+    "arith.remsi": signed_division(np.fmod),
+    "arith.floordivsi": signed_division(floor_quotient),
+    "arith.ceildivsi": signed_division(ceiling_quotient),
+    "arith.divui": unsigned_division(floor_quotient),
+    "arith.remui": unsigned_division(np.fmod),
+    "arith.ceildivui": unsigned_division(ceiling_quotient),
+    "arith.shli": shift(operator.lshift, is_signed=False),
+    "arith.shrui": shift(operator.rshift, is_signed=False),
+    "arith.shrsi": shift(operator.rshift, is_signed=True),
+    "arith.cmpi": compare_integers,
+    "arith.addf": floating(operator.add),
+    "arith.subf": floating(operator.sub),
+    "arith.mulf": floating(operator.mul),
+    "arith.divf": floating(np.divide),
+    "arith.remf": floating(np.fmod),
+    "arith.maximumf": floating(maximum),
+    "arith.minimumf": floating(minimum),
+    "arith.maxnumf": floating(maximum_number),
+    "arith.minnumf": floating(minimum_number),
+    "arith.negf": lambda _op: operator.neg,
+    "arith.cmpf": compare_floats,
+    "arith.select": select,
+    "arith.bitcast": bitcast,
+    "arith.extf": extend_float,
+    "arith.truncf": truncate_float,
+    "arith.extsi": extend_signed,
+    "arith.extui": extend_unsigned,
+    "arith.trunci": extend_signed,
+    "arith.index_cast": extend_signed,
+    "arith.index_castui": extend_unsigned,
+    "arith.fptosi": to_integer(is_signed=True),
+    "arith.fptoui": to_integer(is_signed=False),
+    "arith.sitofp": from_integer(is_signed=True),
+    "arith.uitofp": from_integer(is_signed=False),
+}
+
+ARITH = Dialect(VALUES, {})

@@ -1,0 +1,13 @@
+"""What goes wrong while a program below the xla level runs."""
+
+from __future__ import annotations
+
+from xla_dialect.diagnostics import XlaError
+
+
+class UndefinedBehavior(XlaError):
+    """An operation whose result its dialect leaves undefined: out of bounds, a division by zero."""
+
+
+class IterationLimitReached(XlaError):
+    """A loop that runs more often than its caller allows."""

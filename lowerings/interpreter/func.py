@@ -1,0 +1,111 @@
+"""`func`: calls. A kernel's arguments must not overlap where it writes one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import func, memref, vector
+from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Operation, SSAValue
+
+from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.machine import (
+    Dialect,
+    Frame,
+    FrameFunction,
+    Machine,
+    StructuredMaker,
+    Translator,
+)
+from lowerings.interpreter.memory import Memref
+from lowerings.targets.llvm.func import KERNEL
+from lowerings.vector_extension import ScatterOp
+from xla_dialect.diagnostics import XlaError
+
+
+_VIEWS = (
+    memref.SubviewOp,
+    memref.ViewOp,
+    memref.CastOp,
+    memref.ReinterpretCastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.AssumeAlignmentOp,
+)
+"""Operations whose result is memory of their first operand."""
+
+
+def call(translator: Translator, op: func.CallOp) -> FrameFunction:
+    """Calls a function of the module."""
+    machine = translator.machine
+    name = op.callee.string_value()
+    callee = machine.functions.get(name)
+    if callee is None:
+        raise XlaError(f"there is no function @{name}")
+    written = sorted(written_arguments(machine, callee)) if KERNEL in callee.attributes else []
+
+    def run(_frame: Frame, *values: Any) -> Any:
+        for number in written:
+            _require_disjoint(values, number, name)
+        results = machine.function(name).call(values)
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+def _require_disjoint(values: Sequence[Any], written: int, name: str) -> None:
+    target = values[written]
+    for number, other in enumerate(values):
+        if number != written and isinstance(other, Memref) and target.overlaps(other):
+            raise UndefinedBehavior(
+                f"@{name} writes argument {written}, which overlaps argument {number}"
+            )
+
+
+def written_arguments(machine: Machine, function: func.FuncOp) -> set[int]:
+    """The numbers of the arguments whose memory a function writes."""
+    arguments: dict[SSAValue, int] = {
+        argument: number for number, argument in enumerate(function.body.block.args)
+    }
+    return {
+        arguments[root]
+        for op in function.body.walk()
+        for root in map(root_of, written_operands(machine, op))
+        if root in arguments
+    }
+
+
+def written_operands(machine: Machine, op: Operation) -> Sequence[SSAValue]:
+    """The memrefs that an operation itself writes."""
+    match op:
+        case LinalgStructuredOperation():
+            return [value for value in op.outputs if isinstance(value.type, MemRefType)]
+        case memref.CopyOp():
+            return [op.destination]
+        case memref.StoreOp():
+            return [op.memref]
+        case vector.StoreOp() | vector.MaskedStoreOp() | ScatterOp():
+            return [op.base]
+        case vector.TransferWriteOp():
+            return [op.source]
+        case func.CallOp():
+            callee = machine.functions.get(op.callee.string_value())
+            if callee is None or not callee.body.blocks:
+                return []
+            return [op.operands[number] for number in written_arguments(machine, callee)]
+        case _:
+            return []
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The memref that a view is a view of."""
+    while isinstance(value.owner, _VIEWS):
+        value = value.owner.operands[0]
+    return value
+
+
+STRUCTURED: dict[str, StructuredMaker] = {"func.call": call}
+
+FUNC = Dialect({}, STRUCTURED, frozenset({"func.return"}))

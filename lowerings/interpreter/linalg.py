@@ -1,0 +1,348 @@
+"""
+`linalg`: structured operations. Their parallel loops are carried out all at once, as operations of
+arrays; their reduction loops one after the other, in row-major order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import linalg
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.ir import Block, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
+
+from lowerings.interpreter.elements import Element, Number, element_of, require_inside
+from lowerings.interpreter.errors import UndefinedBehavior
+from lowerings.interpreter.machine import (
+    Code,
+    Dialect,
+    Frame,
+    FrameFunction,
+    StructuredMaker,
+    Translator,
+    single_block,
+)
+from lowerings.interpreter.memory import Memref
+from lowerings.interpreter.memref import named
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array
+
+SCALAR_POINT_LIMIT = 1 << 22
+"""How many points of an iteration space are carried out one by one, where they have to be."""
+
+_BINARY: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
+    AffineBinaryOpKind.Add: lambda x, y: x + y,
+    AffineBinaryOpKind.Mul: lambda x, y: x * y,
+    AffineBinaryOpKind.FloorDiv: lambda x, y: x // y,
+    AffineBinaryOpKind.CeilDiv: lambda x, y: -(-x // y),
+    AffineBinaryOpKind.Mod: lambda x, y: x % y,
+}
+
+
+def evaluate(expression: AffineExpr, positions: Sequence[Number]) -> Number:
+    """An affine expression of numbers or arrays; raises XlaError for symbols."""
+    match expression:
+        case AffineDimExpr():
+            return positions[expression.position]
+        case AffineConstantExpr():
+            return expression.value
+        case AffineBinaryOpExpr():
+            lhs, rhs = (evaluate(each, positions) for each in (expression.lhs, expression.rhs))
+            return _BINARY[expression.kind](lhs, rhs)
+        case _:
+            raise XlaError(f"{expression} is no expression of the loops")
+
+
+class Access:
+    """
+    How an operand is read at a step of the reduction loops: for all points of the parallel loops
+    at once, with an axis for each of them, of size 1 where the operand does not depend on it.
+    """
+
+    def __init__(self, map_: AffineMap, parallel: Sequence[int], what: str):
+        self.map = map_
+        self.what = what
+        self.parallel = {dimension: axis for axis, dimension in enumerate(parallel)}
+        """The axis of each parallel loop."""
+        dimensions = [e.position for e in map_.results if isinstance(e, AffineDimExpr)]
+        self.is_plain = len(set(dimensions)) == len(dimensions) and all(
+            isinstance(e, AffineDimExpr | AffineConstantExpr) for e in map_.results
+        )
+        """Whether every index is one loop's own, or known."""
+        self._loops: list[int | None] = [
+            e.position if isinstance(e, AffineDimExpr) else None for e in map_.results
+        ]
+        axes = [self.parallel[d] for d in dimensions if d in self.parallel]
+        self._order = sorted(range(len(axes)), key=axes.__getitem__)
+        present = set(axes)
+        self._spread: Any = (
+            *(slice(None) if axis in present else None for axis in range(len(parallel))),
+            ...,
+        )
+
+    def part(self, array: Array, positions: Sequence[Number]) -> Array:
+        """A view of the elements, of a plain access."""
+        index = tuple(
+            slice(None)
+            if loop in self.parallel
+            else (positions[loop] if loop is not None else evaluate(expression, positions))
+            for loop, expression in zip(self._loops, self.map.results, strict=True)
+        )
+        require_inside(
+            [0 if isinstance(i, slice) else i for i in index],
+            [1 if isinstance(i, slice) else n for i, n in zip(index, array.shape, strict=True)],
+            self.what,
+        )
+        # With an ellipsis this is a view also where every loop has one index.
+        return array[(*index, ...)].transpose(self._order)[self._spread]
+
+    def indices(self, array: Array, positions: Sequence[Number]) -> tuple[Number, ...]:
+        """The indices of the elements, inside of the array."""
+        found = tuple(evaluate(e, positions) for e in self.map.results)
+        require_inside(found, array.shape, self.what)
+        return found
+
+    def read(self, array: Array, positions: Sequence[Number]) -> Number:
+        """The elements; raises UndefinedBehavior outside."""
+        if self.is_plain:
+            part = self.part(array, positions)
+            return part if part.ndim else part[()]
+        return array[self.indices(array, positions)]
+
+    def write(self, array: Array, positions: Sequence[Number], value: Number) -> None:
+        """Writes the elements; raises UndefinedBehavior outside."""
+        if self.is_plain:
+            self.part(array, positions)[...] = value
+        else:
+            array[self.indices(array, positions)] = value
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A structured operation, ready to be carried out."""
+
+    accesses: tuple[Access, ...]
+    elements: tuple[Element, ...]
+    kinds: tuple[bool, ...]
+    """For each loop, whether it is carried out at once."""
+    code: Code
+    dimensions: tuple[int, ...]
+    """The slots of the loop indices."""
+    input_count: int
+    is_scalar: bool
+    """Whether the body has operations that see one point only."""
+
+    def sizes(self, arrays: Sequence[Array]) -> list[int]:
+        """The sizes of the loops: of the dimensions of operands that one loop indexes alone."""
+        found: list[int | None] = [None] * len(self.kinds)
+        for access, array in zip(self.accesses, arrays, strict=True):
+            for expression, size in zip(access.map.results, array.shape, strict=True):
+                if isinstance(expression, AffineDimExpr):
+                    known = found[expression.position]
+                    if known is not None and known != size:
+                        raise UndefinedBehavior(
+                            f"loop {expression.position} has {known} or {size} iterations"
+                        )
+                    found[expression.position] = size
+        if None in found:
+            raise XlaError(f"no operand says how long loop {found.index(None)} is")
+        return [size for size in found if size is not None]
+
+    def positions(self, sizes: Sequence[int]) -> Iterator[list[Number]]:
+        """The loop indices at each step: arrays for the loops that are carried out at once."""
+        parallel = [d for d, kind in enumerate(self.kinds) if kind]
+        reduction = [d for d, kind in enumerate(self.kinds) if not kind]
+        positions: list[Number] = [None] * len(sizes)
+        for axis, dimension in enumerate(parallel):
+            shape = [-1 if other == axis else 1 for other in range(len(parallel))]
+            positions[dimension] = np.arange(sizes[dimension]).reshape(shape)
+        for place in itertools.product(*(range(sizes[d]) for d in reduction)):
+            for dimension, index in zip(reduction, place, strict=True):
+                positions[dimension] = np.int64(index)
+            yield positions
+
+    def run(self, frame: Frame, arrays: Sequence[Array], outputs: list[Array]) -> None:
+        """Carries out all points; `outputs` are read and written."""
+        sizes = self.sizes([*arrays, *outputs])
+        if 0 in sizes:
+            return
+        if self.is_scalar and math.prod(sizes) > SCALAR_POINT_LIMIT:
+            raise XlaError(f"{sizes} points one by one are too many")
+        operands = [*arrays, *outputs]
+        written = self.accesses[self.input_count :]
+        for positions in self.positions(sizes):
+            for slot, position in zip(self.dimensions, positions, strict=True):
+                frame[slot] = position
+            values = [
+                element.loaded(access.read(array, positions))
+                for access, element, array in zip(
+                    self.accesses, self.elements, operands, strict=True
+                )
+            ]
+            found = self.code.run(frame, values)
+            if len(outputs) > 1:
+                # What is passed on from one output to another must not change when that is written.
+                found = [np.array(value) for value in found]
+            for access, element, output, value in zip(
+                written, self.elements[self.input_count :], outputs, found, strict=True
+            ):
+                access.write(output, positions, element.stored(value))
+
+
+def _is_vectorizable(translator: Translator, block: Block) -> bool:
+    return all(op.name in translator.machine.values or not op.regions for op in block.walk())
+
+
+def _loops(op: LinalgStructuredOperation) -> tuple[list[AffineMap], list[bool]]:
+    """The maps of the operands, and for each loop whether it is parallel."""
+    maps = [attribute.data for attribute in op.get_indexing_maps()]
+    kinds = [each.data is IteratorType.PARALLEL for each in op.get_iterator_types()]
+    return maps, kinds
+
+
+def structured(translator: Translator, op: Any) -> FrameFunction:
+    """A structured operation with a body."""
+    maps, kinds = _loops(op)
+    return _nest(translator, op, [*op.inputs, *op.outputs], maps, kinds, len(op.inputs))
+
+
+def reduce(translator: Translator, op: linalg.ReduceOp) -> FrameFunction:
+    """Dimensions of an array folded."""
+    rank = op.input.type.get_num_dims()
+    reduced = op.dimensions.get_values()
+    kinds = [dimension not in reduced for dimension in range(rank)]
+    kept = [AffineExpr.dimension(d) for d in range(rank) if kinds[d]]
+    maps = [AffineMap.identity(rank), AffineMap(rank, 0, tuple(kept))]
+    return _nest(translator, op, [op.input, op.init], maps, kinds, 1)
+
+
+def broadcast(translator: Translator, op: linalg.BroadcastOp) -> FrameFunction:
+    """An array repeated along new dimensions."""
+    rank = op.init.type.get_num_dims()
+    added = op.dimensions.get_values()
+    kept = [AffineExpr.dimension(d) for d in range(rank) if d not in added]
+    maps = [AffineMap(rank, 0, tuple(kept)), AffineMap.identity(rank)]
+    return _nest(translator, op, [op.input, op.init], maps, [True] * rank, 1)
+
+
+def _nest(
+    translator: Translator,
+    op: Any,
+    operands: Sequence[SSAValue],
+    maps: Sequence[AffineMap],
+    parallel: Sequence[bool],
+    input_count: int,
+) -> FrameFunction:
+    block = single_block(op.regions[0])
+    is_scalar = not _is_vectorizable(translator, block)
+    kinds = [kind and not is_scalar for kind in parallel]
+    dimensions = tuple(translator.new_slot() for _ in kinds)
+    translator.dimensions.append(dimensions)
+    code = translator.block(block)
+    translator.dimensions.pop()
+    at_once = [d for d, kind in enumerate(kinds) if kind]
+    nest = Nest(
+        tuple(Access(m, at_once, named(o)) for m, o in zip(maps, operands, strict=True)),
+        tuple(element_of(operand.type) for operand in operands),
+        tuple(kinds),
+        code,
+        dimensions,
+        input_count,
+        is_scalar,
+    )
+    captured = _captured(block)
+    slots = translator.slots(captured)
+
+    def run(frame: Frame, *values: Any) -> Any:
+        inputs, targets = values[:input_count], values[input_count:]
+        arrays = [_stored_array(v, e) for v, e in zip(inputs, nest.elements, strict=False)]
+        memrefs = [target for target in targets if isinstance(target, Memref)]
+        _require_disjoint(memrefs, [*inputs, *(frame[slot] for slot in slots)])
+        outputs = [
+            target.array if isinstance(target, Memref) else np.array(element.stored(target))
+            for target, element in zip(targets, nest.elements[input_count:], strict=True)
+        ]
+        nest.run(frame, arrays, outputs)
+        if memrefs:
+            return []
+        results = [e.loaded(o) for o, e in zip(outputs, nest.elements[input_count:], strict=True)]
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+def _stored_array(value: Any, element: Element) -> Array:
+    """An input as memory holds it."""
+    return value.array if isinstance(value, Memref) else np.asarray(element.stored(value))
+
+
+def _captured(block: Block) -> list[SSAValue]:
+    """The memrefs that a body loads from."""
+    return [op.operands[0] for op in block.walk() if op.name == "memref.load"]
+
+
+def _require_disjoint(written: Sequence[Memref], others: Sequence[Any]) -> None:
+    for number, target in enumerate(written):
+        for other in (*written[number + 1 :], *others):
+            if isinstance(other, Memref) and target.overlaps(other):
+                raise UndefinedBehavior("an operand that is written overlaps another one")
+
+
+def index(translator: Translator, op: linalg.ops.IndexOp) -> FrameFunction:
+    """The index of a loop."""
+    slot = translator.dimensions[-1][op.dim.value.data]
+    return lambda frame: frame[slot]
+
+
+def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
+    """One number everywhere."""
+    elements = [element_of(value.type) for value in op.outputs]
+
+    def run(_frame: Frame, *operands: Any) -> Any:
+        values, targets = operands[: len(op.inputs)], operands[len(op.inputs) :]
+        results: list[Array] = []
+        for value, target, element in zip(values, targets, elements, strict=True):
+            if isinstance(target, Memref):
+                target.write(value)
+            else:
+                results.append(np.full(target.shape, value, element.dtype))
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+STRUCTURED: dict[str, StructuredMaker] = {
+    "linalg.add": structured,
+    "linalg.broadcast": broadcast,
+    "linalg.copy": structured,
+    "linalg.exp": structured,
+    "linalg.fill": fill,
+    "linalg.generic": structured,
+    "linalg.index": index,
+    "linalg.log": structured,
+    "linalg.matmul": structured,
+    "linalg.max": structured,
+    "linalg.min": structured,
+    "linalg.mul": structured,
+    "linalg.reduce": reduce,
+    "linalg.select": structured,
+    "linalg.sqrt": structured,
+    "linalg.sub": structured,
+    "linalg.transpose": structured,
+}
+
+LINALG = Dialect({}, STRUCTURED, frozenset({"linalg.yield"}))

@@ -1,0 +1,237 @@
+"""
+The interpreter itself: functions become lists of steps, which run on lists of values.
+
+A step is one operation. The modules of this folder, named after the dialects, say for each
+operation by name what its step does: `VALUES` for operations that see their operands only,
+`STRUCTURED` for those that run regions or know the program around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.memref import GlobalOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.interpreter.errors import IterationLimitReached
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.reference.interpreter import OperationError, located_error
+from xla_dialect.reference.literal import MEMORY_LIMIT, Array, MemoryLimitError
+
+Frame: TypeAlias = list[Any]
+"""The values of one call of a function, by the numbers of their slots."""
+
+Function: TypeAlias = Callable[..., Any]
+"""From operands to the result; to a sequence of results if there are several, or none."""
+
+FrameFunction: TypeAlias = Callable[..., Any]
+"""The same, with the frame as its first argument."""
+
+ValueMaker: TypeAlias = Callable[[Any], Function]
+StructuredMaker: TypeAlias = "Callable[[Translator, Any], FrameFunction]"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What the operations of a dialect do, by name."""
+
+    values: Mapping[str, ValueMaker]
+    structured: Mapping[str, StructuredMaker]
+    terminators: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation, ready to be carried out."""
+
+    function: Function
+    takes_frame: bool
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    op: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A block: the slots of its arguments, its steps, the slots of what it passes on."""
+
+    arguments: tuple[int, ...]
+    steps: tuple[Step, ...]
+    yielded: tuple[int, ...]
+
+    def run(self, frame: Frame, values: Sequence[Any] = ()) -> list[Any]:
+        """
+        Runs the block with values for its arguments; returns the operands of its terminator.
+
+        Raises LocatedError or OperationError, naming the operation that failed.
+        """
+        for slot, value in zip(self.arguments, values, strict=True):
+            frame[slot] = value
+        step: Step | None = None
+        try:
+            for step in self.steps:
+                operands = [frame[slot] for slot in step.operands]
+                found = (
+                    step.function(frame, *operands)
+                    if step.takes_frame
+                    else step.function(*operands)
+                )
+                results = step.results
+                if len(results) == 1:
+                    frame[results[0]] = found
+                elif results:
+                    for slot, value in zip(results, found, strict=True):
+                        frame[slot] = value
+        except (LocatedError, OperationError, IterationLimitReached):
+            raise
+        except MemoryError as error:
+            assert step is not None
+            raise located_error(step.op, "there is not enough memory") from error
+        except XlaError as error:
+            assert step is not None
+            raise located_error(step.op, str(error)) from error
+        return [frame[slot] for slot in self.yielded]
+
+
+class Translator:
+    """Makes the code of one function."""
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+        self.count = 0
+        self.dimensions: list[tuple[int, ...]] = []
+        """Of the enclosing structured operations of linalg, the slots of their loop indices."""
+        self._slots: dict[SSAValue, int] = {}
+
+    def new_slot(self) -> int:
+        """A slot for a value without a name."""
+        self.count += 1
+        return self.count - 1
+
+    def slot(self, value: SSAValue) -> int:
+        """The slot of a value."""
+        found = self._slots.get(value)
+        if found is None:
+            found = self._slots[value] = self.new_slot()
+        return found
+
+    def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
+        """The slots of values."""
+        return tuple(map(self.slot, values))
+
+    def block(self, block: Block) -> Code:
+        """The code of a block; raises LocatedError for an operation that is not known."""
+        arguments = self.slots(block.args)
+        steps: list[Step] = []
+        yielded: tuple[int, ...] = ()
+        for op in block.ops:
+            if op.name in self.machine.terminators:
+                yielded = self.slots(op.operands)
+            else:
+                steps.append(self._step(op))
+        return Code(arguments, tuple(steps), yielded)
+
+    def _step(self, op: Operation) -> Step:
+        machine = self.machine
+        value_maker = machine.values.get(op.name)
+        try:
+            if value_maker is not None:
+                function = value_maker(op)
+            elif op.name in machine.structured:
+                function = machine.structured[op.name](self, op)
+            else:
+                raise XlaError("the interpreter does not know this operation")
+        except (LocatedError, OperationError):
+            raise
+        except XlaError as error:
+            raise located_error(op, str(error)) from error
+        takes_frame = value_maker is None
+        return Step(function, takes_frame, self.slots(op.operands), self.slots(op.results), op)
+
+
+@dataclass
+class FunctionCode:
+    """A function, ready to be called."""
+
+    op: FuncOp
+    code: Code
+    slot_count: int
+
+    def call(self, values: Sequence[Any]) -> list[Any]:
+        """Runs the function."""
+        return self.code.run([None] * self.slot_count, values)
+
+
+class Machine:
+    """Runs the functions of one module, which must not change meanwhile."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        dialects: Sequence[Dialect],
+        *,
+        seed: int = 0,
+        iteration_limit: int | None = None,
+        memory_limit: int = MEMORY_LIMIT,
+    ):
+        """
+        `seed`: of the arbitrary bytes in memory that nothing was written to. `iteration_limit`: how
+        often a `scf.while` may go round. `memory_limit`: bytes of the largest array.
+        """
+        self.module = module
+        self.iteration_limit = iteration_limit
+        self.memory_limit = memory_limit
+        self.values = {name: maker for d in dialects for name, maker in d.values.items()}
+        self.structured = {name: maker for d in dialects for name, maker in d.structured.items()}
+        self.terminators = frozenset(name for d in dialects for name in d.terminators)
+        self._generator = np.random.default_rng(seed)
+        self._codes: dict[str, FunctionCode] = {}
+
+    @cached_property
+    def functions(self) -> dict[str, FuncOp]:
+        """The functions by name."""
+        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, FuncOp)}
+
+    @cached_property
+    def globals(self) -> dict[str, GlobalOp]:
+        """The constants in memory by name."""
+        return {op.sym_name.data: op for op in self.module.ops if isinstance(op, GlobalOp)}
+
+    def function(self, name: str) -> FunctionCode:
+        """The code of a function; raises XlaError if there is none."""
+        found = self._codes.get(name)
+        if found is None:
+            op = self.functions.get(name)
+            if op is None or not op.body.blocks:
+                raise XlaError(f"function @{name} is not defined in this module")
+            if len(op.body.blocks) != 1:
+                raise XlaError(f"function @{name} has several blocks; only structured control flow")
+            translator = Translator(self)
+            code = translator.block(op.body.block)
+            found = self._codes[name] = FunctionCode(op, code, translator.count)
+        return found
+
+    def call(self, name: str, values: Sequence[Any]) -> list[Any]:
+        """The results of a function; raises XlaError, with the operation that failed."""
+        with np.errstate(all="ignore"):
+            try:
+                return self.function(name).call(values)
+            except RecursionError:
+                raise XlaError(f"@{name} nests too deeply; is there a recursion?") from None
+
+    def arbitrary_bytes(self, size: int) -> Array:
+        """New memory that holds anything; raises MemoryLimitError."""
+        if size > self.memory_limit:
+            raise MemoryLimitError(f"{size} bytes, the limit is {self.memory_limit} bytes")
+        return np.frombuffer(bytearray(self._generator.bytes(size)), np.uint8)
+
+
+def single_block(region: Any) -> Block:
+    """The block of a region of a structured operation."""
+    return cast(Block, region.block)

@@ -1,0 +1,215 @@
+"""Memory and views of it: a memref is a numpy array over the bytes of its allocation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    MemRefType,
+    NoneAttr,
+    ShapedType,
+    StridedLayoutAttr,
+)
+from xdsl.ir import Attribute
+
+from lowerings.interpreter.elements import Element, Number, element_of, require_inside
+from lowerings.interpreter.errors import UndefinedBehavior
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.layout_functions import row_major_strides
+from xla_dialect.reference.literal import Array
+
+_EXACT_OVERLAP_WORK = 1 << 14
+"""How long to look for a common element of two views whose extents overlap."""
+
+
+class Memref:
+    """
+    A view of memory.
+
+    `array` is a numpy view of the elements as memory holds them, so it shares memory with all other
+    views of the same allocation. numpy refuses a view that reaches beyond it.
+    """
+
+    __slots__ = ("array", "base", "element", "memory", "start", "strides")
+
+    def __init__(
+        self,
+        memory: Array,
+        base: int,
+        start: int,
+        element: Element,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+    ):
+        """
+        `memory`: the bytes of the allocation. `base`: where offsets count from, and `start`: where
+        the first element lies, in bytes from the start of the allocation. `strides` count elements.
+
+        Raises UndefinedBehavior for a view that reaches beyond the allocation.
+        """
+        self.memory = memory
+        self.base = base
+        self.start = start
+        self.element = element
+        self.strides = tuple(strides)
+        self.array = _view(memory, start, element, sizes, self.strides)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the dimensions."""
+        return self.array.shape
+
+    @property
+    def offset(self) -> int:
+        """Elements from where offsets count from to the first one."""
+        return (self.start - self.base) // self.element.storage.itemsize
+
+    def view(self, start: int, sizes: Sequence[int], strides: Sequence[int]) -> Memref:
+        """Another view of the same elements, `start` counting elements from the first of this."""
+        size = self.element.storage.itemsize
+        return Memref(
+            self.memory, self.base, self.start + start * size, self.element, sizes, strides
+        )
+
+    def load(self, indices: Sequence[Number], what: str) -> Number:
+        """The number at an index; raises UndefinedBehavior outside."""
+        require_inside(indices, self.array.shape, what)
+        return self.element.loaded(self.array[tuple(indices)])
+
+    def store(self, value: Number, indices: Sequence[Number], what: str) -> None:
+        """Writes one number; raises UndefinedBehavior outside."""
+        require_inside(indices, self.array.shape, what)
+        self.array[tuple(indices)] = self.element.stored(value)
+
+    def read(self) -> Array:
+        """All elements as numbers: a copy, for what follows may write this memory."""
+        return np.array(self.element.loaded(self.array))
+
+    def write(self, values: Number) -> None:
+        """Writes all elements."""
+        self.array[...] = self.element.stored(np.asarray(values))
+
+    def overlaps(self, other: Memref) -> bool:
+        """Whether a byte belongs to elements of both."""
+        if self.memory is not other.memory:
+            return False
+        try:
+            return np.shares_memory(self.array, other.array, max_work=_EXACT_OVERLAP_WORK)
+        except (np.exceptions.TooHardError, OverflowError):
+            return False
+
+    def is_same(self, other: Memref) -> bool:
+        """Whether both have the same elements at the same indices."""
+        return (
+            self.memory is other.memory
+            and self.start == other.start
+            and self.strides == other.strides
+            and self.sizes == other.sizes
+        )
+
+    def __str__(self) -> str:
+        return f"a memref of sizes {list(self.sizes)}, strides {list(self.strides)}"
+
+
+def _view(
+    memory: Array, start: int, element: Element, sizes: Sequence[int], strides: Sequence[int]
+) -> Array:
+    size = element.storage.itemsize
+    if 0 in sizes:
+        return np.empty(sizes, element.storage)
+    try:
+        return np.ndarray(sizes, element.storage, memory, start, [s * size for s in strides])
+    except (ValueError, TypeError) as error:
+        raise UndefinedBehavior(
+            f"a view of sizes {list(sizes)} and strides {list(strides)} at byte {start} reaches "
+            f"beyond its allocation of {memory.size} bytes"
+        ) from error
+
+
+def dense(memory: Array, element: Element, sizes: Sequence[int], start: int = 0) -> Memref:
+    """The row-major array at a byte of an allocation, which offsets count from."""
+    return Memref(memory, start, start, element, sizes, row_major_strides(tuple(sizes)))
+
+
+def byte_count(element: Element, sizes: Sequence[int]) -> int:
+    """Bytes of a dense array; raises XlaError for negative sizes."""
+    if any(size < 0 for size in sizes):
+        raise UndefinedBehavior(f"an array of sizes {list(sizes)}")
+    return math.prod(sizes) * element.storage.itemsize
+
+
+def layout_of(type_: Attribute) -> tuple[tuple[int | None, ...], int | None]:
+    """The strides and the offset that a memref type states; None where it leaves one open."""
+    memref = cast("MemRefType[Attribute]", type_)
+    layout = memref.layout
+    if isinstance(layout, StridedLayoutAttr):
+        return tuple(layout.get_strides()), layout.get_offset()
+    if not isinstance(layout, NoneAttr):
+        raise XlaError(f"only strided layouts are interpreted, not {type_}")
+    sizes = memref.get_shape()
+    if DYNAMIC_INDEX not in sizes:
+        return row_major_strides(sizes), 0
+    strides: list[int | None] = [1]
+    for size in reversed(sizes[1:]):
+        last = strides[-1]
+        strides.append(None if last is None or size == DYNAMIC_INDEX else last * size)
+    return tuple(reversed(strides)), 0
+
+
+def argument(array: Array, type_: Attribute, layout: StridedLayoutAttr | None = None) -> Memref:
+    """
+    The view of a memref's, a tensor's or a scalar's type on an array as it lies in memory.
+
+    `layout`: the strides of a tensor, if it is not row-major. Raises XlaError for unknown sizes.
+    """
+    element = element_of(type_)
+    memory = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if not isinstance(type_, ShapedType):
+        return dense(memory, element, ())
+    sizes = type_.get_shape()
+    strides: Sequence[int | None] = row_major_strides(sizes)
+    if layout is not None:
+        strides = tuple(layout.get_strides())
+    elif isinstance(type_, MemRefType):
+        strides, _ = layout_of(cast(Attribute, type_))
+    if None in strides or DYNAMIC_INDEX in sizes:
+        raise XlaError(f"an entry takes arrays of known sizes, not {type_}")
+    return Memref(memory, 0, 0, element, sizes, cast("Sequence[int]", strides))
+
+
+class TypedView:
+    """Checks that views are what the type of a value says; made once for each operation."""
+
+    def __init__(self, type_: Attribute):
+        """Raises XlaError for a type that is not interpreted."""
+        self.type = cast("MemRefType[Attribute]", type_)
+        self.element = element_of(type_)
+        self.strides, self.offset = layout_of(type_)
+        self.sizes = tuple(
+            None if size == DYNAMIC_INDEX else size for size in self.type.get_shape()
+        )
+        self.known_sizes: tuple[int, ...] | None = (
+            None if None in self.sizes else cast("tuple[int, ...]", self.sizes)
+        )
+
+    def checked(self, view: Memref) -> Memref:
+        """The view; raises UndefinedBehavior where its type states something else."""
+        stated: list[tuple[str, tuple[Any, ...], tuple[int, ...]]] = [
+            ("sizes", self.sizes, view.sizes)
+        ]
+        if 0 not in view.sizes:
+            # The stride of a dimension of size 1 is never used.
+            used = [d for d, size in enumerate(view.sizes) if size != 1]
+            strides = tuple(self.strides[d] for d in used), tuple(view.strides[d] for d in used)
+            stated.append(("strides", *strides))
+            stated.append(("offset", (self.offset,), (view.offset,)))
+        for what, numbers, found in stated:
+            if any(n is not None and n != m for n, m in zip(numbers, found, strict=True)):
+                raise UndefinedBehavior(
+                    f"the result has {what} {list(found)}, its type is {self.type}"
+                )
+        return view

@@ -1,0 +1,243 @@
+"""Modules of the tensors, buffers and loops levels as programs: numpy arrays in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    StridedLayoutAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
+from lowerings.execution.arrays import ArgumentError, from_argument
+from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.interpreter.arith import ARITH
+from lowerings.interpreter.complex import COMPLEX
+from lowerings.interpreter.elements import Element, element_of
+from lowerings.interpreter.func import FUNC, written_arguments
+from lowerings.interpreter.linalg import LINALG
+from lowerings.interpreter.machine import Dialect, Machine
+from lowerings.interpreter.math import MATH
+from lowerings.interpreter.memory import Memref, argument, dense
+from lowerings.interpreter.memref import MEMREF
+from lowerings.interpreter.scf import SCF
+from lowerings.interpreter.tensor import TENSOR
+from lowerings.interpreter.vector import VECTOR
+from lowerings.memory_order import BUFFER_LAYOUT
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array, DType
+from xla_dialect.types import array
+
+DIALECTS: tuple[Dialect, ...] = (
+    ARITH,
+    COMPLEX,
+    FUNC,
+    LINALG,
+    MATH,
+    MEMREF,
+    SCF,
+    TENSOR,
+    VECTOR,
+)
+"""What the interpreter knows."""
+
+
+class MachineOptions(TypedDict, total=False):
+    """What a run may be told; everything has a default."""
+
+    seed: int
+    """Of the arbitrary bytes in memory that nothing was written to."""
+    iteration_limit: int | None
+    """How often a `scf.while` may go round; by default there is no limit."""
+    memory_limit: int
+    """Bytes of the largest array."""
+
+
+def make_machine(module: ModuleOp, **options: Unpack[MachineOptions]) -> Machine:
+    """The interpreter of a module, which must not change while it is used."""
+    return Machine(module, DIALECTS, **options)
+
+
+def level_of(module: ModuleOp) -> str:
+    """
+    `tensors`, `buffers` or `loops`: the lowest level that the operations of a module are of.
+
+    `xla` for a module with operations that the interpreter does not know and the reference does.
+    """
+    names = {op.name for op in module.walk()}
+    dialects = {name.partition(".")[0] for name in names}
+    if dialects & {"xla", "check", "interpreter"}:
+        return "xla"
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if not any(
+        isinstance(type_, MemRefType) for op in functions for type_ in op.function_type.inputs
+    ) and not dialects & {"memref", "vector"}:
+        return "tensors"
+    return "buffers" if "linalg" in dialects else "loops"
+
+
+class InterpretedProgram:
+    """A function of a module below the xla level, called with one array per parameter."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        entry: str = "main",
+        signature: Signature | None = None,
+        **options: Unpack[MachineOptions],
+    ):
+        """
+        `signature`: the arrays as they lie in memory, if the caller knows; else what the types of
+        the function say, where integers are signed and what a buffers level writes are results.
+
+        Raises XlaError for functions whose arguments are no arrays.
+        """
+        self._machine = make_machine(module, **options)
+        self._entry = entry
+        function = self._machine.functions.get(entry)
+        if function is None or not function.body.blocks:
+            raise XlaError(f"there is no function @{entry}")
+        self._types: list[Attribute] = list(function.function_type.inputs)
+        self._has_memory = any(isinstance(type_, MemRefType) for type_ in self._types)
+        arena = function.attributes.get(ARENA_ATTRIBUTE)
+        self._arena: int | None = None
+        if isinstance(arena, IntegerAttr):
+            self._types.pop()
+            self._arena = cast("IntegerAttr[Any]", arena).value.data
+        self.signature = signature or _signature(self._machine, function, self._types)
+        count = len(self.signature.parameters)
+        self._result_types = (
+            self._types[count:] if self._has_memory else list(function.function_type.outputs)
+        )
+        del self._types[count:]
+        self._layouts = _layouts(function.arg_attrs, len(self._types))
+        self._result_layouts = (
+            _layouts(None, len(self._result_types))
+            if self._has_memory
+            else _layouts(function.res_attrs, len(self._result_types))
+        )
+        if len(self._result_types) != len(self.signature.results):
+            raise XlaError(
+                f"@{entry} has {len(self._result_types)} results, the signature is {self.signature}"
+            )
+
+    def __call__(self, *arrays: object) -> tuple[Array, ...]:
+        """
+        Runs the program; raises XlaError, with the operation, where its behaviour is undefined.
+
+        Arguments are checked as by `Executable`.
+        """
+        signature = self.signature
+        if len(arrays) != len(signature.parameters):
+            raise ArgumentError(
+                f"{signature.name}: expected {len(signature.parameters)} arrays, found "
+                f"{len(arrays)}; the signature is {signature}"
+            )
+        brought = [from_argument(a, signature, number) for number, a in enumerate(arrays)]
+        arguments = [
+            argument(_as_stored(each, element_of(type_)), type_, layout)
+            for each, type_, layout in zip(brought, self._types, self._layouts, strict=True)
+        ]
+        results = [
+            argument(self._machine.arbitrary_bytes(spec.byte_size), type_, layout)
+            for spec, type_, layout in zip(
+                signature.results, self._result_types, self._result_layouts, strict=True
+            )
+        ]
+        (self._run_on_memory if self._has_memory else self._run_on_tensors)(arguments, results)
+        return tuple(
+            _as_numbers(
+                result.memory.view(result.element.storage), result.element, spec.dtype
+            ).reshape(spec.shape)
+            for result, spec in zip(results, signature.results, strict=True)
+        )
+
+    def _run_on_tensors(self, arguments: Sequence[Memref], results: Sequence[Memref]) -> None:
+        values = [
+            each.read() if isinstance(type_, TensorType) else each.read()[()]
+            for type_, each in zip(self._types, arguments, strict=True)
+        ]
+        found = self._machine.call(self._entry, values)
+        for result, value in zip(results, found, strict=True):
+            result.write(value)
+
+    def _run_on_memory(self, arguments: Sequence[Memref], results: Sequence[Memref]) -> None:
+        values = [*arguments, *results]
+        if self._arena is not None:
+            arena = self._machine.arbitrary_bytes(self._arena)
+            values.append(dense(arena, _BYTE, (self._arena,)))
+        self._machine.call(self._entry, values)
+
+
+_BYTE = element_of(IntegerType(8))
+
+
+def _layouts(attributes: Any, count: int) -> list[StridedLayoutAttr | None]:
+    """The strides in memory that attributes give to parameters or results of tensor types."""
+    if attributes is None or not count:
+        return [None] * count
+    found = [each.data.get(BUFFER_LAYOUT) for each in attributes.data[:count]]
+    return [each if isinstance(each, StridedLayoutAttr) else None for each in found]
+
+
+def _as_stored(values: Array, element: Element) -> Array:
+    """An argument as memory holds it: unsigned integers are bits, booleans and `i4` bytes."""
+    stored = np.array(values, order="C").view(element.storage)
+    if element.is_integer and not element.is_whole and element.dtype.kind != "b":
+        return element.stored(stored)
+    return stored
+
+
+def _as_numbers(stored: Array, element: Element, dtype: DType) -> Array:
+    """What memory holds as an array of the signature's dtype."""
+    if element.dtype.kind == "b":
+        return (stored != 0).view(dtype)
+    if element.is_integer and not element.is_whole:
+        # ml_dtypes keeps the sign of a narrow integer above its bits.
+        signed = element.wrapped(stored)
+        is_unsigned = dtype.name.startswith("u")
+        return (element.unsigned(signed) if is_unsigned else signed).view(dtype)
+    return stored.view(dtype)
+
+
+def _signature(machine: Machine, function: FuncOp, types: Sequence[Attribute]) -> Signature:
+    """What the types of a function say; memrefs from the first that is written on are results."""
+    name = function.sym_name.data
+    outputs: Sequence[Attribute] = tuple(function.function_type.outputs)
+    count = len(types)
+    if any(isinstance(type_, MemRefType) for type_ in types):
+        written = written_arguments(machine, function)
+        count = min((n for n in written if n < len(types)), default=count)
+        outputs = types[count:]
+    hints = [argument_.name_hint for argument_ in function.body.block.args]
+    parameters = (
+        _spec(type_, f"@{name}: parameter {number}", hints[number])
+        for number, type_ in enumerate(types[:count])
+    )
+    results = (_spec(type_, f"@{name}: result {number}") for number, type_ in enumerate(outputs))
+    return Signature(tuple(parameters), tuple(results), name)
+
+
+def _spec(type_: Attribute, place: str, name: str | None = None) -> ArraySpec:
+    if isinstance(type_, TensorType | MemRefType):
+        shaped = cast("TensorType[Attribute] | MemRefType[Attribute]", type_)
+        sizes, scalar = shaped.get_shape(), shaped.element_type
+    else:
+        sizes, scalar = (), type_
+    if any(size < 0 for size in sizes):
+        raise XlaError(f"{place}: {type_} has sizes that are not known")
+    try:
+        spec = ArraySpec(array(scalar, sizes), name)
+        _ = spec.dtype
+    except XlaError as error:
+        raise XlaError(f"{place}: {type_} cannot be passed as an array") from error
+    return spec

@@ -1,0 +1,125 @@
+"""`scf`: loops and branches, in order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import scf
+
+from lowerings.interpreter.elements import Number
+from lowerings.interpreter.errors import IterationLimitReached, UndefinedBehavior
+from lowerings.interpreter.machine import (
+    Code,
+    Dialect,
+    Frame,
+    FrameFunction,
+    StructuredMaker,
+    Translator,
+    single_block,
+)
+
+
+def _results(values: Sequence[Any]) -> Any:
+    """Results as a step has them: the only one itself."""
+    return values[0] if len(values) == 1 else values
+
+
+def _range(lower: Number, upper: Number, step: Number) -> range:
+    if step <= 0:
+        raise UndefinedBehavior(f"the step must be positive, found {step}")
+    return range(int(lower), int(upper), int(step))
+
+
+def loop(translator: Translator, op: scf.ForOp) -> FrameFunction:
+    """A counted loop."""
+    code = translator.block(single_block(op.body))
+
+    def run(frame: Frame, lower: Number, upper: Number, step: Number, *carried: Any) -> Any:
+        kind = type(lower)
+        values: Sequence[Any] = carried
+        for index in _range(lower, upper, step):
+            values = code.run(frame, (kind(index), *values))
+        return _results(values)
+
+    return run
+
+
+def while_loop(translator: Translator, op: scf.WhileOp) -> FrameFunction:
+    """A loop that ends when its condition says so; raises IterationLimitReached."""
+    before = translator.block(single_block(op.before_region))
+    after = translator.block(single_block(op.after_region))
+    limit = translator.machine.iteration_limit
+
+    def run(frame: Frame, *carried: Any) -> Any:
+        values: Sequence[Any] = carried
+        for count in itertools.count():
+            if limit is not None and count > limit:
+                raise IterationLimitReached(f"a loop runs more than {limit} times")
+            condition, *passed = before.run(frame, values)
+            if not condition:
+                return _results(passed)
+            values = after.run(frame, passed)
+        raise AssertionError("counting ends")
+
+    return run
+
+
+def branch(translator: Translator, op: scf.IfOp) -> FrameFunction:
+    """One of two regions."""
+    then, otherwise = (
+        translator.block(single_block(region)) if region.blocks else None
+        for region in (op.true_region, op.false_region)
+    )
+
+    def run(frame: Frame, condition: Number) -> Any:
+        taken = then if condition else otherwise
+        return None if taken is None else _results(taken.run(frame))
+
+    return run
+
+
+def index_switch(translator: Translator, op: scf.IndexSwitchOp) -> FrameFunction:
+    """The region of a number, or the default."""
+    cases = {
+        int(case): translator.block(single_block(region))
+        for case, region in zip(op.cases.get_values(), op.case_regions, strict=True)
+    }
+    default = translator.block(single_block(op.default_region))
+    return lambda frame, index: _results(cases.get(int(index), default).run(frame))
+
+
+def parallel(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
+    """Loops in each other, in order; what their iterations reduce is folded in that order."""
+    block = single_block(op.body)
+    code = translator.block(block)
+    reductions: list[Code] = []
+    if isinstance(block.last_op, scf.ReduceOp):
+        reductions = [translator.block(single_block(r)) for r in block.last_op.reductions]
+    rank = len(op.lowerBound)
+
+    def run(frame: Frame, *operands: Any) -> Any:
+        bounds = zip(*(operands[k * rank : (k + 1) * rank] for k in range(3)), strict=True)
+        totals = list(operands[3 * rank :])
+        for place in itertools.product(*(_range(*each) for each in bounds)):
+            found = code.run(frame, [np.int64(index) for index in place])
+            for number, (reduction, value) in enumerate(zip(reductions, found, strict=True)):
+                (totals[number],) = reduction.run(frame, (totals[number], value))
+        return _results(totals)
+
+    return run
+
+
+STRUCTURED: dict[str, StructuredMaker] = {
+    "scf.for": loop,
+    "scf.if": branch,
+    "scf.index_switch": index_switch,
+    "scf.parallel": parallel,
+    "scf.while": while_loop,
+}
+
+SCF = Dialect(
+    {}, STRUCTURED, frozenset({"scf.condition", "scf.reduce", "scf.reduce.return", "scf.yield"})
+)

@@ -1,0 +1,380 @@
+"""`vector`: vectors of one dimension, the last axis of their arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType, VectorType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr
+
+from lowerings.interpreter.arith import maximum_number, minimum_number
+from lowerings.interpreter.elements import Element, Number, element_of, is_vector, require_inside
+from lowerings.interpreter.machine import Dialect, Function, ValueMaker
+from lowerings.interpreter.memory import Memref
+from lowerings.interpreter.memref import named
+from lowerings.interpreter.multiply_add import multiply_add
+from lowerings.vector_extension import GatherOp, ScatterOp, StepOp
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.elementwise_binary import maximum, minimum
+
+
+def lanes_of(value: SSAValue) -> int:
+    """The number of lanes of a vector; raises XlaError if it has several dimensions."""
+    type_ = value.type
+    if not isinstance(type_, VectorType) or type_.get_num_dims() != 1:
+        raise XlaError(f"only vectors of one dimension are interpreted, not {type_}")
+    if type_.get_num_scalable_dims():
+        raise XlaError(f"scalable vectors are not interpreted: {type_}")
+    return type_.get_shape()[0]
+
+
+def lane_axis(number: Number) -> Number:
+    """A number for each lane of a vector, all the same."""
+    return number[..., None] if isinstance(number, np.ndarray) else number
+
+
+# Memory
+
+
+def _places(indices: Sequence[Number], distances: Number) -> tuple[Number, ...]:
+    """The indices of each lane: the last one moves by the distances."""
+    *outer, last = indices
+    return (*(lane_axis(index) for index in outer), lane_axis(last) + distances)
+
+
+def load(op: vector.LoadOp) -> Function:
+    """Neighbours along the last dimension."""
+    count, what = lanes_of(op.result), named(op.base)
+    lanes = np.arange(count)
+
+    def run(source: Memref, *indices: Number) -> Number:
+        if not indices:
+            require_inside((0,), (1,), what, count)
+            return source.element.loaded(source.array.reshape(1).copy())
+        require_inside(indices, source.array.shape, what, count)
+        if any(isinstance(index, np.ndarray) for index in indices):
+            return source.element.loaded(source.array[_places(indices, lanes)])
+        *outer, last = indices
+        return source.element.loaded(source.array[(*outer, slice(last, last + count))].copy())
+
+    return run
+
+
+def store(op: vector.StoreOp) -> Function:
+    """Writes neighbours along the last dimension."""
+    count, what = lanes_of(op.vector), named(op.base)
+    lanes = np.arange(count)
+
+    def run(values: Number, target: Memref, *indices: Number) -> None:
+        stored = target.element.stored(values)
+        if not indices:
+            require_inside((0,), (1,), what, count)
+            target.array[...] = stored[..., 0]
+            return
+        require_inside(indices, target.array.shape, what, count)
+        if any(isinstance(index, np.ndarray) for index in indices):
+            target.array[_places(indices, lanes)] = stored
+            return
+        *outer, last = indices
+        target.array[(*outer, slice(last, last + count))] = stored
+
+    return run
+
+
+def _masked_places(
+    memory: Memref, indices: Sequence[Number], distances: Number, mask: Number, what: str
+) -> tuple[Number, ...]:
+    """The indices of the lanes that the mask leaves, which must be inside; others are at 0."""
+    places = _places(indices, distances)
+    if memory.array.size == 0:
+        if np.any(mask):
+            require_inside([np.int64(0)] * len(indices), memory.sizes, what)
+        return places
+    kept = tuple(np.where(mask, place, 0) for place in places)
+    require_inside(kept, memory.array.shape, what)
+    return kept
+
+
+def masked_read(
+    source: Memref,
+    indices: Sequence[Number],
+    distances: Number,
+    mask: Number,
+    otherwise: Number,
+    what: str,
+) -> Number:
+    """What the lanes of a mask read, and what the others are."""
+    if not np.any(mask):
+        return np.array(otherwise)
+    places = _masked_places(source, indices, distances, mask, what)
+    return np.where(mask, source.element.loaded(source.array[places]), otherwise)
+
+
+def masked_write(
+    values: Number,
+    target: Memref,
+    indices: Sequence[Number],
+    distances: Number,
+    mask: Number,
+    what: str,
+) -> None:
+    """Writes the lanes of a mask, the last one where several write the same element."""
+    if not np.any(mask):
+        return
+    places = np.broadcast_arrays(
+        *_masked_places(target, indices, distances, mask, what), np.asarray(mask), values
+    )
+    kept = places[-2]
+    target.array[tuple(place[kept] for place in places[:-2])] = target.element.stored(
+        places[-1][kept]
+    )
+
+
+def masked_load(op: vector.MaskedLoadOp) -> Function:
+    """Neighbours along the last dimension, where a mask says so."""
+    what, lanes = named(op.base), np.arange(lanes_of(op.result))
+
+    def run(source: Memref, *rest: Number) -> Number:
+        *indices, mask, otherwise = rest
+        return masked_read(source, indices, lanes, mask, otherwise, what)
+
+    return run
+
+
+def masked_store(op: vector.MaskedStoreOp) -> Function:
+    """Writes neighbours along the last dimension, where a mask says so."""
+    what, lanes = named(op.base), np.arange(lanes_of(op.value_to_store))
+
+    def run(target: Memref, *rest: Number) -> None:
+        *indices, mask, values = rest
+        masked_write(values, target, indices, lanes, mask, what)
+
+    return run
+
+
+def gather(op: GatherOp) -> Function:
+    """Elements at distances from an index along the last dimension."""
+    what = named(op.base)
+
+    def run(source: Memref, *rest: Number) -> Number:
+        *indices, distances, mask, otherwise = rest
+        return masked_read(source, indices, distances, mask, otherwise, what)
+
+    return run
+
+
+def scatter(op: ScatterOp) -> Function:
+    """Writes elements at distances from an index along the last dimension."""
+    what = named(op.base)
+
+    def run(target: Memref, *rest: Number) -> None:
+        *indices, distances, mask, values = rest
+        masked_write(values, target, indices, distances, mask, what)
+
+    return run
+
+
+# Lanes
+
+
+def step(op: StepOp) -> Function:
+    """0, 1, 2, ..."""
+    values = np.arange(lanes_of(op.result), dtype=np.int64)
+    return lambda: values
+
+
+def create_mask(op: vector.CreateMaskOp) -> Function:
+    """The first lanes on."""
+    lanes = np.arange(lanes_of(op.results[0]))
+    return lambda count: lanes < lane_axis(count)
+
+
+def broadcast(op: vector.BroadcastOp) -> Function:
+    """A number in every lane."""
+    count = lanes_of(op.results[0])
+    if is_vector(op.source.type):
+        return lambda values: np.broadcast_to(values, (*values.shape[:-1], count))
+
+    def run(number: Number) -> Number:
+        return np.repeat(np.asarray(number)[..., None], count, axis=-1)
+
+    return run
+
+
+def _position(op: vector.ExtractOp | vector.InsertOp, dynamic: Sequence[Number]) -> Number:
+    (static,) = op.static_position.get_values()
+    return dynamic[0] if static == DYNAMIC_INDEX else static
+
+
+def extract(op: vector.ExtractOp) -> Function:
+    """The number in a lane."""
+    count = lanes_of(op.vector)
+
+    def run(values: Number, *dynamic: Number) -> Number:
+        position = _position(op, dynamic)
+        require_inside((position,), (count,), "a vector")
+        if isinstance(position, np.ndarray):
+            return np.take_along_axis(values, position[..., None], axis=-1)[..., 0]
+        return values[..., position]
+
+    return run
+
+
+def insert(op: vector.InsertOp) -> Function:
+    """The vector with the number in a lane replaced."""
+    count = lanes_of(op.dest)
+    lanes = np.arange(count)
+
+    def run(number: Number, values: Number, *dynamic: Number) -> Number:
+        position = _position(op, dynamic)
+        require_inside((position,), (count,), "a vector")
+        return np.where(lanes == lane_axis(position), lane_axis(number), values)
+
+    return run
+
+
+def shuffle(op: vector.ShuffleOp) -> Function:
+    """Lanes of two vectors, by number; -1 is a lane of any content."""
+    lanes_of(op.v1)
+    chosen = np.array([max(int(lane), 0) for lane in op.mask.get_values()])
+
+    def run(first: Number, second: Number) -> Number:
+        axes = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+        both = [np.broadcast_to(v, (*axes, v.shape[-1])) for v in (first, second)]
+        return np.concatenate(both, axis=-1)[..., chosen]
+
+    return run
+
+
+def bitcast(op: vector.BitcastOp) -> Function:
+    """The same bits as elements of another width."""
+    source, target = element_of(op.source.type), element_of(op.result.type)
+    if not (source.is_whole and target.is_whole):
+        raise XlaError(f"the bits of {op.source.type} as {op.result.type} are not interpreted")
+    return lambda values: np.ascontiguousarray(values).view(target.dtype)
+
+
+# Reductions
+
+_KINDS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "mul": operator.mul,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "minsi": np.minimum,
+    "maxsi": np.maximum,
+    "minui": np.minimum,
+    "maxui": np.maximum,
+    "minimumf": minimum,
+    "maximumf": maximum,
+    "minnumf": minimum_number,
+    "maxnumf": maximum_number,
+}
+
+
+def reduction(op: vector.ReductionOp) -> Function:
+    """All lanes folded, one after the other, onto the accumulator if there is one."""
+    kind, element = str(op.kind.data), element_of(op.vector.type)
+    count, combine = lanes_of(op.vector), _KINDS[kind]
+    read, write = _representation(kind, element)
+
+    def run(values: Number, *accumulator: Number) -> Number:
+        lanes = read(values)
+        total = read(accumulator[0]) if accumulator else lanes[..., 0]
+        for lane in range(0 if accumulator else 1, count):
+            total = combine(total, lanes[..., lane])
+        return write(total)
+
+    return run
+
+
+def _representation(kind: str, element: Element) -> tuple[Function, Function]:
+    """How numbers are read before they are folded, and what the total becomes."""
+    if not element.is_integer:
+        if element.dtype.itemsize >= 4:
+            return (lambda x: x), (lambda x: x)
+        return (lambda x: x.astype(np.float32)), (lambda x: x.astype(element.dtype))
+    return (element.unsigned if kind.endswith("ui") else element.signed), element.wrapped
+
+
+def fma(_op: vector.FMAOp) -> Function:
+    """The product and the sum, rounded once."""
+    return multiply_add
+
+
+# Transfers
+
+
+def _transfer(op: vector.TransferReadOp | vector.TransferWriteOp) -> bool:
+    """Whether the transfer stays inside; raises XlaError where it permutes."""
+    rank = cast("MemRefType[Any] | TensorType[Any]", op.source.type).get_num_dims()
+    permutation = op.permutation_map.data
+    if permutation.results != (AffineDimExpr(rank - 1),):
+        raise XlaError(f"only transfers along the last dimension, not {permutation}")
+    if not isinstance(op.source.type, MemRefType):
+        raise XlaError(f"only transfers from and to memory, not {op.source.type}")
+    (in_bounds,) = op.in_bounds.data
+    return bool(in_bounds.value.data)
+
+
+def _transfer_mask(
+    memory: Memref, indices: Sequence[Number], lanes: Number, inside: bool, mask: Sequence[Number]
+) -> Number:
+    found = np.ones(lanes.shape, np.bool_) if not mask else mask[0]
+    return found if inside else found & (lane_axis(indices[-1]) + lanes < memory.sizes[-1])
+
+
+def transfer_read(op: vector.TransferReadOp) -> Function:
+    """Neighbours along the last dimension; padding for what lies outside."""
+    inside, what, rank = _transfer(op), named(op.source), len(op.indices)
+    lanes = np.arange(lanes_of(op.result))
+
+    def run(source: Memref, *rest: Number) -> Number:
+        indices, padding, mask = rest[:rank], rest[rank], rest[rank + 1 :]
+        kept = _transfer_mask(source, indices, lanes, inside, mask)
+        otherwise = np.broadcast_to(lane_axis(padding), np.shape(kept))
+        return masked_read(source, indices, lanes, kept, otherwise, what)
+
+    return run
+
+
+def transfer_write(op: vector.TransferWriteOp) -> Function:
+    """Writes neighbours along the last dimension, but for what lies outside."""
+    inside, what, rank = _transfer(op), named(op.source), len(op.indices)
+    lanes = np.arange(lanes_of(op.vector))
+
+    def run(values: Number, target: Memref, *rest: Number) -> None:
+        indices, mask = rest[:rank], rest[rank:]
+        kept = _transfer_mask(target, indices, lanes, inside, mask)
+        masked_write(values, target, indices, lanes, kept, what)
+
+    return run
+
+
+VALUES: dict[str, ValueMaker] = {
+    "vector.bitcast": bitcast,
+    "vector.broadcast": broadcast,
+    "vector.create_mask": create_mask,
+    "vector.extract": extract,
+    "vector.fma": fma,
+    "vector.gather": gather,
+    "vector.insert": insert,
+    "vector.load": load,
+    "vector.maskedload": masked_load,
+    "vector.maskedstore": masked_store,
+    "vector.reduction": reduction,
+    "vector.scatter": scatter,
+    "vector.shuffle": shuffle,
+    "vector.step": step,
+    "vector.store": store,
+    "vector.transfer_read": transfer_read,
+    "vector.transfer_write": transfer_write,
+}
+
+VECTOR = Dialect(VALUES, {})
