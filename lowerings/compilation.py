@@ -109,8 +109,9 @@ def compile(
 
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
-    interpreter runs the program: `tensors` (by default), `buffers` or `loops`. Raises XlaError for a
-    program that cannot be read, breaks a rule, or cannot be compiled.
+    interpreter runs the program: `tensors` (by default), `buffers` or `loops`.
+
+    Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
     module = load_program(text_or_path, input_format)
     return compile_module(module, backend=backend, num_threads=num_threads, level=level)

@@ -12,9 +12,16 @@ from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPER
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Operation
 
-from lowerings.interpreter.elements import Element, Number, constant_value, element_of, is_vector
+from lowerings.interpreter.elements import (
+    Element,
+    Number,
+    constant_value,
+    element_of,
+    is_vector,
+    where,
+)
 from lowerings.interpreter.errors import UndefinedBehavior
-from lowerings.interpreter.machine import Dialect, Function, ValueMaker
+from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one, of_two
 from lowerings.targets.llvm.arith import SATURATING
 from xla_dialect.reference.conversion import float_to_integer, integer_to_float
 from xla_dialect.reference.elementwise_binary import maximum, minimum
@@ -34,6 +41,31 @@ def constant(op: arith.ConstantOp) -> Function:
 
 
 # Integers
+
+
+def bit_and(x: Number, y: Number) -> Number:
+    """Bits of both."""
+    return x & y
+
+
+def bit_or(x: Number, y: Number) -> Number:
+    """Bits of either."""
+    return x | y
+
+
+def bit_xor(x: Number, y: Number) -> Number:
+    """Bits of one."""
+    return x ^ y
+
+
+def left_shift(x: Number, y: Number) -> Number:
+    """Bits moved up."""
+    return x << y
+
+
+def right_shift(x: Number, y: Number) -> Number:
+    """Bits moved down; the sign of signed numbers comes after them."""
+    return x >> y
 
 
 def integer(function: Function) -> ValueMaker:
@@ -184,7 +216,7 @@ def compare_integers(op: arith.CmpiOp) -> Function:
     if predicate in ("eq", "ne") or (element.is_whole and predicate[0] == "s"):
         return relation
     read = element.unsigned if predicate[0] == "u" else element.signed
-    return lambda x, y: relation(read(x), read(y))
+    return of_two(lambda x, y: relation(read(x), read(y)))
 
 
 # Floats
@@ -207,31 +239,31 @@ def not_a_number(x: Number) -> Number:
 
 def maximum_number(x: Number, y: Number) -> Number:
     """The larger number; the other one of a NaN."""
-    return np.where(np.isnan(x), y, np.where(np.isnan(y), x, maximum(x, y)))
+    return where(np.isnan(x), y, where(np.isnan(y), x, maximum(x, y)))
 
 
 def minimum_number(x: Number, y: Number) -> Number:
     """The smaller number; the other one of a NaN."""
-    return np.where(np.isnan(x), y, np.where(np.isnan(y), x, minimum(x, y)))
+    return where(np.isnan(x), y, where(np.isnan(y), x, minimum(x, y)))
 
 
 def compare_floats(op: arith.CmpfOp) -> Function:
     """A comparison that says for NaN what its predicate's first letter says."""
     predicate = CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     if predicate in ("true", "false"):
-        return lambda x, y: np.full(np.broadcast(x, y).shape, predicate == "true")
+        return of_two(lambda x, y: np.full(np.broadcast(x, y).shape, predicate == "true"))
     if predicate == "ord":
-        return lambda x, y: ~(not_a_number(x) | not_a_number(y))
+        return of_two(lambda x, y: ~(not_a_number(x) | not_a_number(y)))
     if predicate == "uno":
-        return lambda x, y: not_a_number(x) | not_a_number(y)
+        return of_two(lambda x, y: not_a_number(x) | not_a_number(y))
     relation = RELATIONS[predicate[1:]]
     is_ordered = predicate[0] == "o"
     if is_ordered != (predicate[1:] == "ne"):
         # What IEEE's relation says of NaN already.
         return relation
     if is_ordered:
-        return lambda x, y: relation(x, y) & ~(not_a_number(x) | not_a_number(y))
-    return lambda x, y: relation(x, y) | not_a_number(x) | not_a_number(y)
+        return of_two(lambda x, y: relation(x, y) & ~(not_a_number(x) | not_a_number(y)))
+    return of_two(lambda x, y: relation(x, y) | not_a_number(x) | not_a_number(y))
 
 
 # Conversions
@@ -240,25 +272,25 @@ def compare_floats(op: arith.CmpfOp) -> Function:
 def extend_signed(op: Operation) -> Function:
     """To more bits of the same signed number."""
     source, target = element_of(op.operands[0].type), element_of_result(op)
-    return lambda x: target.wrapped(source.signed(x))
+    return of_one(lambda x: target.wrapped(source.signed(x)))
 
 
 def extend_unsigned(op: Operation) -> Function:
     """To more bits of the same unsigned number."""
     source, target = element_of(op.operands[0].type), element_of_result(op)
-    return lambda x: target.wrapped(source.unsigned(x))
+    return of_one(lambda x: target.wrapped(source.unsigned(x)))
 
 
 def truncate_float(op: Operation) -> Function:
     """To a float of fewer bits, rounded once."""
     dtype = element_of_result(op).dtype
-    return lambda x: rounded(x, dtype)
+    return of_one(lambda x: rounded(x, dtype))
 
 
 def extend_float(op: Operation) -> Function:
     """To a float of more bits."""
     dtype = element_of_result(op).dtype
-    return lambda x: x.astype(dtype)
+    return of_one(lambda x: x.astype(dtype))
 
 
 def to_integer(is_signed: bool) -> ValueMaker:
@@ -277,7 +309,7 @@ def to_integer(is_signed: bool) -> ValueMaker:
             whole = np.trunc(x.astype(np.float64))
             inside = (whole >= float(low)) & (whole < float(high))
             if saturates:
-                limited = np.clip(np.where(whole != whole, 0.0, whole), float(low), float(high - 1))
+                limited = np.clip(where(whole != whole, 0.0, whole), float(low), float(high - 1))
                 return element.wrapped(limited.astype(np.int64))
             if not np.all(inside):
                 raise UndefinedBehavior(
@@ -297,7 +329,7 @@ def from_integer(is_signed: bool) -> ValueMaker:
     def make(op: Operation) -> Function:
         source, dtype = element_of(op.operands[0].type), element_of_result(op).dtype
         read = source.signed if is_signed else source.unsigned
-        return lambda x: integer_to_float(read(x), dtype)
+        return of_one(lambda x: integer_to_float(read(x), dtype))
 
     return make
 
@@ -306,7 +338,7 @@ def bitcast(op: Operation) -> Function:
     """The same bits as another type of as many."""
     source, target = element_of(op.operands[0].type), element_of_result(op)
     if target.dtype.kind == "b" or source.dtype.kind == "b":
-        return lambda x: target.wrapped(source.unsigned(x)) if source != target else x
+        return of_one(lambda x: target.wrapped(source.unsigned(x)) if source != target else x)
 
     def run(x: Number) -> Number:
         bits = x.view(target.dtype)
@@ -319,9 +351,9 @@ def bitcast(op: Operation) -> Function:
 
 
 def choose(condition: Number, x: Number, y: Number) -> Number:
-    """x where the condition holds, else y."""
+    """The first where the condition holds, else y."""
     if isinstance(condition, np.ndarray):
-        return np.where(condition, x, y)
+        return where(condition, x, y)
     return x if condition else y
 
 
@@ -332,8 +364,8 @@ def select(op: arith.SelectOp) -> Function:
         return choose
 
     def run(condition: Number, x: Number, y: Number) -> Number:
-        if isinstance(condition, np.ndarray) and is_vector(op.result.type):
-            return np.where(condition[..., None], x, y)
+        if np.ndim(condition) and is_vector(op.result.type):
+            return where(condition[..., None], x, y)
         return choose(condition, x, y)
 
     return run
@@ -352,9 +384,9 @@ VALUES: dict[str, ValueMaker] = {
     "arith.addui_extended": extended_sum,
     "arith.mului_extended": extended_product(is_signed=False),
     "arith.mulsi_extended": extended_product(is_signed=True),
-    "arith.andi": integer(operator.and_),
-    "arith.ori": integer(operator.or_),
-    "arith.xori": integer(operator.xor),
+    "arith.andi": integer(bit_and),
+    "arith.ori": integer(bit_or),
+    "arith.xori": integer(bit_xor),
     "arith.maxsi": integer(np.maximum),
     "arith.minsi": integer(np.minimum),
     "arith.maxui": of_unsigned(np.maximum),
@@ -366,9 +398,9 @@ VALUES: dict[str, ValueMaker] = {
     "arith.divui": unsigned_division(floor_quotient),
     "arith.remui": unsigned_division(np.fmod),
     "arith.ceildivui": unsigned_division(ceiling_quotient),
-    "arith.shli": shift(operator.lshift, is_signed=False),
-    "arith.shrui": shift(operator.rshift, is_signed=False),
-    "arith.shrsi": shift(operator.rshift, is_signed=True),
+    "arith.shli": shift(left_shift, is_signed=False),
+    "arith.shrui": shift(right_shift, is_signed=False),
+    "arith.shrsi": shift(right_shift, is_signed=True),
     "arith.cmpi": compare_integers,
     "arith.addf": floating(operator.add),
     "arith.subf": floating(operator.sub),

@@ -112,6 +112,11 @@ def element_of(type_: Attribute) -> Element:
     return Element(dtype, dtype, 8 * dtype.itemsize)
 
 
+def where(condition: Number, x: Number, y: Number) -> Number:
+    """The first where the condition holds, else y, of any dtype."""
+    return cast(Any, np.where)(condition, x, y)
+
+
 def is_vector(type_: Attribute) -> bool:
     """Whether values of a type have axes of their own."""
     return isinstance(type_, VectorType)
@@ -167,10 +172,10 @@ def require_inside(
     """
     for axis, (index, size) in enumerate(zip(indices, sizes, strict=True)):
         last = index if axis + 1 < len(sizes) else index + (lanes - 1)
-        if isinstance(index, np.ndarray):
-            wrong: Any = (index < 0) | (last >= size)
+        if np.ndim(index):
+            wrong = (index < 0) | (last >= size)
             if np.any(wrong):
-                raise _outside(int(np.asarray(index)[wrong][0]), axis, sizes, what, lanes)
+                raise _outside(int(index[wrong][0]), axis, sizes, what, lanes)
         elif index < 0 or last >= size:
             raise _outside(int(index), axis, sizes, what, lanes)
 

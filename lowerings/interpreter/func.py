@@ -24,7 +24,6 @@ from lowerings.targets.llvm.func import KERNEL
 from lowerings.vector_extension import ScatterOp
 from xla_dialect.diagnostics import XlaError
 
-
 _VIEWS = (
     memref.SubviewOp,
     memref.ViewOp,

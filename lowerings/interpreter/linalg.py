@@ -34,6 +34,7 @@ from lowerings.interpreter.machine import (
     FrameFunction,
     StructuredMaker,
     Translator,
+    of_one,
     single_block,
 )
 from lowerings.interpreter.memory import Memref
@@ -305,7 +306,7 @@ def _require_disjoint(written: Sequence[Memref], others: Sequence[Any]) -> None:
 def index(translator: Translator, op: linalg.ops.IndexOp) -> FrameFunction:
     """The index of a loop."""
     slot = translator.dimensions[-1][op.dim.value.data]
-    return lambda frame: frame[slot]
+    return of_one(lambda frame: frame[slot])
 
 
 def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
@@ -319,7 +320,7 @@ def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
             if isinstance(target, Memref):
                 target.write(value)
             else:
-                results.append(np.full(target.shape, value, element.dtype))
+                results.append(np.full(np.shape(target), value, element.dtype))
         return results[0] if len(results) == 1 else results
 
     return run

@@ -37,6 +37,16 @@ ValueMaker: TypeAlias = Callable[[Any], Function]
 StructuredMaker: TypeAlias = "Callable[[Translator, Any], FrameFunction]"
 
 
+def of_one(function: Callable[[Any], Any]) -> Function:
+    """A function of one operand: says so for what has no types of its own."""
+    return function
+
+
+def of_two(function: Callable[[Any, Any], Any]) -> Function:
+    """A function of two operands, or of the frame and one."""
+    return function
+
+
 @dataclass(frozen=True)
 class Dialect:
     """What the operations of a dialect do, by name."""

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from lowerings.interpreter.arith import element_of_result, floating
 from lowerings.interpreter.elements import Number
-from lowerings.interpreter.machine import Dialect, Function, ValueMaker
+from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one
 from lowerings.interpreter.multiply_add import multiply_add
 from xla_dialect.reference.elementwise_unary import reciprocal_square_root
 from xla_dialect.reference.rounding import in_double
@@ -19,7 +19,11 @@ from xla_dialect.reference.special_functions import erf, round_half_away
 def function(evaluate: Callable[..., Number]) -> ValueMaker:
     """A function of floats, evaluated in f64 and rounded once."""
     in_type = in_double(evaluate)
-    return lambda _op: lambda *xs: in_type(*map(np.asarray, xs))[()]
+
+    def run(*operands: Number) -> Number:
+        return in_type(*map(np.asarray, operands))[()]
+
+    return lambda _op: run
 
 
 def copy_sign(magnitude: Number, sign: Number) -> Number:
@@ -57,13 +61,13 @@ def count_trailing_zeros(op: Operation) -> Function:
 def count_set_bits(op: Operation) -> Function:
     """The number of set bits."""
     element = element_of_result(op)
-    return lambda x: element.wrapped(np.bitwise_count(element.unsigned(x)).astype(np.int64))
+    return of_one(lambda x: element.wrapped(np.bitwise_count(element.unsigned(x)).astype(np.int64)))
 
 
 def absolute_integer(op: Operation) -> Function:
     """The magnitude; of the least number itself."""
     element = element_of_result(op)
-    return lambda x: element.wrapped(np.abs(element.signed(x)))
+    return of_one(lambda x: element.wrapped(np.abs(element.signed(x))))
 
 
 VALUES: dict[str, ValueMaker] = {

@@ -98,7 +98,9 @@ class Memref:
         if self.memory is not other.memory:
             return False
         try:
-            return np.shares_memory(self.array, other.array, max_work=_EXACT_OVERLAP_WORK)
+            return np.shares_memory(
+                self.array, other.array, max_work=cast(Any, _EXACT_OVERLAP_WORK)
+            )
         except (np.exceptions.TooHardError, OverflowError):
             return False
 

@@ -27,6 +27,7 @@ from lowerings.interpreter.machine import (
     StructuredMaker,
     Translator,
     ValueMaker,
+    of_one,
 )
 from lowerings.interpreter.memory import Memref, TypedView, byte_count, dense
 from xla_dialect.diagnostics import XlaError
@@ -44,13 +45,21 @@ def named(value: SSAValue) -> str:
 def load(op: memref.LoadOp) -> Function:
     """The number at an index."""
     what = named(op.memref)
-    return lambda source, *indices: source.load(indices, what)
+
+    def run(source: Memref, *indices: Number) -> Number:
+        return source.load(indices, what)
+
+    return run
 
 
 def store(op: memref.StoreOp) -> Function:
     """Writes one number."""
     what = named(op.memref)
-    return lambda value, target, *indices: target.store(value, indices, what)
+
+    def run(value: Number, target: Memref, *indices: Number) -> None:
+        target.store(value, indices, what)
+
+    return run
 
 
 # Allocation
@@ -93,7 +102,7 @@ def get_global(translator: Translator, op: memref.GetGlobalOp) -> FrameFunction:
 
 def dealloc(_op: memref.DeallocOp) -> Function:
     """Nothing: memory goes when nobody has it."""
-    return lambda source: None
+    return of_one(lambda source: None)
 
 
 # Views
@@ -281,6 +290,16 @@ def dim(_op: memref.DimOp) -> Function:
     return run
 
 
+def rank(_op: memref.RankOp) -> Function:
+    """The number of dimensions."""
+    return of_one(lambda source: np.int64(len(source.sizes)))
+
+
+def same_view(_op: memref.AssumeAlignmentOp) -> Function:
+    """The operand: every allocation is aligned."""
+    return of_one(lambda source: source)
+
+
 def copy(_op: memref.CopyOp) -> Function:
     """Copies elements to memory that none of them lies in."""
 
@@ -303,8 +322,8 @@ VALUES: dict[str, ValueMaker] = {
     "memref.collapse_shape": collapse_shape,
     "memref.expand_shape": expand_shape,
     "memref.dim": dim,
-    "memref.rank": lambda op: lambda source: np.int64(len(source.sizes)),
-    "memref.assume_alignment": lambda _op: lambda source: source,
+    "memref.rank": rank,
+    "memref.assume_alignment": same_view,
     "memref.copy": copy,
 }
 

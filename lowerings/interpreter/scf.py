@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import scf
 
-from lowerings.interpreter.elements import Number
+from lowerings.interpreter.elements import Number, element_of
 from lowerings.interpreter.errors import IterationLimitReached, UndefinedBehavior
 from lowerings.interpreter.machine import (
     Code,
@@ -18,6 +18,7 @@ from lowerings.interpreter.machine import (
     FrameFunction,
     StructuredMaker,
     Translator,
+    of_two,
     single_block,
 )
 
@@ -36,12 +37,12 @@ def _range(lower: Number, upper: Number, step: Number) -> range:
 def loop(translator: Translator, op: scf.ForOp) -> FrameFunction:
     """A counted loop."""
     code = translator.block(single_block(op.body))
+    number = element_of(op.lb.type).dtype.type
 
     def run(frame: Frame, lower: Number, upper: Number, step: Number, *carried: Any) -> Any:
-        kind = type(lower)
         values: Sequence[Any] = carried
         for index in _range(lower, upper, step):
-            values = code.run(frame, (kind(index), *values))
+            values = code.run(frame, (number(index), *values))
         return _results(values)
 
     return run
@@ -88,7 +89,7 @@ def index_switch(translator: Translator, op: scf.IndexSwitchOp) -> FrameFunction
         for case, region in zip(op.cases.get_values(), op.case_regions, strict=True)
     }
     default = translator.block(single_block(op.default_region))
-    return lambda frame, index: _results(cases.get(int(index), default).run(frame))
+    return of_two(lambda frame, index: _results(cases.get(int(index), default).run(frame)))
 
 
 def parallel(translator: Translator, op: scf.ParallelOp) -> FrameFunction:

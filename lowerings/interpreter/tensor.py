@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import tensor
@@ -138,7 +138,11 @@ def collapse_shape(op: tensor.CollapseShapeOp) -> Function:
 def expand_shape(op: tensor.ExpandShapeOp) -> Function:
     """A dimension as several."""
     numbers = mixed(op.static_output_shape, op.dynamic_output_shape)
-    return lambda source, *values: source.reshape(numbers(values))
+
+    def run(source: Array, *values: Number) -> Array:
+        return source.reshape(numbers(values))
+
+    return run
 
 
 def reshape(_op: tensor.ReshapeOp) -> Function:
@@ -168,7 +172,11 @@ def cast_tensor(op: tensor.CastOp) -> Function:
 def concat(op: tensor.ConcatOp) -> Function:
     """Tensors one after the other."""
     axis = op.dim.value.data
-    return lambda *sources: np.concatenate(sources, axis)
+
+    def run(*sources: Array) -> Array:
+        return np.concatenate(sources, axis)
+
+    return run
 
 
 def dim(_op: tensor.DimOp) -> Function:
@@ -185,13 +193,21 @@ def dim(_op: tensor.DimOp) -> Function:
 def from_elements(op: tensor.FromElementsOp) -> Function:
     """The tensor of scalars in row-major order."""
     dtype, sizes = element_of(op.result.type).dtype, _filled(sizes_of(op.result.type), ())
-    return lambda *elements: np.array(elements, dtype).reshape(sizes)
+
+    def run(*elements: Number) -> Array:
+        return np.array(elements, dtype).reshape(sizes)
+
+    return run
 
 
 def splat(op: tensor.SplatOp) -> Function:
     """One scalar everywhere."""
     dtype, stated = element_of(op.result.type).dtype, sizes_of(op.result.type)
-    return lambda scalar, *dynamic: np.full(_filled(stated, dynamic), scalar, dtype)
+
+    def run(scalar: Number, *dynamic: Number) -> Array:
+        return np.full(_filled(stated, dynamic), scalar, dtype)
+
+    return run
 
 
 def pad(translator: Translator, op: tensor.PadOp) -> FrameFunction:

@@ -12,9 +12,22 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType, VectorT
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.interpreter.arith import maximum_number, minimum_number
-from lowerings.interpreter.elements import Element, Number, element_of, is_vector, require_inside
-from lowerings.interpreter.machine import Dialect, Function, ValueMaker
+from lowerings.interpreter.arith import (
+    bit_and,
+    bit_or,
+    bit_xor,
+    maximum_number,
+    minimum_number,
+)
+from lowerings.interpreter.elements import (
+    Element,
+    Number,
+    element_of,
+    is_vector,
+    require_inside,
+    where,
+)
+from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one
 from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from lowerings.interpreter.multiply_add import multiply_add
@@ -35,7 +48,7 @@ def lanes_of(value: SSAValue) -> int:
 
 def lane_axis(number: Number) -> Number:
     """A number for each lane of a vector, all the same."""
-    return number[..., None] if isinstance(number, np.ndarray) else number
+    return number[..., None] if np.ndim(number) else number
 
 
 # Memory
@@ -57,7 +70,7 @@ def load(op: vector.LoadOp) -> Function:
             require_inside((0,), (1,), what, count)
             return source.element.loaded(source.array.reshape(1).copy())
         require_inside(indices, source.array.shape, what, count)
-        if any(isinstance(index, np.ndarray) for index in indices):
+        if any(map(np.ndim, indices)):
             return source.element.loaded(source.array[_places(indices, lanes)])
         *outer, last = indices
         return source.element.loaded(source.array[(*outer, slice(last, last + count))].copy())
@@ -77,7 +90,7 @@ def store(op: vector.StoreOp) -> Function:
             target.array[...] = stored[..., 0]
             return
         require_inside(indices, target.array.shape, what, count)
-        if any(isinstance(index, np.ndarray) for index in indices):
+        if any(map(np.ndim, indices)):
             target.array[_places(indices, lanes)] = stored
             return
         *outer, last = indices
@@ -95,7 +108,7 @@ def _masked_places(
         if np.any(mask):
             require_inside([np.int64(0)] * len(indices), memory.sizes, what)
         return places
-    kept = tuple(np.where(mask, place, 0) for place in places)
+    kept = tuple(where(mask, place, 0) for place in places)
     require_inside(kept, memory.array.shape, what)
     return kept
 
@@ -112,7 +125,7 @@ def masked_read(
     if not np.any(mask):
         return np.array(otherwise)
     places = _masked_places(source, indices, distances, mask, what)
-    return np.where(mask, source.element.loaded(source.array[places]), otherwise)
+    return where(mask, source.element.loaded(source.array[places]), otherwise)
 
 
 def masked_write(
@@ -191,14 +204,14 @@ def step(op: StepOp) -> Function:
 def create_mask(op: vector.CreateMaskOp) -> Function:
     """The first lanes on."""
     lanes = np.arange(lanes_of(op.results[0]))
-    return lambda count: lanes < lane_axis(count)
+    return of_one(lambda count: lanes < lane_axis(count))
 
 
 def broadcast(op: vector.BroadcastOp) -> Function:
     """A number in every lane."""
     count = lanes_of(op.results[0])
     if is_vector(op.source.type):
-        return lambda values: np.broadcast_to(values, (*values.shape[:-1], count))
+        return of_one(lambda values: np.broadcast_to(values, (*values.shape[:-1], count)))
 
     def run(number: Number) -> Number:
         return np.repeat(np.asarray(number)[..., None], count, axis=-1)
@@ -218,7 +231,7 @@ def extract(op: vector.ExtractOp) -> Function:
     def run(values: Number, *dynamic: Number) -> Number:
         position = _position(op, dynamic)
         require_inside((position,), (count,), "a vector")
-        if isinstance(position, np.ndarray):
+        if np.ndim(position):
             return np.take_along_axis(values, position[..., None], axis=-1)[..., 0]
         return values[..., position]
 
@@ -233,7 +246,7 @@ def insert(op: vector.InsertOp) -> Function:
     def run(number: Number, values: Number, *dynamic: Number) -> Number:
         position = _position(op, dynamic)
         require_inside((position,), (count,), "a vector")
-        return np.where(lanes == lane_axis(position), lane_axis(number), values)
+        return where(lanes == lane_axis(position), lane_axis(number), values)
 
     return run
 
@@ -256,7 +269,7 @@ def bitcast(op: vector.BitcastOp) -> Function:
     source, target = element_of(op.source.type), element_of(op.result.type)
     if not (source.is_whole and target.is_whole):
         raise XlaError(f"the bits of {op.source.type} as {op.result.type} are not interpreted")
-    return lambda values: np.ascontiguousarray(values).view(target.dtype)
+    return of_one(lambda values: np.ascontiguousarray(values).view(target.dtype))
 
 
 # Reductions
@@ -264,9 +277,9 @@ def bitcast(op: vector.BitcastOp) -> Function:
 _KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "mul": operator.mul,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
+    "and": bit_and,
+    "or": bit_or,
+    "xor": bit_xor,
     "minsi": np.minimum,
     "maxsi": np.maximum,
     "minui": np.minimum,
@@ -298,9 +311,14 @@ def _representation(kind: str, element: Element) -> tuple[Function, Function]:
     """How numbers are read before they are folded, and what the total becomes."""
     if not element.is_integer:
         if element.dtype.itemsize >= 4:
-            return (lambda x: x), (lambda x: x)
-        return (lambda x: x.astype(np.float32)), (lambda x: x.astype(element.dtype))
+            return unchanged, unchanged
+        return of_one(lambda x: x.astype(np.float32)), of_one(lambda x: x.astype(element.dtype))
     return (element.unsigned if kind.endswith("ui") else element.signed), element.wrapped
+
+
+def unchanged(number: Number) -> Number:
+    """The number itself."""
+    return number
 
 
 def fma(_op: vector.FMAOp) -> Function:
