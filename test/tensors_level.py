@@ -54,11 +54,13 @@ def interpreted(
     module: ModuleOp, arguments: Sequence[AnyArray], like: Sequence[AnyArray]
 ) -> Sequence[AnyArray]:
     """What a module of the tensors level computes; results have the element types of `like`."""
-    specs = [
-        [ArraySpec.of(ELEMENT_OF_DTYPE[a.dtype].name, *a.shape) for a in map(np.asarray, arrays)]
+    parameters, results = (
+        tuple(
+            ArraySpec.of(ELEMENT_OF_DTYPE[a.dtype].name, *a.shape) for a in map(np.asarray, arrays)
+        )
         for arrays in (arguments, like)
-    ]
-    return InterpretedProgram(module, signature=Signature(*map(tuple, specs)))(*arguments)
+    )
+    return InterpretedProgram(module, signature=Signature(parameters, results))(*arguments)
 
 
 def leaves(arguments: Sequence[Any]) -> list[Any]:

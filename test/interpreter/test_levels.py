@@ -1,0 +1,105 @@
+"""
+The levels below xla, interpreted, compute what the reference does: the examples of all operations
+that are lowered, and the stored programs.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sweeps import each_or_full
+
+import lowerings
+from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.program import load_program
+from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
+from tools.examples import examples
+from tools.stored_programs import StoredProgram, stored_programs
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.comparison import ulps_between
+from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, bits_of
+from xla_dialect.types import ElementClass
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+ULPS = {"tensors": 0, "buffers": 0, "loops": 4}
+"""
+How far results of floats may be off. Above the loops level the reference's own functions are
+evaluated, in the order that it folds in; loops have polynomials and sums of several lanes.
+"""
+LOWERED_EXAMPLES = 88
+"""At least so many examples are lowered."""
+
+
+def results(name: str, backend: str, level: str | None = None) -> tuple[AnyArray, ...]:
+    module = load_program(examples()[name].text, "mlir")
+    return compile_module(module, backend=backend, entry=name, level=level)()
+
+
+@cache
+def is_lowered(name: str) -> bool:
+    try:
+        compile_module(load_program(examples()[name].text, "mlir"), entry=name, backend="llvm")
+    except XlaError:
+        return False
+    return True
+
+
+def same_bits(found: AnyArray, expected: AnyArray) -> None:
+    """Equal bits, but that all NaNs are equal."""
+    if expected.dtype.kind == "c":
+        found, expected = (x.view(np.real(x).dtype) for x in map(np.atleast_1d, (found, expected)))
+    number = expected == expected
+    np.testing.assert_array_equal(found == found, number)
+    np.testing.assert_array_equal(bits_of(found)[number], bits_of(expected)[number])
+
+
+def compare(found: AnyArray, expected: AnyArray, ulps: int) -> None:
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    is_float = ELEMENT_OF_DTYPE[expected.dtype].element_class & (
+        ElementClass.FLOAT | ElementClass.COMPLEX
+    )
+    if ulps and is_float:
+        assert ulps_between(found, expected).max(initial=0) <= ulps
+    else:
+        same_bits(found, expected)
+
+
+@pytest.mark.parametrize("name", examples())
+def test_examples_at_every_level(name: str) -> None:
+    if not is_lowered(name):
+        pytest.skip("not lowered")
+    found = {level: results(name, "interpreter", level) for level in INTERPRETED_LEVELS}
+    expected = results(name, "reference")
+    for level, arrays in found.items():
+        for mine, theirs in zip(arrays, expected, strict=True):
+            compare(mine, theirs, ULPS[level])
+
+
+def test_most_examples_are_lowered() -> None:
+    assert sum(map(is_lowered, examples())) >= LOWERED_EXAMPLES
+
+
+QUICK = {("argmax", level) for level in INTERPRETED_LEVELS} | {
+    (name, level)
+    for name in ("mlp_classifier", "transformer_block", "lstm")
+    for level in ("tensors", "buffers")
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    each_or_full(
+        [(program.name, level) for program in stored_programs() for level in INTERPRETED_LEVELS],
+        QUICK,
+    ),
+)
+def test_stored_programs(case: tuple[str, str]) -> None:
+    name, level = case
+    program: StoredProgram = next(each for each in stored_programs() if each.name == name)
+    path: Path = program.stablehlo
+    outputs = lowerings.compile(path, backend="interpreter", level=level)(*program.inputs())
+    for output, theirs in zip(outputs, program.outputs(), strict=True):
+        assert largest_relative_error(output, theirs) <= DEFAULT_TOLERANCE

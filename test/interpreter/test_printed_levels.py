@@ -1,0 +1,70 @@
+"""What `xla-opt` prints at each level runs: `xla-run` takes arrays for parameters and results."""
+
+from pathlib import Path
+
+import pytest
+
+from lowerings.compilation import INTERPRETED_LEVELS
+from lowerings.interpreter import level_of
+from lowerings.program import load_program
+from tools import xla_opt, xla_run
+
+PROGRAM = """
+func.func @main(%x: tensor<4x20xui8>, %n: tensor<3xi4>, %p: tensor<2xi1>)
+    -> (tensor<4xf32>, tensor<3xi4>, tensor<2xi1>) {
+  %a = xla.convert %x : (tensor<4x20xui8>) -> tensor<4x20xf32>
+  %zero = xla.constant dense<0.0> : tensor<f32>
+  %s = xla.reduce %a, %zero {dimensions = [1]} : (tensor<4x20xf32>, tensor<f32>) -> tensor<4xf32>
+    to_apply (%l: tensor<f32>, %r: tensor<f32>) {
+      %t = xla.add %l, %r : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      xla.return %t : tensor<f32>
+    }
+  %m = xla.add %n, %n : (tensor<3xi4>, tensor<3xi4>) -> tensor<3xi4>
+  %q = xla.not %p : (tensor<2xi1>) -> tensor<2xi1>
+  func.return %s, %m, %q : tensor<4xf32>, tensor<3xi4>, tensor<2xi1>
+}
+"""
+OUTPUT = "f32[4] [60., 60., 60., 60.]\ns4[3] [-6, -6, -6]\npred[2] [False, False]\n"
+OTHERS = ["--input", "3xs4=5", "--input", "2xpred=true"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "program.mlir"
+    path.write_text(PROGRAM)
+    return path
+
+
+@pytest.mark.parametrize("level", INTERPRETED_LEVELS)
+def test_a_printed_level(
+    level: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = tmp_path / f"{level}.mlir"
+    assert xla_opt.main([str(source), "-p", f"native{{to={level}}}", "-o", str(printed)]) == 0
+    assert level_of(load_program(printed)) == level
+    # Below the xla level integers have no sign: what was u8 is a byte.
+    assert xla_run.main([str(printed), "--input", "4x20xs8=3", *OTHERS]) == 0
+    assert capsys.readouterr().out == OUTPUT
+
+
+@pytest.mark.parametrize("level", [*INTERPRETED_LEVELS, None])
+def test_the_xla_level(level: str | None, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [] if level is None else ["--level", level]
+    command = [str(source), "--backend", "interpreter", *options, "--input", "4x20xui8=3", *OTHERS]
+    assert xla_run.main(command) == 0
+    assert capsys.readouterr().out == OUTPUT
+
+
+def test_options_that_do_not_fit(source: Path, tmp_path: Path, capsys) -> None:
+    inputs = ["--input", "4x20xui8=3", *OTHERS]
+    assert xla_run.main([str(source), "--level", "loops", *inputs]) == 1
+    assert "--level is for the backend 'interpreter', not 'llvm'" in capsys.readouterr().err
+    printed = tmp_path / "tensors.mlir"
+    assert xla_opt.main([str(source), "-p", "native{to=tensors}", "-o", str(printed)]) == 0
+    assert xla_run.main([str(printed), "--backend", "llvm", *inputs]) == 1
+    assert "the module is at the level 'tensors'" in capsys.readouterr().err
+    command = [str(printed), "--backend", "interpreter", "--level", "loops", "--input"]
+    assert xla_run.main([*command, "4x20xs8=3", *OTHERS]) == 1
+    assert "the module is at the level 'tensors', not 'loops'" in capsys.readouterr().err
+    assert xla_run.main([str(printed)]) == 1
+    assert "main(%x: s8[4,20], %n: s4[3], %p: pred[2])" in capsys.readouterr().err
