@@ -13,6 +13,7 @@ from sweeps import each_or_full
 
 import lowerings
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.expand.compound import XlaExpandCompoundPass
 from lowerings.program import load_program
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.examples import examples
@@ -29,6 +30,8 @@ ULPS = {"tensors": 0, "buffers": 0, "loops": 4}
 How far results of floats may be off. Above the loops level the reference's own functions are
 evaluated, in the order that it folds in; loops have polynomials and sums of several lanes.
 """
+EXPANDED = {op.name.removeprefix("xla.") for op in XlaExpandCompoundPass.conversions}
+"""Operations that other formulas stand for: they round elsewhere, and what cancels is noise."""
 LOWERED_EXAMPLES = 88
 """At least so many examples are lowered."""
 
@@ -75,7 +78,10 @@ def test_examples_at_every_level(name: str) -> None:
     expected = results(name, "reference")
     for level, arrays in found.items():
         for mine, theirs in zip(arrays, expected, strict=True):
-            compare(mine, theirs, ULPS[level])
+            if name in EXPANDED:
+                assert largest_relative_error(mine, theirs) <= DEFAULT_TOLERANCE
+            else:
+                compare(mine, theirs, ULPS[level])
 
 
 def test_most_examples_are_lowered() -> None:
