@@ -13,6 +13,7 @@ from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -25,6 +26,7 @@ _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormGradOp: "batch_norm:gradient",
     BatchNormInferenceOp: "batch_norm:inference",
     BatchNormTrainingOp: "batch_norm:training",
+    FftOp: "fourier:transform",
     RngBitGeneratorOp: "random_bits:random_bits",
 }
 """Module and function of each expansion. They are loaded on use: the builder takes time to load."""
@@ -74,7 +76,8 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
 
 class XlaExpandCompoundPass(ConversionPass):
     """
-    Replaces operations that are made of others by those: batch normalization, random bits.
+    Replaces operations that are made of others by those: batch normalization, Fourier transforms,
+    random bits.
 
     Narrow floats are computed in f32 and rounded at the end.
 

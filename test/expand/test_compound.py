@@ -15,6 +15,7 @@ from tensors_level import lower, module_of, natively
 from lowerings.expand.compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -128,3 +129,52 @@ def test_batch_norm_without_elements() -> None:
         x = np.zeros(sizes)
         check_batch_norm(BatchNormTrainingOp, "f32", 1, [x, *vectors(random, 2, sizes[1])])
         check_batch_norm(BatchNormGradOp, "f32", 1, [x, *vectors(random, 3, sizes[1]), x])
+
+
+# Fourier transforms: up to rounding
+
+
+def check_fourier(kind: str, lengths: Sequence[int], x: AnyArray) -> None:
+    def build(operand: Any) -> XlaOp:
+        return FftOp(operand, fft_type=kind, fft_length=list(lengths))
+
+    (expected,) = flatten_results(run(module_of(build, [x]), [x]))
+    largest = float(np.abs(expected).max(initial=0))
+    for (found,) in (expanded(build, x), natively(build, x)):
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        tolerance = 8 * float(np.finfo(found.dtype).eps) * largest
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def operand_of(kind: str, lengths: Sequence[int], batch: Sequence[int], wide: bool) -> AnyArray:
+    """Random numbers with the sizes that a transform of these lengths takes."""
+    random = np.random.default_rng(sum(lengths))
+    sizes = [*batch, *lengths]
+    if kind == "IRFFT":
+        sizes[-1] = lengths[-1] // 2 + 1 if lengths[-1] else 0
+    x = random.standard_normal(sizes)
+    if kind == "RFFT":
+        return x.astype(np.float64 if wide else np.float32)
+    return (x + 1j * random.standard_normal(sizes)).astype(np.complex128 if wide else np.complex64)
+
+
+KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [1, 2, 32, 97, 131, 262, 1000])
+def test_fourier_of_any_length(kind: str, length: int) -> None:
+    """One product, a prime of one product, a prime and twice a prime by convolution, divided."""
+    check_fourier(kind, [length], operand_of(kind, [length], [2], wide=length % 2 == 0))
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.lists(st.sampled_from([0, 1, 2, 3, 5, 33]), min_size=1, max_size=3),
+    st.sampled_from([(), (2,), (0,), (1, 3)]),
+    st.booleans(),
+)
+def test_fourier_of_any_sizes(
+    kind: str, lengths: list[int], batch: tuple[int, ...], wide: bool
+) -> None:
+    check_fourier(kind, lengths, operand_of(kind, lengths, batch, wide))
