@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     i1,
+    i64,
 )
 from xdsl.ir import Attribute
 
@@ -64,7 +65,7 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
             return dictionary_text(entries)
         case ArrayAttr():
             elements = value.data
-            return f"[{', '.join(attribute_text(each, is_foreign) for each in elements)}]"
+            return f"[{', '.join(_element_text(each, is_foreign) for each in elements)}]"
         case Fields():
             fields = ", ".join(f"{name} = {_field_text(entry)}" for name, entry in value.data)
             return f"#{value.name}<{fields}>"
@@ -72,6 +73,14 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
             return f"#{value.name}<{labels_text(ConvolutionLabels.parse(value.data))}>"
         case _:
             return str(value)
+
+
+def _element_text(value: Attribute, is_foreign: bool) -> str:
+    """An element of a list: i64 is understood there."""
+    if isinstance(value, IntegerAttr):
+        number = cast("IntegerAttr[Any]", value)
+        return str(number.value.data) if number.type == i64 else str(value)
+    return attribute_text(value, is_foreign)
 
 
 def _field_text(value: Attribute) -> str:

@@ -108,16 +108,19 @@ def write_send_done(op: Operation, body: BodyWriter) -> None:
 
 
 def write_recv_done(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.recv`, which waits."""
+    """`stablehlo.recv`, which waits; with what is kept with its start."""
     start = _start(op, xla.RecvOp)
-    body.generic(
-        op,
+    names = body.generic_value(
         "stablehlo.recv",
         body.leaves(start.operands),
         [TOKEN],
         _transfer(op, _FROM_HOST),
         body.types(op.result_types),
+        (),
+        start,
+        [value.name_hint for value in op.results],
     )
+    body.bind(op.results, names)
 
 
 WRITERS: Mapping[type[Operation], Write] = {
