@@ -50,6 +50,9 @@ class LocatingParser(Parser):
         """Parses an operation; one without a location gets that of its first character."""
         start = self.pos
         op = super().parse_operation()
+        if isinstance(op, ModuleOp) and not op.body.blocks:
+            # Nobody may ask such a module for its operations.
+            self.raise_error("the region of 'builtin.module' has no block", start, start)
         if isinstance(op.location, UnknownLoc):
             line = bisect_right(self.line_starts, start)
             column = start - self.line_starts[line - 1] + 1
@@ -64,15 +67,13 @@ def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:
     Raises MlirSyntaxError (with line and column) for text that cannot be read. The module is not
     verified.
     """
-    parser = LocatingParser(ctx, text, file_name)
-    with _located_errors(parser, text, file_name):
+    with _located_errors(ctx, text, file_name) as parser:
         return parser.parse_module()
 
 
 def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attribute:
     """The type that a whole text spells; raises MlirSyntaxError for any other text."""
-    parser = LocatingParser(ctx, text, file_name)
-    with _located_errors(parser, text, file_name):
+    with _located_errors(ctx, text, file_name) as parser:
         type_ = parser.parse_type()
         if parser.pos < len(text.rstrip()):
             parser.raise_error("expected the end of the type")
@@ -80,10 +81,15 @@ def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attrib
 
 
 @contextmanager
-def _located_errors(parser: LocatingParser, text: str, file_name: str) -> Generator[None]:
-    """Whatever a parser raises for a text becomes MlirSyntaxError."""
+def _located_errors(ctx: Context, text: str, file_name: str) -> Generator[LocatingParser]:
+    """A parser for a text; whatever it raises becomes MlirSyntaxError."""
     try:
-        yield
+        # It reads the first token.
+        parser = LocatingParser(ctx, text, file_name)
+    except ParseError as error:
+        _fail(error.msg.strip(), text, file_name, error.span.start)
+    try:
+        yield parser
     except ParseError as error:
         undefined = parser.undefined_value()
         if undefined is not None and "used but not defined" in error.msg:
@@ -96,6 +102,12 @@ def _located_errors(parser: LocatingParser, text: str, file_name: str) -> Genera
         # What attributes and types say about their own parameters, without a position.
         message = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         _fail(message, text, file_name, parser.pos)
+    except _CARELESS as error:
+        _fail(f"cannot be read ({type(error).__name__}: {error})", text, file_name, parser.pos)
+
+
+_CARELESS = (AssertionError, AttributeError, LookupError, NotImplementedError, TypeError)
+"""What the parsers of some operations of xDSL raise for text that they do not expect."""
 
 
 def _fail(message: str, text: str, file_name: str, offset: int) -> NoReturn:

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -44,7 +44,14 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
 
     `sources` are the texts that locations refer to.
     """
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    functions = {
+        op.sym_name.data: op
+        for op in module.ops
+        # Without a name or a type it does not verify, and nobody can call it.
+        if isinstance(op, FuncOp)
+        and isinstance(op.properties.get("sym_name"), StringAttr)
+        and isinstance(op.properties.get("function_type"), FunctionType)
+    }
     program = _Program(functions, sources or {}, process_counts(module))
     _verify_region(module.body, set(), program)
     runners = {

@@ -250,9 +250,10 @@ def _from_elements(
         if math.prod(expected):
             raise DenseError("Expected at least one element in the dense literal, but got None")
     elif shape is not None and shape != expected:
+        found = f"{shape} shape" if len(shape) < _MAX_LISTED else f"{len(shape)} dimensions"
         raise DenseError(
             f"Shape mismatch in dense literal. Expected {expected} "
-            f"shape from the type, but got {shape} shape."
+            f"shape from the type, but got {found}."
         )
     texts = [tokens.texts[i] for i in elements]
     element_type = type.element_type
