@@ -40,6 +40,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from xla_dialect.extensions import CONVERSIONS, extensions
+
 __all__ = [
     "ConversionBuilder",
     "ConversionFailed",
@@ -158,8 +160,20 @@ class ConversionPass(ModulePass, ABC):
     illegal: ClassVar[Sequence[str | type[Operation]]] = ()
     """What may not be left: names of dialects and classes of operations."""
 
+    @classmethod
+    def added_conversions(cls) -> Mapping[type[Operation], ConversionFunction]:
+        """
+        What installed packages add to `conversions`; none of their classes may be left.
+
+        They name the pass in the group of entry points `xla.conversions`.
+        """
+        added: dict[type[Operation], ConversionFunction] = {}
+        for conversions in extensions(CONVERSIONS, cls.name):
+            added.update(conversions)
+        return added
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        walk = _ConversionWalk(ctx, op, self.conversions)
+        walk = _ConversionWalk(ctx, op, {**self.added_conversions(), **self.conversions})
         walk.convert_regions(op)
         self.check(op, walk.reasons)
 
@@ -172,6 +186,7 @@ class ConversionPass(ModulePass, ABC):
         """
         is_illegal: dict[str, bool] = {}
         classes = {entry.name for entry in self.illegal if not isinstance(entry, str)}
+        classes.update(op_class.name for op_class in self.added_conversions())
         dialects = {entry for entry in self.illegal if isinstance(entry, str)}
         leftovers: list[Leftover] = []
         inside: set[Operation] = set()

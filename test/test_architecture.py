@@ -15,6 +15,7 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # `lowerings` are the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violation"),
+    ("xla_dialect.extensions",),
     (
         "xla_dialect.dynamic_size",
         "xla_dialect.layout",

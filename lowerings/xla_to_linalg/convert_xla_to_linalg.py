@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -150,6 +150,12 @@ class ConvertXlaToLinalgPass(ConversionPass):
         ops.tuples.GetTupleElementOp: control_flow.needs_flattening,
         ops.data_movement.BitcastOp: control_flow.needs_expansion,
     }
+
+    @classmethod
+    def added_conversions(cls) -> Mapping[type[Operation], ConversionFunction]:
+        """As of any conversion; what is asked of arrays here holds for operations from outside."""
+        added = super().added_conversions()
+        return {op_class: _guarded(function) for op_class, function in added.items()}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts, checks that nothing of the dialect is left, then makes types signless."""

@@ -36,8 +36,9 @@ def usage_of(text: str) -> MemoryUsage:
 def bytes_of_both(function: Callable[..., Any], arguments: list[Any]) -> tuple[int, int]:
     """Bytes for temporary results that we and that XLA need."""
     lowered = jax.jit(function, keep_unused=True).lower(*arguments)
-    compiled = lowered.compile().memory_analysis().temp_size_in_bytes
-    return usage_of(lowered.as_text()).temporary, compiled
+    analysis = lowered.compile().memory_analysis()
+    assert analysis is not None, "XLA CPU always has one"
+    return usage_of(lowered.as_text()).temporary, analysis.temp_size_in_bytes
 
 
 def softmax(x: Any) -> Any:

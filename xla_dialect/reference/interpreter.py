@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from xla_dialect import types
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.extensions import REFERENCE, extensions
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
 from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
@@ -128,7 +129,8 @@ def register_reference(
     interpreter: Interpreter, process: Process | None = None, **options: Unpack[RunOptions]
 ) -> None:
     """
-    Registers the functions of all operations of the dialect, and of func, with an interpreter.
+    Registers the functions of all operations of the dialect, of func, and of what installed
+    packages add, with an interpreter.
 
     Values are arrays, numpy scalars and Python tuples of them. `process`: the one that runs, by
     default the only one there is.
@@ -160,6 +162,7 @@ def register_reference(
         ObservationFunctions(options.get("observer") or Observer()),
         ParallelFunctions(partial(prepared, **options), process),
         FuncFunctions(),
+        *(functions() for functions in extensions(REFERENCE)),
     ):
         interpreter.register_implementations(functions)
 
