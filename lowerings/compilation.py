@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
+from lowerings.execution.callbacks import CustomCalls
 from lowerings.execution.executable import compile_loops_module
 from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
@@ -36,6 +37,7 @@ from xla_dialect.reference import (
     run,
     run_replicated,
 )
+from xla_dialect.reference.custom_calls import CustomCallFunction
 from xla_dialect.self_checking.interpreter import RunParallelOp
 
 
@@ -56,20 +58,42 @@ class Program(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Options:
+    """What a program is compiled and run with."""
+
+    observer: Observer
+    custom_calls: CustomCalls
+    level: str | None
+    """Where the interpreter runs it; None where it is read, or as far down as is usual."""
+
+    def python_functions(self) -> dict[str, CustomCallFunction]:
+        """The custom calls that are functions of Python; those of C are for machine code only."""
+        return {k: v for k, v in self.custom_calls.items() if not isinstance(v, int)}
+
+
 class ReferenceProgram:
     """A program that the numpy reference interpreter runs."""
 
-    def __init__(self, module: ModuleOp, entry: str, observer: Observer):
+    def __init__(self, module: ModuleOp, entry: str, options: Options):
         self.module = module
         self.entry = entry
-        self.observer = observer
+        self.options = options
         self.signature = signature_of(functions_of(module)[entry])
 
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
         arrays = [np.asarray(argument) for argument in arguments]
         nested = nest_arguments(self.module, arrays, self.entry)
-        return flatten_results(run(self.module, nested, self.entry, observer=self.observer))
+        return flatten_results(
+            run(
+                self.module,
+                nested,
+                self.entry,
+                observer=self.options.observer,
+                custom_calls=self.options.python_functions(),
+            )
+        )
 
 
 class ObservedProgram:
@@ -103,18 +127,23 @@ def compile(
     input_format: InputFormat | None = None,
     num_threads: int | None = None,
     level: str | None = None,
+    custom_calls: CustomCalls | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
 
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
-    interpreter runs the program: `tensors` (by default), `buffers` or `loops`.
+    interpreter runs the program: `tensors` (by default), `buffers` or `loops`. `custom_calls` has
+    the functions for the targets of custom calls, see `lowerings.execution.callbacks.CustomCall`;
+    LAPACK's are known.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
     module = load_program(text_or_path, input_format)
-    return compile_module(module, backend=backend, num_threads=num_threads, level=level)
+    return compile_module(
+        module, backend=backend, num_threads=num_threads, level=level, custom_calls=custom_calls
+    )
 
 
 def compile_module(
@@ -125,6 +154,7 @@ def compile_module(
     entry: str = "main",
     observer: Observer | None = None,
     level: str | None = None,
+    custom_calls: CustomCalls | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -146,7 +176,8 @@ def compile_module(
     if level is not None and level not in _BACKENDS[backend].levels:
         known = ", ".join(_BACKENDS[backend].levels) or "none"
         raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
-    return _BACKENDS[backend].compile(module, entry, observer or Observer(), level)
+    options = Options(observer or Observer(), custom_calls or {}, level)
+    return _BACKENDS[backend].compile(module, entry, options)
 
 
 def run_processes(
@@ -211,26 +242,22 @@ def _lower(module: ModuleOp, entry: str, level: str) -> _Lowered:
     return _Lowered(signature, widened, observations)
 
 
-def _compile_native(module: ModuleOp, entry: str, observer: Observer, _level: None) -> Program:
+def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
     lowered = _lower(module, entry, LEVELS[-1])
-    executable = compile_loops_module(module, lowered.widened.in_memory, "main")
-    return lowered.program(executable, observer)
+    signature = lowered.widened.in_memory
+    executable = compile_loops_module(module, signature, "main", options.custom_calls)
+    return lowered.program(executable, options.observer)
 
 
-def _compile_interpreted(
-    module: ModuleOp, entry: str, observer: Observer, level: str | None
-) -> Program:
+def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Program:
     found = level_of(module)
     if found != LEVELS[0]:
-        if level not in (None, found):
-            raise CompilationError(f"the module is at the level '{found}', not '{level}'")
+        if options.level not in (None, found):
+            raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
         return InterpretedProgram(module, entry)
-    lowered = _lower(module, entry, level or INTERPRETED_LEVELS[0])
-    return lowered.program(InterpretedProgram(module, "main", lowered.widened.in_memory), observer)
-
-
-def _interpret_reference(module: ModuleOp, entry: str, observer: Observer, _level: None) -> Program:
-    return ReferenceProgram(module, entry, observer)
+    lowered = _lower(module, entry, options.level or INTERPRETED_LEVELS[0])
+    program = InterpretedProgram(module, "main", lowered.widened.in_memory)
+    return lowered.program(program, options.observer)
 
 
 def _signature_in(module: ModuleOp, entry: str) -> Signature:
@@ -249,7 +276,7 @@ def _native_passes(level: str) -> list[str]:
 class _Backend:
     """One executor."""
 
-    compile: Callable[[ModuleOp, str, Observer, Any], Program]
+    compile: Callable[[ModuleOp, str, Options], Program]
     has_processes: bool = False
     """Whether it runs several processes, and programs that talk to their host."""
     levels: tuple[str, ...] = ()
@@ -264,7 +291,7 @@ INTERPRETED_LEVELS: tuple[str, ...] = LEVELS[1:]
 
 _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native),
-    "reference": _Backend(_interpret_reference, has_processes=True),
+    "reference": _Backend(ReferenceProgram, has_processes=True),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
 }
 

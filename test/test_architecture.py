@@ -50,6 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.arith_extension",
         "lowerings.collector",
         "lowerings.conversion",
+        "lowerings.custom_calls",
         "lowerings.float_formats",
         "lowerings.linalg_extension",
         "lowerings.memory_order",

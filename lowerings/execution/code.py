@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -23,10 +23,22 @@ class LoadedCode:
     The code stays for as long as this object; nobody may call it afterwards.
     """
 
-    def __init__(self, object_code: bytes, entry: str, constants: Sequence[ExternalConstant] = ()):
+    def __init__(
+        self,
+        object_code: bytes,
+        entry: str,
+        constants: Sequence[ExternalConstant] = (),
+        functions: Mapping[str, Any] | None = None,
+    ):
+        """
+        `functions`: what the code calls outside of it, as ctypes functions by their names. They
+        must live as long as this object. Raises CompilationError.
+        """
         # One linker each: its memory goes when this object goes, and names need not differ.
         self._linker = llvm.create_lljit_compiler(suppress_errors=True)
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name, function in (functions or {}).items():
+            builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         for name in (entry, *(constant.symbol for constant in constants)):
             builder.export_symbol(name)
         try:

@@ -22,6 +22,7 @@ from lowerings.execution.arrays import (
     from_argument,
     require_memory,
 )
+from lowerings.execution.callbacks import Callbacks, CustomCalls
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import Machine, host
@@ -40,12 +41,20 @@ class Executable:
     for temporary results, which is kept between calls.
     """
 
-    def __init__(self, code: LoadedCode, signature: Signature, arena_size: int | None = None):
+    def __init__(
+        self,
+        code: LoadedCode,
+        signature: Signature,
+        arena_size: int | None = None,
+        callbacks: Callbacks | None = None,
+    ):
         """
         `arena_size` counts the bytes for temporary results that the entry takes after its
-        parameters and results; None if it takes no such argument. Raises OutOfMemory.
+        parameters and results; None if it takes no such argument. `callbacks` are what the code
+        calls. Raises OutOfMemory.
         """
         self.signature = signature
+        self._callbacks = callbacks
         self._code = code
         self._call = code.function
         self._lock = threading.Lock()
@@ -105,6 +114,8 @@ class Executable:
                 pointers[number] = address_of(array)
                 number += 1
             self._call(self._table)
+            if self._callbacks is not None:
+                self._callbacks.raise_error()
         return tuple(results)
 
 
@@ -116,6 +127,7 @@ def compile_llvm_ir(
     arena_size: int | None = None,
     constants: Sequence[ExternalConstant] = (),
     machine: Machine | None = None,
+    callbacks: Callbacks | None = None,
 ) -> Executable:
     """
     Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
@@ -124,16 +136,25 @@ def compile_llvm_ir(
     Raises CompilationError.
     """
     object_code = (machine or host()).object_code(text)
-    return Executable(LoadedCode(object_code, entry, constants), signature, arena_size)
+    functions = None if callbacks is None else callbacks.symbols
+    code = LoadedCode(object_code, entry, constants, functions)
+    return Executable(code, signature, arena_size, callbacks)
 
 
-def compile_loops_module(module: ModuleOp, signature: Signature, entry: str = "main") -> Executable:
+def compile_loops_module(
+    module: ModuleOp,
+    signature: Signature,
+    entry: str = "main",
+    custom_calls: CustomCalls | None = None,
+) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
     the parameters, the results and (if it needs any) bytes for temporary results.
 
-    Raises EmissionError, CompilationError, and XlaError where entry and signature disagree.
+    Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
+    custom call has no function.
     """
+    callbacks = Callbacks.of(module, custom_calls or {})
     arena_size = _check_entry(module, signature, entry)
     machine = host()
     emitted = emit_module(
@@ -148,6 +169,7 @@ def compile_loops_module(module: ModuleOp, signature: Signature, entry: str = "m
         arena_size=arena_size,
         constants=emitted.constants,
         machine=machine,
+        callbacks=callbacks if callbacks.symbols else None,
     )
 
 

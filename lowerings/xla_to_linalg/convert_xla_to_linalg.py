@@ -17,6 +17,7 @@ from lowerings.xla_to_linalg import (
     conversion,
     convolution,
     creation,
+    custom_calls,
     data_movement,
     gather_scatter,
     reduce_window,
@@ -111,6 +112,7 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.contraction.ConvolutionOp: convolution.convert_convolution,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
     ops.gather_scatter.ScatterOp: scatter.convert_scatter,
+    ops.custom_calls.CustomCallOp: custom_calls.convert_custom_call,
 }
 
 
@@ -119,7 +121,8 @@ class ConvertXlaToLinalgPass(ConversionPass):
     Lowers the operations of the xla dialect to linalg, tensor and arith on tensors.
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
-    data movement slices and reshapes; cumulative reductions, scatters and sorts become `scf.for`.
+    data movement slices and reshapes; cumulative reductions, scatters and sorts become `scf.for`,
+    custom calls calls of declared functions.
     Integers become signless; layouts, and what importers keep in attributes, are dropped in the
     whole module.
     Loops, branches, tuples and fusions have to be gone before.

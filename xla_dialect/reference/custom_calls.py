@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
@@ -41,6 +41,36 @@ def built_in_function(target: str) -> CustomCallFunction | None:
     return _identity if target in ANNOTATIONS else lapack_function(target)
 
 
+_Function = TypeVar("_Function")
+
+
+def function_for(target: str, registry: Mapping[str, _Function]) -> _Function | CustomCallFunction:
+    """What a registry has for a target, or else what it is known for; raises XlaError."""
+    function = registry.get(target) or built_in_function(target)
+    if function is None:
+        known = ", ".join(sorted(registry)) or "none"
+        raise XlaError(f"no function is registered for the target '{target}' (there are: {known})")
+    return function
+
+
+def call_function(
+    op: ops.CustomCallOp, function: CustomCallFunction, arguments: Sequence[Any]
+) -> tuple[Value, ...]:
+    """The results of a function, one for each of the operation; raises XlaError for wrong ones."""
+    found = function(op, *arguments)
+    target = op.custom_call_target.data
+    count = len(op.results)
+    values: Sequence[object] = (found,)
+    if count != 1 and isinstance(found, tuple | list):
+        values = cast("Sequence[object]", found)
+    if len(values) != count:
+        raise XlaError(f"'{target}' has given {len(values)} results instead of {count}")
+    return tuple(
+        as_argument(value, type_, f"result {i} of '{target}'")
+        for i, (value, type_) in enumerate(zip(values, op.result_types, strict=True))
+    )
+
+
 @register_impls
 @dataclass
 class CustomCallFunctions(InterpreterFunctions):
@@ -56,21 +86,5 @@ class CustomCallFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.CustomCallOp, args: PythonValues
     ) -> PythonValues:
         """What the function of this target makes of the operands."""
-        target = op.custom_call_target.data
-        function = self.registry.get(target) or built_in_function(target)
-        if function is None:
-            known = ", ".join(sorted(self.registry)) or "none"
-            raise XlaError(
-                f"no function is registered for the target '{target}' (there are: {known})"
-            )
-        found = function(op, *args)
-        count = len(op.results)
-        values: Sequence[object] = (found,)
-        if count != 1 and isinstance(found, tuple | list):
-            values = cast("Sequence[object]", found)
-        if len(values) != count:
-            raise XlaError(f"'{target}' has given {len(values)} results instead of {count}")
-        return tuple(
-            as_argument(value, type_, f"result {i} of '{target}'")
-            for i, (value, type_) in enumerate(zip(values, op.result_types, strict=True))
-        )
+        function = function_for(op.custom_call_target.data, self.registry)
+        return call_function(op, function, args)

@@ -1,0 +1,198 @@
+"""Compiled programs that call functions outside: of Python, of C, and LAPACK."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from built_programs import f32
+from peers import has_jax
+
+import lowerings
+from lowerings.compilation import BACKENDS
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference import numpy_dtype
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES
+
+if has_jax():
+    import jax
+    import jax.numpy as jnp
+
+    from lowerings.jax import jit
+
+TWO_RESULTS = """
+func.func @main(%x: tensor<2xf32>, %y: tensor<2xui8>) -> (tensor<2xf32>, tensor<2xui8>) {
+  %a, %b = xla.custom_call %x, %y {custom_call_target = "both"}
+    : (tensor<2xf32>, tensor<2xui8>) -> (tensor<2xf32>, tensor<2xui8>)
+  func.return %a, %b : tensor<2xf32>, tensor<2xui8>
+}
+"""
+IN_A_LOOP = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = xla.constant dense<0> : tensor<i32>
+  %i, %r = xla.while %zero, %x
+    : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)
+    condition (%a: tensor<i32>, %b: tensor<2xf32>) {
+      %n = xla.constant dense<5> : tensor<i32>
+      %c = xla.compare %a, %n {direction = LT, comparison_type = SIGNED}
+        : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      xla.return %c : tensor<i1>
+    } body (%d: tensor<i32>, %e: tensor<2xf32>) {
+      %one = xla.constant dense<1> : tensor<i32>
+      %f = xla.add %d, %one : tensor<i32>
+      %g = xla.custom_call %e {custom_call_target = "twice"} : (tensor<2xf32>) -> tensor<2xf32>
+      xla.return %f, %g : tensor<i32>, tensor<2xf32>
+    }
+  func.return %r : tensor<2xf32>
+}
+"""
+
+
+def one_call(sizes: str, attributes: str = "") -> str:
+    return f"""
+    func.func @main(%x: tensor<{sizes}>) -> tensor<{sizes}> {{
+      %y = xla.custom_call %x {{custom_call_target = "f"}} {attributes}
+        : (tensor<{sizes}>) -> tensor<{sizes}>
+      func.return %y : tensor<{sizes}>
+    }}"""
+
+
+def run(text: str, *arrays: Any, backend: str = "llvm", **functions: Any) -> Any:
+    return lowerings.compile(text, backend=backend, custom_calls=functions)(*arrays)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_several_results(backend: str) -> None:
+    y = np.array([250, 3], np.uint8)
+    a, b = run(TWO_RESULTS, f32(1, 2), y, backend=backend, both=lambda op, x, y: (x + 1, y + 10))
+    assert a.tolist() == [2, 3]
+    assert b.tolist() == [4, 13]
+
+
+@pytest.mark.parametrize("element_type", [e.name for e in ELEMENT_TYPES])
+def test_element_types(element_type: str) -> None:
+    element = BY_NAME[element_type]
+    x = np.array([1, 1, 2, 1]).astype(numpy_dtype(element.type))
+    (found,) = run(one_call(f"4x{element.type}"), x, f=lambda op, x: x[::-1])
+    assert found.dtype == x.dtype
+    assert np.array_equal(found, x[::-1])
+
+
+@pytest.mark.parametrize("sizes", ["f32", "0x3xf32", "2x1x3xf32"])
+def test_sizes(sizes: str) -> None:
+    shape = tuple(map(int, sizes.split("x")[:-1]))
+    x = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    (found,) = run(one_call(sizes), x, f=lambda op, x: -x)
+    assert np.array_equal(found, -x)
+
+
+def test_the_function_sees_the_call() -> None:
+    seen: list[Any] = []
+
+    def look(op: Any, x: Any) -> Any:
+        seen.append((op.custom_call_target.data, str(op.attributes["mhlo.backend_config"])))
+        return x
+
+    run(one_call("2xf32", "attributes {mhlo.backend_config = {a = 1 : i32}}"), f32(1, 2), f=look)
+    assert seen == [("f", "{a = 1 : i32}")]
+
+
+def test_called_in_every_round_of_a_loop() -> None:
+    (found,) = run(IN_A_LOOP, f32(1, 2), twice=lambda op, x: 2 * x)
+    assert found.tolist() == [32, 64]
+
+
+def test_equal_calls_share_a_declaration() -> None:
+    text = one_call("2xf32").replace(
+        "func.return %y",
+        '%z = xla.custom_call %y {custom_call_target = "f"}'
+        " : (tensor<2xf32>) -> tensor<2xf32>\n func.return %z",
+    )
+    (found,) = run(text, f32(1, 2), f=lambda op, x: x * 3)
+    assert found.tolist() == [9, 18]
+
+
+def test_an_error_ends_the_run() -> None:
+    calls: list[int] = []
+
+    def fail(op: Any, x: Any) -> Any:
+        calls.append(1)
+        raise ValueError("not today")
+
+    program = lowerings.compile(IN_A_LOOP, custom_calls={"twice": fail})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="not today"):
+            program(f32(1, 2))
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda op, x: x.astype(np.float64), r"result 0 of 'f': expected f32\[2\], found f64\[2\]"),
+        (lambda op, x: x[:1], r"expected f32\[2\], found f32\[1\]"),
+        (lambda op, x: (x, x), "found a Python tuple of 2"),
+    ],
+)
+def test_wrong_results(function: Callable[..., Any], message: str) -> None:
+    with pytest.raises(XlaError, match=message):
+        run(one_call("2xf32"), f32(1, 2), f=function)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_unknown_targets_are_errors_with_a_place(backend: str) -> None:
+    message = r":3:7: error: xla.custom_call: no function is registered for the target 'f'"
+    with pytest.raises(XlaError, match=message):
+        run(one_call("2xf32"), f32(1, 2), backend=backend, g=lambda op, x: x)
+
+
+_C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+_FLOATS, _BYTES = ctypes.POINTER(ctypes.c_float), ctypes.POINTER(ctypes.c_uint8)
+
+
+def address(function: Any) -> int:
+    found = ctypes.cast(function, ctypes.c_void_p).value
+    assert found is not None
+    return found
+
+
+def test_c_functions() -> None:
+    """`out` is the result, or the pointers to several results."""
+
+    @_C_FUNCTION
+    def negate(out: Any, operands: Any) -> None:
+        source, target = (ctypes.cast(p, _FLOATS) for p in (operands[0], out))
+        for i in range(2):
+            target[i] = -source[i]
+
+    @_C_FUNCTION
+    def both(out: Any, operands: Any) -> None:
+        results = ctypes.cast(out, ctypes.POINTER(ctypes.c_void_p))
+        for i in range(2):
+            ctypes.cast(results[0], _FLOATS)[i] = ctypes.cast(operands[0], _FLOATS)[i] * 2
+            ctypes.cast(results[1], _BYTES)[i] = ctypes.cast(operands[1], _BYTES)[i] + 1
+
+    (found,) = run(one_call("2xf32"), f32(1, 2), f=address(negate))
+    assert found.tolist() == [-1, -2]
+    a, b = run(TWO_RESULTS, f32(1, 2), np.array([7, 8], np.uint8), both=address(both))
+    assert a.tolist() == [2, 4]
+    assert b.tolist() == [8, 9]
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(
+    "name", ["solve", "cholesky", "qr", "svd", "eigh", "inv", "det", "pinv", "slogdet"]
+)
+def test_linear_algebra_of_jax(name: str) -> None:
+    function = getattr(jnp.linalg, name)
+    x = np.random.default_rng(0).normal(size=(3, 4, 4)).astype(np.float32)
+
+    def program(x: Any) -> Any:
+        square = x @ jnp.swapaxes(x, -1, -2) + 4 * jnp.eye(4, dtype=np.float32)
+        return function(square, x) if name == "solve" else function(square)
+
+    found, expected = jax.tree.leaves(jit(program)(x)), jax.tree.leaves(jax.jit(program)(x))
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-3)
