@@ -13,7 +13,7 @@ from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.linear_algebra import FftOp
+from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -26,8 +26,10 @@ _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormGradOp: "batch_norm:gradient",
     BatchNormInferenceOp: "batch_norm:inference",
     BatchNormTrainingOp: "batch_norm:training",
+    CholeskyOp: "factorizations:cholesky",
     FftOp: "fourier:transform",
     RngBitGeneratorOp: "random_bits:random_bits",
+    TriangularSolveOp: "factorizations:triangular_solve",
 }
 """Module and function of each expansion. They are loaded on use: the builder takes time to load."""
 
@@ -77,7 +79,7 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
 class XlaExpandCompoundPass(ConversionPass):
     """
     Replaces operations that are made of others by those: batch normalization, Fourier transforms,
-    random bits.
+    Cholesky factors, triangular systems, random bits.
 
     Narrow floats are computed in f32 and rounded at the end.
 

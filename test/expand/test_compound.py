@@ -15,7 +15,7 @@ from tensors_level import lower, module_of, natively
 from lowerings.expand.compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.linear_algebra import FftOp
+from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -178,3 +178,65 @@ def test_fourier_of_any_sizes(
     kind: str, lengths: list[int], batch: tuple[int, ...], wide: bool
 ) -> None:
     check_fourier(kind, lengths, operand_of(kind, lengths, batch, wide))
+
+
+# Factors and triangular systems: up to rounding
+
+FIELD = ElementClass.FLOAT | ElementClass.COMPLEX
+FIELDS = [e.name for e in BY_NAME.values() if e.element_class & FIELD and e.bits > 8]
+
+
+def random_of(name: str, sizes: Sequence[int]) -> AnyArray:
+    """Random numbers, complex ones for complex types, in double precision."""
+    random = np.random.default_rng(len(sizes))
+    x = random.standard_normal(sizes)
+    is_complex = BY_NAME[name].element_class == ElementClass.COMPLEX
+    return x + 1j * random.standard_normal(sizes) if is_complex else x
+
+
+def check_solution(build: Callable[..., XlaOp], *arguments: AnyArray) -> None:
+    (expected,) = flatten_results(run(module_of(build, arguments), arguments))
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    theirs = expected.astype(wide)
+    for (found,) in (expanded(build, *arguments), natively(build, *arguments)):
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        eps = float(ml_dtypes.finfo(np.real(found[..., :0]).dtype).eps)
+        largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
+        np.testing.assert_allclose(found.astype(wide), theirs, rtol=0, atol=64 * eps * largest)
+
+
+@pytest.mark.parametrize("name", each_or_full(FIELDS, ("bf16", "f32", "c64")))
+@pytest.mark.parametrize("lower", [True, False])
+def test_cholesky(name: str, lower: bool) -> None:
+    """One triangle is read; matrices that are not positive definite are NaN, others beside not."""
+
+    def build(a: Any) -> XlaOp:
+        return CholeskyOp(a, lower=lower)
+
+    for sizes in ((5, 5), (2, 3, 4, 4), (1, 1), (2, 0, 0), (0, 3, 3)):
+        x = random_of(name, sizes)
+        a = x @ np.conj(np.swapaxes(x, -1, -2)) + 3 * np.eye(sizes[-1])
+        unread = np.triu(np.ones(sizes[-2:]), 1) > 0
+        a[..., unread if lower else unread.T] = np.nan
+        if len(sizes) == 4:
+            a[1, 2, 1, 1] = -1
+        check_solution(build, numbers(name, a))
+
+
+@pytest.mark.parametrize("name", each_or_full(FIELDS, ("f16", "f32", "c128")))
+@pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+@pytest.mark.parametrize("left", [True, False])
+def test_triangular_solve(name: str, transpose: str, left: bool) -> None:
+    """Neither the other triangle is read nor, if it is known, the diagonal."""
+    for is_lower, unit, batch in ((True, False, ()), (False, True, (2,)), (False, False, (0,))):
+        a = random_of(name, (*batch, 4, 4)) / 4 + 2 * np.eye(4)
+        unread = np.triu(np.ones((4, 4)), 0 if unit else 1) > 0
+        a[..., unread if is_lower else unread.T] = np.nan
+        x = random_of(name, (*batch, 4, 3) if left else (*batch, 3, 4))
+
+        def build(a: Any, x: Any, is_lower: bool = is_lower, unit: bool = unit) -> XlaOp:
+            return TriangularSolveOp(
+                a, x, left_side=left, lower=is_lower, unit_diagonal=unit, transpose_a=transpose
+            )
+
+        check_solution(build, numbers(name, a), numbers(name, x))

@@ -1,0 +1,180 @@
+"""
+Cholesky factors and triangular systems, in f32, or f64 where that is the precision.
+
+Both go along the matrices column by column or row by row: a loop whose step is the product of a
+matrix with a vector, for all matrices of a batch at once. What an operation does not read of a
+matrix is replaced by zeros first, so that it has no influence, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan, prod
+from typing import cast
+
+from xdsl.dialects.builtin import ComplexType, Float64Type, f32
+
+from xla_dialect.attributes import Transpose
+from xla_dialect.builder import DotDimensionNumbers, XlaBuilder, XlaValue
+from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
+from xla_dialect.types import Array
+
+MATRIX_TIMES_VECTOR = DotDimensionNumbers([2], [1], [0], [0])
+VECTOR_TIMES_MATRIX = DotDimensionNumbers([1], [1], [0], [0])
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Arithmetic of arrays of sizes `[batch, rows, columns]`."""
+
+    b: XlaBuilder
+    is_complex: bool
+
+    def adjoint(self, x: XlaValue) -> XlaValue:
+        """The conjugate transposes."""
+        return self.conjugate(self.b.transpose(x, [0, 2, 1]))
+
+    def conjugate(self, x: XlaValue) -> XlaValue:
+        """The conjugates."""
+        return self.b.complex(self.b.real(x), -self.b.imag(x)) if self.is_complex else x
+
+    def lower(self, x: XlaValue, *, strictly: bool) -> XlaValue:
+        """The lower triangles, with zeros elsewhere."""
+        sizes = f"s32[{','.join(map(str, x.shape))}]"
+        row, column = (self.b.iota(sizes, dimension) for dimension in (1, 2))
+        return self.b.select(column < row if strictly else column <= row, x, self.zero(x))
+
+    def zero(self, x: XlaValue) -> XlaValue:
+        """The scalar of this element type."""
+        return self.b.constant(0, x.element_type)
+
+    def line(self, x: XlaValue, index: XlaValue, dimension: int) -> XlaValue:
+        """One row (dimension 1) or column (2) of each matrix: `[batch, n]`."""
+        sizes = list(x.shape)
+        sizes[dimension] = 1
+        starts: list[XlaValue | int] = [0, 0, 0]
+        starts[dimension] = index
+        return self.b.reshape(self.b.dynamic_slice(x, starts, sizes), [sizes[0], prod(sizes[1:])])
+
+    def with_line(self, x: XlaValue, line: XlaValue, index: XlaValue, dimension: int) -> XlaValue:
+        """The matrices with one row or column replaced."""
+        sizes = list(x.shape)
+        sizes[dimension] = 1
+        starts: list[XlaValue | int] = [0, 0, 0]
+        starts[dimension] = index
+        return self.b.dynamic_update_slice(x, self.b.reshape(line, sizes), starts)
+
+    def element(self, line: XlaValue, index: XlaValue) -> XlaValue:
+        """One element of each line: `[batch]`."""
+        count = line.shape[0]
+        return self.b.reshape(self.b.dynamic_slice(line, [0, index], [count, 1]), [count])
+
+    def along(self, vector: XlaValue, like: XlaValue) -> XlaValue:
+        """A vector `[batch]` at all elements of its batch."""
+        return self.b.broadcast_in_dim(vector, like.shape, [0])
+
+    def repeated(
+        self,
+        count: int,
+        initial: Sequence[XlaValue],
+        step: Callable[..., Sequence[XlaValue]],
+    ) -> tuple[XlaValue, ...]:
+        """What `step` makes of an index below `count` and what it made before."""
+        b = self.b
+        _, *found = b.while_(
+            lambda index, *_: index < count,
+            lambda index, *carried: (index + 1, *step(index, *carried)),
+            [b.constant(0, "s32"), *initial],
+        )
+        return tuple(found)
+
+    def factor(self, a: XlaValue) -> XlaValue:
+        """The l of `a = l l^H` from the lower triangles of `a`."""
+        b = self.b
+        count, size, _ = a.shape
+        a = self.lower(a, strictly=False)
+        places = b.iota(f"s32[{count},{size}]", 1)
+
+        def step(j: XlaValue, found: XlaValue, definite: XlaValue) -> Sequence[XlaValue]:
+            row = self.conjugate(self.line(found, j, 1))
+            rest = self.line(a, j, 2) - b.dot_general(found, row, MATRIX_TIMES_VECTOR)
+            pivot = b.real(self.element(rest, j))
+            root = b.sqrt(pivot)
+            divisor = b.complex(root, root * 0.0) if self.is_complex else root
+            column = rest / self.along(divisor, rest)
+            column = b.select(places == j, self.along(divisor, rest), column)
+            column = b.select(places < j, self.zero(column), column)
+            return self.with_line(found, column, j, 2), definite & (pivot > 0)
+
+        start = b.broadcast(self.zero(a), a.shape)
+        definite = b.broadcast(b.constant(True), [count])
+        found, definite = self.repeated(size, [start, definite], step)
+        return b.select(self.along(definite, found), found, b.constant(nan, a.element_type))
+
+    def solve_lower(self, a: XlaValue, x: XlaValue, *, unit_diagonal: bool) -> XlaValue:
+        """The y of `a y = x`, from the lower triangles of `a`."""
+        b = self.b
+        below = self.lower(a, strictly=True)
+
+        def step(i: XlaValue, found: XlaValue) -> Sequence[XlaValue]:
+            row = self.line(x, i, 1)
+            row = row - b.dot_general(self.line(below, i, 1), found, VECTOR_TIMES_MATRIX)
+            if not unit_diagonal:
+                row = row / self.along(self.element(self.line(a, i, 1), i), row)
+            return (self.with_line(found, row, i, 1),)
+
+        (found,) = self.repeated(x.shape[1], [b.broadcast(self.zero(x), x.shape)], step)
+        return found
+
+
+def _started(b: XlaBuilder, values: Sequence[XlaValue]) -> tuple[Matrices, list[XlaValue]]:
+    """The operands as `[batch, rows, columns]` in the type in which they are computed."""
+    type_ = values[0].element_type
+    is_complex = isinstance(type_, ComplexType)
+    wide = type_ if is_complex or isinstance(type_, Float64Type) else f32
+    found = [
+        b.convert_element_type(b.reshape(value, [prod(value.shape[:-2]), *value.shape[-2:]]), wide)
+        for value in values
+    ]
+    return Matrices(b, is_complex), found
+
+
+def _finished(b: XlaBuilder, x: XlaValue, type_: Array) -> Sequence[XlaValue]:
+    return [b.reshape(b.convert_element_type(x, type_.element_type), type_.get_shape())]
+
+
+def cholesky(b: XlaBuilder, op: CholeskyOp, a: XlaValue) -> Sequence[XlaValue]:
+    """l, or u = l^H of the conjugate transpose."""
+    type_ = cast(Array, op.result.type)
+    if 0 in type_.get_shape():
+        return [a]
+    matrices, (x,) = _started(b, [a])
+    if op.lower.value.data:
+        found = matrices.factor(x)
+    else:
+        found = matrices.adjoint(matrices.factor(matrices.adjoint(x)))
+    return _finished(b, found, type_)
+
+
+def triangular_solve(
+    b: XlaBuilder, op: TriangularSolveOp, a: XlaValue, right: XlaValue
+) -> Sequence[XlaValue]:
+    """Substitution; `x a = b` is `a^T x^T = b^T`, upper triangles are lower ones read backwards."""
+    type_ = cast(Array, op.result.type)
+    if 0 in type_.get_shape():
+        return [right]
+    matrices, (matrix, x) = _started(b, [a, right])
+    is_left, is_lower = bool(op.left_side.value.data), bool(op.lower.value.data)
+    if op.transpose_a.data == Transpose.ADJOINT:
+        matrix = matrices.conjugate(matrix)
+    if (op.transpose_a.data == Transpose.NO_TRANSPOSE) != is_left:
+        matrix, is_lower = b.transpose(matrix, [0, 2, 1]), not is_lower
+    if not is_left:
+        x = b.transpose(x, [0, 2, 1])
+    if not is_lower:
+        matrix, x = b.rev(matrix, [1, 2]), b.rev(x, [1])
+    found = matrices.solve_lower(matrix, x, unit_diagonal=bool(op.unit_diagonal.value.data))
+    if not is_lower:
+        found = b.rev(found, [1])
+    return _finished(b, found if is_left else b.transpose(found, [0, 2, 1]), type_)
