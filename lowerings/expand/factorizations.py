@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from math import nan, prod
 from typing import cast
 
-from xdsl.dialects.builtin import ComplexType, Float64Type, f32
+from xdsl.dialects.builtin import f32
 
 from xla_dialect.attributes import Transpose
 from xla_dialect.builder import DotDimensionNumbers, XlaBuilder, XlaValue
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
-from xla_dialect.types import Array
+from xla_dialect.types import BY_TYPE, Array, ElementClass
 
 MATRIX_TIMES_VECTOR = DotDimensionNumbers([2], [1], [0], [0])
 VECTOR_TIMES_MATRIX = DotDimensionNumbers([1], [1], [0], [0])
@@ -81,13 +81,14 @@ class Matrices:
         step: Callable[..., Sequence[XlaValue]],
     ) -> tuple[XlaValue, ...]:
         """What `step` makes of an index below `count` and what it made before."""
-        b = self.b
-        _, *found = b.while_(
-            lambda index, *_: index < count,
-            lambda index, *carried: (index + 1, *step(index, *carried)),
-            [b.constant(0, "s32"), *initial],
-        )
-        return tuple(found)
+
+        def goes_on(index: XlaValue, *_carried: XlaValue) -> XlaValue:
+            return index < count
+
+        def body(index: XlaValue, *carried: XlaValue) -> Sequence[XlaValue]:
+            return (index + 1, *step(index, *carried))
+
+        return self.b.while_(goes_on, body, [self.b.constant(0, "s32"), *initial])[1:]
 
     def factor(self, a: XlaValue) -> XlaValue:
         """The l of `a = l l^H` from the lower triangles of `a`."""
@@ -131,8 +132,9 @@ class Matrices:
 def _started(b: XlaBuilder, values: Sequence[XlaValue]) -> tuple[Matrices, list[XlaValue]]:
     """The operands as `[batch, rows, columns]` in the type in which they are computed."""
     type_ = values[0].element_type
-    is_complex = isinstance(type_, ComplexType)
-    wide = type_ if is_complex or isinstance(type_, Float64Type) else f32
+    row = BY_TYPE[type_]
+    is_complex = row.element_class == ElementClass.COMPLEX
+    wide = f32 if row.bits < 32 else type_
     found = [
         b.convert_element_type(b.reshape(value, [prod(value.shape[:-2]), *value.shape[-2:]]), wide)
         for value in values
