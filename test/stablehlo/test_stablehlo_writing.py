@@ -61,9 +61,9 @@ def test_examples(name: str) -> None:
 
 OTHER_OPERATIONS = re.compile(
     r"stablehlo\.(broadcast|dot|einsum|unary_einsum|torch_index_select|cross-replica-sum|"
-    r"async_start|tuple|get_tuple_element)"
+    r"tuple|get_tuple_element)"
 )
-"""What the dialect has another operation for, or none: tuples are taken apart, starts are plain."""
+"""What the dialect has another operation for, or none: tuples are taken apart."""
 
 DEFAULTS = (
     (r", precision = \[DEFAULT, DEFAULT\]", ""),

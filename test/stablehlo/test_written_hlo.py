@@ -57,6 +57,15 @@ ACCEPTED = {
         ROOT cd = f32[4]{0} copy-done(cs)""",
         NEGATE,
     ),
+    "asynchronous collectives": entry(
+        """x = f32[2]{0} parameter(0)
+        s = ((f32[2]{0}), f32[4]{0}, s32[]) async-start(x), calls=g
+        d = f32[4]{0} async-done(s)
+        s2 = ((f32[4]{0}), f32[2]{0}, s32[]) slice-start(d), slice={[1:3]}
+        ROOT d2 = f32[2]{0} slice-done(s2)""",
+        "g {\n  p = f32[2]{0} parameter(0)\n"
+        "  ROOT a = f32[4]{0} all-gather(p), dimensions={0}, replica_groups={{0,1}}\n}\n",
+    ),
     "feeds": entry(
         """t = token[] after-all()
         i = ((f32[2,3]{0,1}, s32[]), token[]) infeed(t), infeed_config="a"
@@ -132,6 +141,11 @@ def test_what_stablehlo_cannot_say(message: str) -> None:
     with pytest.raises(StableHloPrintError) as error:
         print_stablehlo(read_hlo(REFUSED[message]))
     assert message in error.value.message
+
+
+def test_collectives_stay_asynchronous() -> None:
+    text = print_stablehlo(read_hlo(ACCEPTED["asynchronous collectives"]))
+    assert text.count("stablehlo.async_start") == text.count("stablehlo.async_done") == 1
 
 
 def test_sends_come_before_what_waits() -> None:

@@ -1,7 +1,7 @@
 """Asynchronous operations: what a start begins is written there, and its done prints nothing.
 
-StableHLO has `async_start` for a few collectives and slices only, so all of them become the plain
-operation. Only `recv` is written at its done, so that the program sends before it waits.
+StableHLO has `async_start` for collectives; computations that are one of them stay asynchronous.
+Only `recv` is written at its done, so that the program sends before it waits.
 """
 
 from __future__ import annotations
@@ -12,16 +12,68 @@ from typing import cast
 from xdsl.ir import Operation
 
 from xla_dialect.ops import asynchronous as xla
+from xla_dialect.ops.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
 from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write, grown, leaves_of
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 
 
 def write_start(op: Operation, body: BodyWriter) -> None:
-    """The computation, in place."""
+    """The computation, in place, or `stablehlo.async_start`."""
     operands = body.leaves(op.operands)
+    if _stays(cast(xla.AsyncStartOp, op)):
+        _write_async(op, operands, body)
+        return
     names = body.inline(cast(xla.AsyncStartOp, op).calls.block, operands)
     body.contexts[op] = tuple(names)
     body.bind_context(op, operands, names)
+
+
+_ASYNCHRONOUS = (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
+"""What StableHLO runs asynchronously; it has slices too, but XLA does not translate those."""
+
+
+def _stays(op: xla.AsyncStartOp) -> bool:
+    """Whether a computation is one operation that StableHLO runs so, and all wait for it."""
+    first, last = op.calls.block.first_op, op.calls.block.last_op
+    return (
+        isinstance(first, _ASYNCHRONOUS)
+        and last is not None
+        and first.next_op is last
+        and len(first.operands) == len(first.results) == 1
+        and list(last.operands) == list(first.results)
+        and list(first.operands) == list(op.calls.block.args)
+        and all(isinstance(u.operation, xla.AsyncDoneOp) for r in op.results for u in r.uses)
+    )
+
+
+def _write_async(op: Operation, operands: list[str], body: BodyWriter) -> None:
+    returned = body.returned(op.regions[0].block)
+    types = ", ".join(body.types(value.type for value in returned))
+    (name,) = body.generic_value(
+        "stablehlo.async_start",
+        operands,
+        body.types(value.type for value in op.operands),
+        {},
+        [f"!stablehlo.future<{types}>"],
+        op.regions,
+        op,
+        [value.name_hint for value in op.results],
+    )
+    body.futures[op] = name
 
 
 def write_update(op: Operation, body: BodyWriter) -> None:
@@ -38,7 +90,14 @@ def write_copy_start(op: Operation, body: BodyWriter) -> None:
 
 
 def write_done(op: Operation, body: BodyWriter) -> None:
-    """Nothing: the results are there."""
+    """Nothing, as the results are there; or `stablehlo.async_done`."""
+    start = op.operands[0].owner
+    future = body.futures.get(start) if isinstance(start, Operation) else None
+    if future is not None:
+        results = body.types(op.result_types)
+        types = [f"!stablehlo.future<{', '.join(results)}>"]
+        body.generic(op, "stablehlo.async_done", [future], types, {}, results)
+        return
     tree = context_of(op, body)
     if tree is None:
         value = body.tree(op.operands[0])

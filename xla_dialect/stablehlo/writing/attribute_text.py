@@ -77,10 +77,10 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
 
 def _element_text(value: Attribute, is_foreign: bool) -> str:
     """An element of a list: i64 is understood there."""
-    if isinstance(value, IntegerAttr):
-        number = cast("IntegerAttr[Any]", value)
-        return str(number.value.data) if number.type == i64 else str(value)
-    return attribute_text(value, is_foreign)
+    number = cast("IntegerAttr[Any]", value)
+    if isinstance(value, IntegerAttr) and number.type == i64:
+        return str(number.value.data)
+    return attribute_text(cast(Attribute, value), is_foreign)
 
 
 def _field_text(value: Attribute) -> str:
