@@ -88,7 +88,7 @@ def _masked_access(
         else (adjacent, "ptr", pointer)
     )
     suffix = f"v{type_.lanes}p0" if vector_of_pointers else "p0"
-    element = "i8" if type_.text != type_.memory else type_.element.suffix
+    element = type_.element.memory if type_.text != type_.memory else type_.element.suffix
     argument = f"{address_type} align {type_.element.alignment} {operand}"
     return f"{kind}.v{type_.lanes}{element}.{suffix}", argument
 
