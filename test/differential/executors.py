@@ -1,0 +1,43 @@
+"""Who runs random programs: XLA CPU, and the native backend."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from peers import has_jax
+from xdsl.dialects.builtin import ModuleOp
+
+from differential.draft import Array
+from lowerings.compilation import compile_module
+from xla_dialect.hlo_text import print_hlo
+
+if has_jax():
+    import jax
+    from jaxlib import xla_client
+    from xla_cpu import hlo, mlir
+
+OPTIONS = {
+    "xla_backend_optimization_level": 0,  # quick to compile
+    "xla_allow_excess_precision": False,  # narrow floats are rounded after every operation
+}
+
+
+def on_xla(module: ModuleOp, arguments: Sequence[Array]) -> list[Array]:
+    """The results of XLA CPU for the module as HLO text."""
+    parsed = hlo.hlo_module_from_text(print_hlo(module))
+    computation = hlo.XlaComputation(parsed.as_serialized_hlo_module_proto())
+    program = mlir.xla_computation_to_mlir_module(computation)
+    device = jax.devices()[0]
+    options: Any = xla_client.CompileOptions()
+    options.env_option_overrides = list(OPTIONS.items())
+    with jax.enable_x64(True):
+        executable = device.client.compile_and_load(
+            program, xla_client.DeviceList((device,)), options
+        )
+        inputs = [jax.device_put(array, device) for array in arguments]
+        return [np.asarray(array) for array in executable.execute(inputs)]
+
+
+def natively(module: ModuleOp, arguments: Sequence[Array]) -> list[Array]:
+    """The results of the program as machine code."""
+    return list(compile_module(module)(*arguments))

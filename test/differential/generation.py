@@ -1,0 +1,66 @@
+"""A random program of a seed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from differential import control, elements, folds, movement
+from differential.draft import MAX_ELEMENTS, MAX_RANK, Array, Draft, NoOperandError
+from differential.elements import Step
+from differential.rewriting import return_all
+from xla_dialect.builder import XlaValue
+
+TYPES = (
+    *("pred", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"),
+    *("f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz"),
+    *("bf16", "f16", "f32", "f64", "c64", "c128"),
+)
+"""The element types that JAX offers on the CPU, but those of 2 bits and below 8 bits of float."""
+FAMILIES: tuple[Sequence[Step], ...] = (
+    elements.STEPS,
+    movement.STEPS,
+    folds.STEPS,
+    control.STEPS,
+)
+WEIGHTS = (4, 3, 3, 1)
+
+
+@dataclass(frozen=True)
+class RandomProgram:
+    """A module whose function returns every array that it computes, and arguments for it."""
+
+    seed: int
+    module: ModuleOp
+    arguments: list[Array]
+    steps: frozenset[Step] = frozenset()
+    """What it was made by."""
+
+
+def generate(seed: int) -> RandomProgram:
+    """5 to 40 operations on arrays of a few element types; the same for the same seed."""
+    draft = Draft(seed, TYPES)
+    few = draft.shuffled(TYPES)[: draft.integer(2, 5)]
+    for name in (*few, draft.choose(("f32", "s32"))):
+        draft.parameter(name, draft.sizes(0 if draft.chance(0.2) else 1))
+    draft.names = few
+    wanted = round(5 * 7 ** draft.random.random())  # short ones more often
+    steps: set[Step] = set()
+    while draft.count() < wanted:
+        (family,) = draft.random.choices(FAMILIES, WEIGHTS)
+        step = draft.choose(family)
+        try:
+            made = step(draft)
+        except NoOperandError:
+            continue
+        steps.add(step)
+        results = [made] if isinstance(made, XlaValue) else made
+        draft.values.extend(filter(_is_small, results))
+    module = draft.b.build(draft.values[-1:])
+    return_all(module)
+    return RandomProgram(seed, module, draft.arguments, frozenset(steps))
+
+
+def _is_small(value: XlaValue) -> bool:
+    return value.rank <= MAX_RANK and math.prod(value.shape) <= MAX_ELEMENTS
