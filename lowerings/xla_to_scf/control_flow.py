@@ -16,7 +16,8 @@ from xla_dialect.types import PRED, Array
 FLATTEN_FIRST = "it carries tuples; xla-flatten-tuples takes them apart"
 
 
-def _has_tuples(op: Operation) -> bool:
+def has_tuples(op: Operation) -> bool:
+    """Whether tuples go into an operation or come out of it."""
     return any(isinstance(t, TupleType) for t in (*op.operand_types, *op.result_types))
 
 
@@ -37,7 +38,7 @@ def _returned(block: Block) -> Sequence[SSAValue]:
 
 def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
     """`scf.while`: the condition passes on to the body what changes; what does not is captured."""
-    if _has_tuples(op):
+    if has_tuples(op):
         return FLATTEN_FIRST
     condition, body = op.condition.block, op.body.block
     carried = _carried(op)
@@ -90,7 +91,7 @@ def _carried(op: WhileOp) -> list[int]:
 
 def convert_conditional(op: ConditionalOp, builder: ConversionBuilder) -> str | None:
     """`scf.if` for a pred; for an s32 `scf.index_switch`, whose default is the last branch."""
-    if _has_tuples(op):
+    if has_tuples(op):
         return FLATTEN_FIRST
     element_type = cast(Array, op.branch_index.type).element_type
     branches = _branches(op)

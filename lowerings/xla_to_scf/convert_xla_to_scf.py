@@ -9,12 +9,13 @@ from xdsl.ir import Operation
 
 from lowerings.conversion import ConversionPass
 from lowerings.xla_to_scf.control_flow import convert_conditional, convert_while
-from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
+from lowerings.xla_to_scf.scan import convert_scan
+from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
 
 
 class ConvertXlaToScfPass(ConversionPass):
     """
-    Lowers loops and branches to scf; what they carry stays arrays of the xla dialect.
+    Lowers loops, scans and branches to scf; what they carry stays arrays of the xla dialect.
 
     ```
     %r = xla.while %init : tensor<i32>
@@ -34,8 +35,9 @@ class ConvertXlaToScfPass(ConversionPass):
     """
 
     name = "convert-xla-to-scf"
-    illegal: ClassVar[Sequence[str | type[Operation]]] = (WhileOp, ConditionalOp)
+    illegal: ClassVar[Sequence[str | type[Operation]]] = (WhileOp, ConditionalOp, ScanOp)
     conversions: ClassVar[dict[type[Operation], Any]] = {
         WhileOp: convert_while,
         ConditionalOp: convert_conditional,
+        ScanOp: convert_scan,
     }
