@@ -85,12 +85,18 @@ def kept_value(attribute: str, text: str) -> Attribute:
     and of integers) if that says exactly the same; everything else is a string, as written.
     Raises PartError where XLA would not read the text.
     """
-    found = _dictionary(attribute, text)
-    if found is None or not is_plain(attribute, text):
-        check_uninterpreted(attribute, text)
-        if attribute == "metadata" and (newer := without_older_fields(text)) != text:
-            return kept_value(attribute, newer)
-    return found or StringAttr(text)
+    if is_plain(attribute, text):
+        fields = _FIELD.findall(text)
+        plain: Properties = {
+            name: _number_of_field(number) if number else _string_of_field(string)
+            for name, number, string in fields
+        }
+        if len(plain) == len(fields):
+            return DictionaryAttr(plain)
+    check_uninterpreted(attribute, text)
+    if attribute == "metadata" and (newer := without_older_fields(text)) != text:
+        return kept_value(attribute, newer)
+    return _dictionary(attribute, text) or StringAttr(text)
 
 
 def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:

@@ -45,6 +45,7 @@ from xla_dialect.hlo_text.attributes import (
 from xla_dialect.hlo_text.computations import resolve_computations
 from xla_dialect.hlo_text.entry_aliases import ALIASES, check_aliases
 from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
+from xla_dialect.hlo_text.index_vectors import FIRST_INDEX
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
 from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.syntax import Computation, Module
@@ -163,9 +164,13 @@ class _ModuleImporter:
                 if number != position:
                     facts[number]["xla.position"] = IntegerAttr(position, i64)
             else:
-                ops = importer.operations(instruction, values)
-                block.add_ops(ops)
-                values[instruction.name] = ops[-1].results[0]
+                if instruction.opcode in FIRST_INDEX:
+                    *before, op = importer.operations(instruction, values)
+                    block.add_ops(before)
+                else:
+                    op = importer.operation(instruction, values)
+                block.add_op(op)
+                values[instruction.name] = op.results[0]
         self.facts[computation.name] = facts
         assert computation.root is not None  # the parser sets it
         root = values[computation.root.name]

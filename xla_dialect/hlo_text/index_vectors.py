@@ -19,7 +19,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
 from xla_dialect.types import Array, array, extents, is_array, spell
 
-_FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 """Which operand is the first start."""
 
 
@@ -30,7 +30,7 @@ def index_vector(instruction: Instruction, values: Mapping[str, SSAValue]) -> SS
     Raises PartError, its position one in the whole text, at an array that does not have one start
     for each dimension.
     """
-    first = _FIRST_INDEX.get(instruction.opcode)
+    first = FIRST_INDEX.get(instruction.opcode)
     if first is None or len(instruction.operands) != first + 1:
         return None
     operand, starts = (values.get(instruction.operands[i].name) for i in (0, first))
@@ -63,7 +63,7 @@ def start_scalars(vector: SSAValue, location: LocationAttr) -> list[XlaOp]:
 
 def with_scalars(instruction: Instruction, names: Iterable[str]) -> Instruction:
     """The instruction with values of these names in place of its array."""
-    before = instruction.operands[: _FIRST_INDEX[instruction.opcode]]
+    before = instruction.operands[: FIRST_INDEX[instruction.opcode]]
     last = instruction.operands[-1]
     operands = [*before, *(replace(last, name=name, type=None) for name in names)]
     return replace(instruction, operands=operands)

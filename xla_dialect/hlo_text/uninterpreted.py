@@ -321,7 +321,8 @@ _TOLERANCE = listed(
 )
 
 _PLAIN_FIELD = (
-    rf'(?:(?:{"|".join(_STRINGS)})="[^"\\]*+"|(?:{"|".join(_NUMBERS)})=[0-9]{{1,9}}(?![0-9]))'
+    rf'(?:(?:{"|".join(_STRINGS)})="[^"\\]*+"'
+    rf"|(?:{'|'.join(_NUMBERS)})=(?:0|[1-9][0-9]{{0,8}})(?![0-9]))"
 )
 _PLAIN = {
     "metadata": re.compile(rf"\{{{_PLAIN_FIELD}(?: {_PLAIN_FIELD})*\}}"),
