@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
 from lowerings.execution.callbacks import CustomCalls
+from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.executable import compile_loops_module
 from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
@@ -23,7 +24,7 @@ from lowerings.observed_values import Observation, observes, take_observations
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
-from lowerings.targets.llvm.machine import host
+from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.calls import callee, callees, is_call, runs_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
@@ -66,6 +67,7 @@ class Options:
     custom_calls: CustomCalls
     level: str | None
     """Where the interpreter runs it; None where it is read, or as far down as is usual."""
+    emulation: Emulation
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
@@ -128,6 +130,7 @@ def compile(
     num_threads: int | None = None,
     level: str | None = None,
     custom_calls: CustomCalls | None = None,
+    emulation: Emulation | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -136,13 +139,19 @@ def compile(
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
     interpreter runs the program: `tensors` (by default), `buffers` or `loops`. `custom_calls` has
     the functions for the targets of custom calls, see `lowerings.execution.callbacks.CustomCall`;
-    LAPACK's are known.
+    LAPACK's are known. `emulation` says for which processor an emulated backend compiles, and how
+    it runs the program.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
     module = load_program(text_or_path, input_format)
     return compile_module(
-        module, backend=backend, num_threads=num_threads, level=level, custom_calls=custom_calls
+        module,
+        backend=backend,
+        num_threads=num_threads,
+        level=level,
+        custom_calls=custom_calls,
+        emulation=emulation,
     )
 
 
@@ -155,6 +164,7 @@ def compile_module(
     observer: Observer | None = None,
     level: str | None = None,
     custom_calls: CustomCalls | None = None,
+    emulation: Emulation | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -176,7 +186,9 @@ def compile_module(
     if level is not None and level not in _BACKENDS[backend].levels:
         known = ", ".join(_BACKENDS[backend].levels) or "none"
         raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
-    options = Options(observer or Observer(), custom_calls or {}, level)
+    if emulation is not None and backend not in EMULATED_BACKENDS:
+        raise CompilationError(f"the backend '{backend}' emulates no processor")
+    options = Options(observer or Observer(), custom_calls or {}, level, emulation or Emulation())
     return _BACKENDS[backend].compile(module, entry, options)
 
 
@@ -226,8 +238,8 @@ class _Lowered:
         return ObservedProgram(program, self.signature, self.observations, observer)
 
 
-def _lower(module: ModuleOp, entry: str, level: str) -> _Lowered:
-    """Brings a function to a level of the native pipeline, as `@main`."""
+def _lower(module: ModuleOp, entry: str, level: str, machine: Machine) -> _Lowered:
+    """Brings a function to a level of the native pipeline for a machine, as `@main`."""
     signature = _signature_in(module, entry)
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
@@ -238,14 +250,21 @@ def _lower(module: ModuleOp, entry: str, level: str) -> _Lowered:
         main = functions_of(module)["main"]
         observations = take_observations(main, len(signature.results))
         widened = replace(_signature_in(module, "main"), name=signature.name)
-    manager.run(module, parse_passes(",".join(_native_passes(level))))
+    manager.run(module, parse_passes(",".join(_native_passes(level, machine))))
     return _Lowered(signature, widened, observations)
 
 
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
-    lowered = _lower(module, entry, LEVELS[-1])
+    lowered = _lower(module, entry, LEVELS[-1], host())
     signature = lowered.widened.in_memory
     executable = compile_loops_module(module, signature, "main", options.custom_calls)
+    return lowered.program(executable, options.observer)
+
+
+def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
+    emulation = options.emulation
+    lowered = _lower(module, entry, LEVELS[-1], emulation.machine)
+    executable = compile_for_emulator(module, lowered.widened.in_memory, emulation)
     return lowered.program(executable, options.observer)
 
 
@@ -255,7 +274,7 @@ def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Prog
         if options.level not in (None, found):
             raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
         return InterpretedProgram(module, entry)
-    lowered = _lower(module, entry, options.level or INTERPRETED_LEVELS[0])
+    lowered = _lower(module, entry, options.level or INTERPRETED_LEVELS[0], host())
     program = InterpretedProgram(module, "main", lowered.widened.in_memory)
     return lowered.program(program, options.observer)
 
@@ -266,9 +285,9 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
     return signature_of(function, entry_type(module, function))
 
 
-def _native_passes(level: str) -> list[str]:
-    """The native pipeline down to a level, with vectors as wide as this machine has them."""
-    widths = {"convert-linalg-to-vector-loops": f"{{vector-bits={host().vector_bits}}}"}
+def _native_passes(level: str, machine: Machine) -> list[str]:
+    """The native pipeline down to a level, with vectors as wide as a machine has them."""
+    widths = {"convert-linalg-to-vector-loops": f"{{vector-bits={machine.vector_bits}}}"}
     return [name + widths.get(name, "") for name in pass_specs(NATIVE, level)]
 
 
@@ -281,6 +300,8 @@ class _Backend:
     """Whether it runs several processes, and programs that talk to their host."""
     levels: tuple[str, ...] = ()
     """The levels at which it can run a program, the first by default; none to choose if empty."""
+    is_emulated: bool = False
+    """Whether it runs programs in an emulator, and takes an `Emulation`."""
 
 
 INTERPRETER = "interpreter"
@@ -293,10 +314,17 @@ _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native),
     "reference": _Backend(ReferenceProgram, has_processes=True),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
+    "riscv64": _Backend(_compile_emulated, is_emulated=True),
 }
 
 BACKENDS: tuple[str, ...] = tuple(_BACKENDS)
-"""The executors: machine code in process, the numpy reference, and that of the levels between."""
+"""The executors: machine code in process, the numpy reference, that of the levels between, and an
+emulated processor."""
+
+EMULATED_BACKENDS: tuple[str, ...] = tuple(
+    name for name, backend in _BACKENDS.items() if backend.is_emulated
+)
+"""Those that compile for another processor, and run the program in an emulator of it."""
 
 PROCESS_BACKENDS: tuple[str, ...] = tuple(
     name for name, backend in _BACKENDS.items() if backend.has_processes

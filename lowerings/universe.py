@@ -56,6 +56,9 @@ _TARGETS = {
     "stablehlo": "lowerings.targets.stablehlo:StableHloTarget",
     "xla-llvm": "lowerings.targets.llvm:XlaLLVMTarget",
     "xla-x86-asm": "lowerings.targets.llvm:XlaX86AssemblyTarget",
+    "xla-riscv-asm": "lowerings.targets.llvm:XlaRiscvAssemblyTarget",
+    "x86-object": "lowerings.targets.llvm:X86ObjectTarget",
+    "riscv-object": "lowerings.targets.llvm:RiscvObjectTarget",
 }
 
 _REPLACED_DIALECTS = {
@@ -66,6 +69,7 @@ _REPLACED_DIALECTS = {
 _REPLACED_TARGETS = {
     "llvm": "lowerings.targets.llvm:LLVMTarget",
     "x86-asm": "lowerings.targets.llvm:X86AssemblyTarget",
+    "riscv-asm": "lowerings.targets.llvm:RiscvAssemblyTarget",
 }
 """What stands in for xDSL's own of the same name in our tools. A second universe cannot hold the
 name, so stock `xdsl-opt` keeps xDSL's."""

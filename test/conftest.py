@@ -14,7 +14,7 @@ settings.register_profile("quick", max_examples=25, deadline=None, derandomize=T
 settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-_PEER_OF_MARKER = {"jax": "jax", "flax": "flax", "mlir_opt": "mlir-opt"}
+_PEER_OF_MARKER = {"jax": "jax", "flax": "flax", "mlir_opt": "mlir-opt", "riscv64": "riscv64"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

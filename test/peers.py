@@ -1,5 +1,6 @@
 """
-The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax.
+The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax; and what runs
+programs for RISC-V.
 
 Away from CI a missing peer skips the tests that need it; in CI (`CI=true`) it is an error, so that
 no comparison disappears unnoticed.
@@ -51,6 +52,11 @@ def has_flax() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("jax", "flax", "optax"))
 
 
+def has_riscv64() -> bool:
+    """Whether programs for RISC-V can be linked and run."""
+    return bool(shutil.which("qemu-riscv64")) and importlib.util.find_spec("ziglang") is not None
+
+
 def missing_peers() -> dict[str, str]:
     """The peers that are missing, each with what to install."""
     missing: dict[str, str] = {}
@@ -63,4 +69,8 @@ def missing_peers() -> dict[str, str]:
         missing["jax"] = "JAX is not installed: pip install -e '.[peers]'"
     if not has_flax():
         missing["flax"] = "flax and optax are not installed: pip install -e '.[peers]'"
+    if not has_riscv64():
+        missing["riscv64"] = (
+            "qemu-riscv64 or ziglang not found: apt install qemu-user, pip install -e '.[riscv]'"
+        )
     return missing

@@ -7,12 +7,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from typing import IO, TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from lowerings.context import make_context
 from lowerings.pass_manager import PassManager, ScheduledPass, parse_schedule
@@ -132,7 +132,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
         schedule = parse_schedule(args.passes)
-    outputs: list[str] = []
+    outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
         if args.verify_diagnostics and has_expectations(chunk.text):
@@ -147,8 +147,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         except (XlaError, DiagnosticException) as error:
             if not (args.verify_diagnostics or args.parsing_diagnostics):
                 raise
-            outputs.append(f"{error}\n")
-    write_output(args.output_file, "// -----\n".join(outputs))
+            outputs.append(f"{error}\n".encode())
+    write_output(args.output_file, b"// -----\n".join(outputs))
     return exit_code
 
 
@@ -170,7 +170,7 @@ def process(
     file_name: str,
     schedule: Sequence[ScheduledPass],
     timer: Timer,
-) -> str:
+) -> bytes:
     """Reads, verifies, transforms and prints one program."""
     with timer.part("Setup").running():
         ctx = make_context()
@@ -199,13 +199,14 @@ def process(
         timer.add_passes(schedule, manager.timings)
         if memory:
             memory.print(sys.stderr)
-    output = StringIO()
+    output = TextIOWrapper(content := BytesIO(), encoding="utf-8", newline="\n")
     try:
         with timer.part("Output").running():
             emit(args, module, manager, output)
     except LocatedError as error:
         raise error.quoting(file_name, chunk.text) from None
-    return output.getvalue()
+    output.flush()
+    return content.getvalue()
 
 
 def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
@@ -215,7 +216,10 @@ def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
 
 def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, output: IO[str]) -> None:
     """Prints the module in the format of the target."""
-    spec = parse_spec(args.target)
+    try:
+        spec = parse_spec(args.target)
+    except ArgSpecParseError as error:
+        raise XlaError(f"--target: {error}") from None
     targets = toolkit_universe().all_targets
     if spec.name not in targets:
         raise XlaError(f"there is no target '{spec.name}' (see --list-targets)")
@@ -226,17 +230,19 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
         target = targets[spec.name]().from_spec(spec)
     except ValueError as error:
         raise XlaError(f"target '{spec.name}': {error}") from None
+    if getattr(target, "is_binary", False) and (args.output_file == "-" or args.split_input_file):
+        raise XlaError(f"target '{spec.name}': it is no text: one program goes to a file, -o FILE")
     target.emit(manager.ctx, module, output)
 
 
-def write_output(path: str, text: str) -> None:
-    """Writes to a file, or to stdout for `-`; raises XlaError if the file cannot be written."""
+def write_output(path: str, content: bytes) -> None:
+    """Writes a file, or text to stdout for `-`; raises XlaError if the file cannot be written."""
     if path == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(content.decode())
         return
     try:
-        with open(path, "w", encoding="utf-8") as output:
-            output.write(text)
+        with open(path, "wb") as output:
+            output.write(content)
     except OSError as error:
         raise XlaError(f"{path}: error: {error.strerror}") from None
 

@@ -21,6 +21,7 @@ from lowerings.compilation import (
     has_process_operations,
     run_processes,
 )
+from lowerings.execution.emulator import Emulation
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.observed_values import observes_in_control_flow
@@ -29,6 +30,7 @@ from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
 from tools.dynamic_arguments import for_arguments
+from tools.emulation_arguments import add_emulation_arguments, emulation_for
 from tools.input_text import Chunk, read_input, split_chunks
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
@@ -80,6 +82,24 @@ def make_argument_parser() -> argparse.ArgumentParser:
         help="largest error of floats, relative to the largest expected magnitude "
         f"(default {DEFAULT_TOLERANCE})",
     )
+    add_process_arguments(parser)
+    add(
+        "--level",
+        choices=INTERPRETED_LEVELS,
+        help="where the interpreter runs a program of the xla level "
+        f"(default {INTERPRETED_LEVELS[0]})",
+    )
+    add_emulation_arguments(parser)
+    add("--num-threads", type=int, metavar="N", help="threads of compiled code")
+    add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
+    add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
+    add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
+    return parser
+
+
+def add_process_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for programs of several processes, or that talk to their host."""
+    add = parser.add_argument
     add(
         "--replicas",
         type=int,
@@ -94,17 +114,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
         metavar="SPEC[;SPEC...]",
         help="the next item of the infeed, of several arrays if it is a tuple",
     )
-    add(
-        "--level",
-        choices=INTERPRETED_LEVELS,
-        help="where the interpreter runs a program of the xla level "
-        f"(default {INTERPRETED_LEVELS[0]})",
-    )
-    add("--num-threads", type=int, metavar="N", help="threads of compiled code")
-    add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
-    add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
-    add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -139,10 +148,11 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     backend = backend_for(module, grid, args)
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
+    emulation = emulation_for(backend, args)
     observer = observer_for(args)
     for name in entries(module, args):
         try:
-            finished = run_function(module, name, backend, grid, observer, args)
+            finished = run_function(module, name, backend, emulation, grid, observer, args)
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
         report(finished, args)
@@ -195,6 +205,7 @@ def run_function(
     module: ModuleOp,
     name: str,
     backend: str,
+    emulation: Emulation | None,
     grid: ProcessGrid,
     observer: Observer,
     args: argparse.Namespace,
@@ -215,6 +226,7 @@ def run_function(
             entry=name,
             observer=observer,
             level=args.level,
+            emulation=emulation,
         )
         return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
     require_threads(args.num_threads)

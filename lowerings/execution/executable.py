@@ -26,7 +26,7 @@ from lowerings.execution.callbacks import Callbacks, CustomCalls
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import Machine, host
-from lowerings.targets.llvm.module import ExternalConstant, emit_module
+from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array
@@ -155,13 +155,8 @@ def compile_loops_module(
     custom call has no function.
     """
     callbacks = Callbacks.of(module, custom_calls or {})
-    arena_size = _check_entry(module, signature, entry)
     machine = host()
-    emitted = emit_module(
-        module, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
-    )
-    if entry not in emitted.entries:
-        raise XlaError(f"function @{entry} carries no attribute `xla.entry`")
+    emitted, arena_size = emit_entry(module, signature, entry, machine)
     return compile_llvm_ir(
         emitted.text,
         signature,
@@ -171,6 +166,33 @@ def compile_loops_module(
         machine=machine,
         callbacks=callbacks if callbacks.symbols else None,
     )
+
+
+def emit_entry(
+    module: ModuleOp,
+    signature: Signature,
+    entry: str,
+    machine: Machine,
+    *,
+    inline_constants: bool = False,
+) -> tuple[EmittedModule, int | None]:
+    """
+    The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
+    takes, None if it takes none.
+
+    Raises EmissionError, and XlaError where entry and signature disagree.
+    """
+    arena_size = _check_entry(module, signature, entry)
+    emitted = emit_module(
+        module,
+        machine.attributes,
+        triple=machine.triple,
+        data_layout=machine.data_layout,
+        inline_constants=inline_constants,
+    )
+    if entry not in emitted.entries:
+        raise XlaError(f"function @{entry} carries no attribute `xla.entry`")
+    return emitted, arena_size
 
 
 def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | None:

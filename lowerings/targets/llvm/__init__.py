@@ -8,9 +8,22 @@ name, whose table `HANDLERS` says how each operation is printed. `emitter.py` is
 
 from lowerings.targets.llvm.target import (
     LLVMTarget,
+    RiscvAssemblyTarget,
+    RiscvObjectTarget,
     X86AssemblyTarget,
+    X86ObjectTarget,
     XlaLLVMTarget,
+    XlaRiscvAssemblyTarget,
     XlaX86AssemblyTarget,
 )
 
-__all__ = ["LLVMTarget", "X86AssemblyTarget", "XlaLLVMTarget", "XlaX86AssemblyTarget"]
+__all__ = [
+    "LLVMTarget",
+    "RiscvAssemblyTarget",
+    "RiscvObjectTarget",
+    "X86AssemblyTarget",
+    "X86ObjectTarget",
+    "XlaLLVMTarget",
+    "XlaRiscvAssemblyTarget",
+    "XlaX86AssemblyTarget",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,8 +19,22 @@ class CompilationError(XlaError):
     """LLVM rejects a module, or cannot generate code for it."""
 
 
-_VECTOR_BITS = (("+avx512f", 512), ("+avx", 256))
+_VECTOR_BITS = (
+    ("+avx512f", 512),
+    ("+zvl512b", 512),
+    ("+avx", 256),
+    ("+zvl256b", 256),
+    ("+v", 128),
+)
 """The widest vectors that a feature brings; the widest first."""
+_BASE_VECTOR_BITS = {"riscv64": 0}
+"""The vectors of a processor without any of these features, where they are not of 128 bits."""
+
+RV64GC = ("+m", "+a", "+f", "+d", "+c")
+"""What every 64-bit RISC-V processor for Linux has: the letters of RV64GC."""
+
+
+_FEATURE = re.compile(r"[+-][\w.-]+")
 
 
 @dataclass(frozen=True)
@@ -30,13 +45,15 @@ class Machine:
     cpu: str = ""
     features: str = ""
     """As LLVM spells them: `+avx2,-avx512f`."""
+    abi: str = ""
+    """How functions pass their arguments, e.g. `lp64d`; nothing means as usual for the triple."""
 
     @property
     def vector_bits(self) -> int:
-        """The width of its vector registers."""
+        """The width of its vector registers, 0 if it has none."""
         features = self.features.split(",")
         wide = (bits for feature, bits in _VECTOR_BITS if feature in features)
-        return next(wide, 128)
+        return next(wide, _BASE_VECTOR_BITS.get(self.triple.partition("-")[0], 128))
 
     @property
     def attributes(self) -> FunctionAttributes:
@@ -88,6 +105,27 @@ def host() -> Machine:
     return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
 
 
+def x86_64(cpu: str = "", features: str = "") -> Machine:
+    """An x86-64 machine: the one this process runs on if it is one and no other is named."""
+    if not (cpu or features) and host().triple.startswith("x86_64"):
+        return host()
+    return Machine("x86_64-unknown-linux-gnu", cpu, features)
+
+
+def riscv64(cpu: str = "", features: str = "") -> Machine:
+    """
+    An RV64GC machine with further features, as LLVM spells them.
+
+    `+v` brings vectors of 128 bits, `+v,+zvl256b` of 256.
+    """
+    spelled = ",".join((*RV64GC, *_split(features)))
+    return Machine("riscv64-unknown-linux-gnu", cpu, spelled, "lp64d")
+
+
+def _split(features: str) -> list[str]:
+    return [feature for feature in features.split(",") if feature]
+
+
 @cache
 def _initialize() -> None:
     llvm.initialize_all_targets()
@@ -97,10 +135,18 @@ def _initialize() -> None:
 @cache
 def _target_machine(machine: Machine) -> llvm.TargetMachine:
     _initialize()
+    if wrong := [each for each in _split(machine.features) if not _FEATURE.fullmatch(each)]:
+        # LLVM would end the process.
+        raise CompilationError(f"{wrong[0]!r} is no feature as LLVM spells them: +avx2,-avx512f")
     try:
         target = llvm.Target.from_triple(machine.triple)
     except RuntimeError as error:
         raise CompilationError(f"LLVM has no target {machine.triple}: {error}") from error
     return target.create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small"
+        cpu=machine.cpu,
+        features=machine.features,
+        opt=3,
+        reloc="pic",
+        codemodel="small",
+        abiname=machine.abi,
     )

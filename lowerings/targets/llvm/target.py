@@ -1,8 +1,8 @@
 """
-The output formats `llvm` and `x86-asm`.
+The output formats `llvm`, `x86-asm`, `x86-object`, `riscv-asm` and `riscv-object`.
 
-xDSL has targets of these names, for its own dialects. Our tools have ours in their place; stock
-`xdsl-opt` has both, and ours are called `xla-llvm` and `xla-x86-asm` there.
+xDSL has targets `llvm`, `x86-asm` and `riscv-asm`, for its own dialects. Our tools have ours in
+their place; stock `xdsl-opt` has both, and there the names of ours begin with `xla-`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from lowerings.targets.llvm.machine import Machine, host
+from lowerings.targets.llvm.machine import Machine, host, riscv64, x86_64
 from lowerings.targets.llvm.module import emit_module
-
-X86_TRIPLE = "x86_64-unknown-linux-gnu"
+from xla_dialect.diagnostics import XlaError
 
 
 def _print(module: ModuleOp, machine: Machine, inline_constants: bool) -> str:
@@ -62,7 +61,62 @@ class XlaLLVMTarget(LLVMTarget):
 
 
 @dataclass(frozen=True)
-class X86AssemblyTarget(Target):
+class _ProcessorTarget(Target):
+    """Code for one processor; `cpu` and `features` name it as LLVM does."""
+
+    cpu: str = ""
+    features: str = ""
+
+    @property
+    def machine(self) -> Machine:
+        """What code is generated for."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _AssemblyTarget(_ProcessorTarget):
+    """Optimised assembly for a module of the loops level."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write(self.machine.assembly(_print(module, self.machine, True)))
+
+
+@dataclass(frozen=True)
+class _ObjectTarget(_ProcessorTarget):
+    """An ELF object file for a module of the loops level: optimised, position-independent."""
+
+    is_binary = True
+    """What it writes is no text: it goes to the buffer below the output."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        buffer: IO[bytes] | None = getattr(output, "buffer", None)
+        if buffer is None:
+            raise XlaError(f"target '{self.name}': object code is no text; write it to a file")
+        code = self.machine.object_code(_print(module, self.machine, True))
+        output.flush()
+        buffer.write(code)
+
+
+@dataclass(frozen=True)
+class _X86Target(_ProcessorTarget):
+    """For the processor this runs on if it is an x86-64 one, unless another is named."""
+
+    @property
+    def machine(self) -> Machine:
+        return x86_64(self.cpu, self.features)
+
+
+@dataclass(frozen=True)
+class _RiscvTarget(_ProcessorTarget):
+    """For RV64GC, and what `features` adds: `+v` for vectors, `+v,+zvl256b` for wider ones."""
+
+    @property
+    def machine(self) -> Machine:
+        return riscv64(self.cpu, self.features)
+
+
+@dataclass(frozen=True)
+class X86AssemblyTarget(_X86Target, _AssemblyTarget):
     """
     Optimised x86-64 assembly for a module of the loops level.
 
@@ -71,18 +125,49 @@ class X86AssemblyTarget(Target):
 
     name = "x86-asm"
 
-    cpu: str = ""
-    features: str = ""
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        machine = Machine(X86_TRIPLE, self.cpu, self.features)
-        if not (self.cpu or self.features) and host().triple.startswith("x86_64"):
-            machine = host()
-        output.write(machine.assembly(_print(module, machine, True)))
-
 
 @dataclass(frozen=True)
 class XlaX86AssemblyTarget(X86AssemblyTarget):
     """`X86AssemblyTarget` beside xDSL's own."""
 
     name = "xla-x86-asm"
+
+
+@dataclass(frozen=True)
+class X86ObjectTarget(_X86Target, _ObjectTarget):
+    """
+    An x86-64 object file (ELF) for a module of the loops level.
+
+    For the processor this runs on if it is one, unless `cpu` or `features` name another.
+    """
+
+    name = "x86-object"
+
+
+@dataclass(frozen=True)
+class RiscvAssemblyTarget(_RiscvTarget, _AssemblyTarget):
+    """
+    Optimised RISC-V assembly for a module of the loops level.
+
+    For RV64GC with what `features` adds to it, e.g. `+v,+zvl256b`.
+    """
+
+    name = "riscv-asm"
+
+
+@dataclass(frozen=True)
+class XlaRiscvAssemblyTarget(RiscvAssemblyTarget):
+    """`RiscvAssemblyTarget` beside xDSL's own."""
+
+    name = "xla-riscv-asm"
+
+
+@dataclass(frozen=True)
+class RiscvObjectTarget(_RiscvTarget, _ObjectTarget):
+    """
+    A RISC-V object file (ELF, ABI lp64d) for a module of the loops level.
+
+    For RV64GC with what `features` adds to it, e.g. `+v,+zvl256b`.
+    """
+
+    name = "riscv-object"
