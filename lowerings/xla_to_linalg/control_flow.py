@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Operation
 
 from lowerings.conversion import ConversionBuilder
-from xla_dialect.ops.control_flow import CallOp, OptBarrierOp
+from xla_dialect.ops.control_flow import CallOp, DomainOp, OptBarrierOp
 
 
 def convert_call(op: CallOp, builder: ConversionBuilder) -> str | None:
@@ -19,8 +19,8 @@ def convert_call(op: CallOp, builder: ConversionBuilder) -> str | None:
     return None
 
 
-def convert_opt_barrier(op: OptBarrierOp, builder: ConversionBuilder) -> None:
-    """The operand: it has kept its computations apart up to here."""
+def convert_boundary(op: OptBarrierOp | DomainOp, builder: ConversionBuilder) -> None:
+    """The operand: what it has kept apart up to here is computed in one place."""
     builder.replace([op.operand])
 
 

@@ -145,7 +145,8 @@ class ConvertXlaToLinalgPass(ConversionPass):
     conversions: ClassVar[dict[type[Operation], Any]] = {
         **{op_class: _guarded(function) for op_class, function in _PURE.items()},
         ops.control_flow.CallOp: control_flow.convert_call,
-        ops.control_flow.OptBarrierOp: control_flow.convert_opt_barrier,
+        ops.control_flow.DomainOp: control_flow.convert_boundary,
+        ops.control_flow.OptBarrierOp: control_flow.convert_boundary,
         ops.control_flow.FusionOp: control_flow.needs_inlining,
         ops.control_flow.WhileOp: control_flow.needs_scf,
         ops.control_flow.ConditionalOp: control_flow.needs_scf,
