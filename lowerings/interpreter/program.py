@@ -62,9 +62,11 @@ class MachineOptions(TypedDict, total=False):
     """Bytes of the largest array."""
 
 
-def make_machine(module: ModuleOp, **options: Unpack[MachineOptions]) -> Machine:
+def make_machine(
+    module: ModuleOp, dialects: Sequence[Dialect] = DIALECTS, **options: Unpack[MachineOptions]
+) -> Machine:
     """The interpreter of a module, which must not change while it is used."""
-    return Machine(module, DIALECTS, **options)
+    return Machine(module, dialects, **options)
 
 
 def level_of(module: ModuleOp) -> str:
@@ -93,6 +95,7 @@ class InterpretedProgram:
         module: ModuleOp,
         entry: str = "main",
         signature: Signature | None = None,
+        dialects: Sequence[Dialect] = DIALECTS,
         **options: Unpack[MachineOptions],
     ):
         """
@@ -101,7 +104,7 @@ class InterpretedProgram:
 
         Raises XlaError for functions whose arguments are no arrays.
         """
-        self._machine = make_machine(module, **options)
+        self._machine = make_machine(module, dialects, **options)
         self._entry = entry
         function = self._machine.functions.get(entry)
         if function is None or not function.body.blocks:

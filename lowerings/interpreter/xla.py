@@ -1,0 +1,89 @@
+"""`xla`: what a conversion has not taken yet, evaluated by the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.interpreter.elements import element_of
+from lowerings.interpreter.machine import Dialect, Frame, FrameFunction, StructuredMaker, Translator
+from xla_dialect.ops import BY_OPCODE
+from xla_dialect.reference import register_reference
+from xla_dialect.reference.interpreter import ReferenceInterpreter
+from xla_dialect.reference.literal import Array, numpy_dtype
+from xla_dialect.types import is_array
+
+
+def evaluated(translator: Translator, op: Operation) -> FrameFunction:
+    """One operation; the values that its regions use from around it are handed on."""
+    interpreter = _reference(translator.machine.module)
+    captured = _captured(op)
+    slots = translator.slots(captured)
+
+    def run(frame: Frame, *operands: Any) -> Any:
+        values = [_to_reference(v, o.type) for v, o in zip(operands, op.operands, strict=True)]
+        around = [_to_reference(frame[s], v.type) for s, v in zip(slots, captured, strict=True)]
+        interpreter.push_scope("around")
+        try:
+            interpreter.set_values(zip(captured, around, strict=True))
+            found = interpreter.run_op(op, tuple(values))
+        finally:
+            interpreter.pop_scope()
+        results = [_from_reference(v, r.type) for v, r in zip(found, op.results, strict=True)]
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+def _reference(module: ModuleOp) -> ReferenceInterpreter:
+    interpreter = ReferenceInterpreter(module)
+    register_reference(interpreter)
+    return interpreter
+
+
+def _captured(op: Operation) -> list[SSAValue]:
+    inside = {value for each in op.walk() for value in each.results}
+    inside |= {arg for each in op.walk() for r in each.regions for b in r.blocks for arg in b.args}
+    used = {o: None for region in op.regions for each in region.walk() for o in each.operands}
+    return [value for value in used if value not in inside]
+
+
+def _to_reference(value: Any, type_: Attribute) -> Any:
+    """A tensor as the reference holds it: with the sign that its type has."""
+    if not is_array(type_):
+        return value
+    dtype = numpy_dtype(type_.element_type)  # pyright: ignore
+    array = np.asarray(value)
+    if array.dtype == dtype:
+        return array
+    return array.astype(dtype) if array.dtype.kind == dtype.kind else _viewed(array, dtype)
+
+
+def _viewed(array: Array, dtype: Any) -> Array:
+    """The same bits, as an integer of other sign; narrow ones through bytes."""
+    if dtype.itemsize == array.dtype.itemsize and dtype.kind in "iu":
+        return np.ascontiguousarray(array).view(dtype).reshape(array.shape)
+    return array.astype(dtype)
+
+
+def _from_reference(value: Any, type_: Attribute) -> Any:
+    if not is_array(type_):
+        return value
+    element = element_of(type_)
+    array = np.asarray(value)
+    if array.dtype == element.dtype:
+        return array
+    if element.is_whole and array.dtype.itemsize == element.dtype.itemsize:
+        return np.ascontiguousarray(array).view(element.dtype).reshape(array.shape)
+    return element.wrapped(array.astype(np.int64))
+
+
+STRUCTURED: dict[str, StructuredMaker] = {
+    operation.name: evaluated for operation in BY_OPCODE.values()
+}
+
+XLA = Dialect({}, STRUCTURED)
+"""For modules in the middle of being converted."""

@@ -1,0 +1,82 @@
+"""How far results may move when a pass rounds elsewhere: the one table, by the pass's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from lowerings.validation.inputs import EVERY_INPUT, InputKind
+from xla_dialect.reference.comparison import is_inexact
+from xla_dialect.reference.literal import Array
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What may differ between the results before and after a pass."""
+
+    epsilons: float = 0.0
+    """
+    The largest error of floats, as a multiple of the largest finite magnitude of the array and of
+    the distance from 1 to the next float (of f32, where the type has fewer bits). 0: equal bits.
+    """
+    kinds: tuple[InputKind, ...] = EVERY_INPUT
+    """The inputs on which results are compared."""
+    complex_kinds: tuple[InputKind, ...] = EVERY_INPUT
+    """The same for programs with complex numbers."""
+    reason: str = ""
+    """Why results may differ."""
+
+    def differing(self, found: Array, expected: Array) -> Array:
+        """Where two arrays of one shape and type differ by more; NaNs are equal."""
+        if not is_inexact(expected.dtype):
+            return np.asarray(found != expected)
+        if expected.dtype.kind == "c":
+            return self.differing(np.real(found), np.real(expected)) | self.differing(
+                np.imag(found), np.imag(expected)
+            )
+        with np.errstate(all="ignore"):
+            either_nan: Any = (found != found) | (expected != expected)
+            both_nan = (found != found) & (expected != expected)
+            wide, wanted = found.astype(np.float64), expected.astype(np.float64)
+            same = (wide == wanted) & (np.signbit(wide) == np.signbit(wanted))
+            if not self.epsilons:
+                return np.asarray(~np.where(either_nan, both_nan, same))
+            error = np.abs(wide - wanted)
+            close = (error <= self._bound(expected)) & np.isfinite(wide) & np.isfinite(wanted)
+            return np.asarray(~np.where(either_nan, both_nan, close | (wide == wanted)))
+
+    def _bound(self, expected: Array) -> float:
+        wanted = np.abs(expected.astype(np.float64))
+        largest = float(np.max(wanted, where=np.isfinite(wanted), initial=0.0))
+        own = float(ml_dtypes.finfo(expected.dtype).eps)
+        single = float(np.finfo(np.float32).eps)
+        share = self.epsilons * own if own <= single else self.epsilons * single + 2 * own
+        return share * largest
+
+
+MODERATE = (InputKind.PLAIN, InputKind.SPECIAL)
+PLAIN_ONLY = (InputKind.PLAIN,)
+
+EXACT = Allowance()
+ALLOWANCES: Mapping[str, Allowance] = {
+    "xla-expand-compound": Allowance(
+        4096, PLAIN_ONLY, PLAIN_ONLY, "other formulas, which overflow and cancel elsewhere"
+    ),
+    "convert-xla-to-linalg": Allowance(
+        64, MODERATE, PLAIN_ONLY, "functions without an operation of their own become formulas"
+    ),
+    "convert-linalg-to-vector-loops": Allowance(
+        4096, MODERATE, PLAIN_ONLY, "sums in several lanes; products and sums round once"
+    ),
+    "expand-math": Allowance(256, MODERATE, PLAIN_ONLY, "functions become polynomials"),
+}
+"""The passes of the toolkit that may change the last bits; all others keep them."""
+
+
+def allowance_of(name: str) -> Allowance:
+    """What a pass may change."""
+    return ALLOWANCES.get(name, EXACT)

@@ -1,0 +1,268 @@
+"""Comparing what a module computes after each pass with what it computed before."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.execution.signature import Signature
+from lowerings.interpreter import IterationLimitReached
+from lowerings.validation.allowances import EXACT, Allowance, allowance_of
+from lowerings.validation.execution import (
+    Execution,
+    Results,
+    entries,
+    obstacle,
+    signature_before,
+)
+from lowerings.validation.inputs import InputKind, make_input, spelled
+from lowerings.validation.shrinking import shrink
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.comparison import first_mismatch
+from xla_dialect.reference.literal import Array
+
+SEED = 20261120
+"""Inputs are the same in every run."""
+
+INPUTS_OF_A_KIND = 2
+
+
+class MeaningChanged(XlaError):
+    """A pass after which a program computes something else."""
+
+    def __init__(self, message: str, module: ModuleOp, spec: str, inputs: str):
+        """`module`: before the pass `spec`; `inputs`: what `Validator` takes to try it again."""
+        super().__init__(message)
+        self.module = module
+        self.spec = spec
+        self.inputs = inputs
+
+
+@dataclass
+class _Case:
+    """One input, and what the program made of it."""
+
+    kind: InputKind
+    arrays: list[Array]
+    results: Results
+
+
+@dataclass
+class _Entry:
+    """One function that is validated."""
+
+    name: str
+    signature: Signature
+    before: Execution
+    allowances: list[Allowance] = field(default_factory=list[Allowance])
+    """Of the passes since `before`, which could not be run."""
+    cases: list[_Case] = field(default_factory=list[_Case])
+
+
+class Validator:
+    """
+    Runs every public function of a module after every pass, on the same inputs.
+
+    To be told of the module before the first pass and after each; programs whose runs cannot be
+    compared are left out, with a note.
+    """
+
+    def __init__(self, notes: IO[str], inputs: str = ""):
+        """`inputs`: of `MeaningChanged`; without them they are made up."""
+        self._notes = notes
+        self._inputs: dict[str, str] = json.loads(inputs) if inputs else {}
+        self._entries: list[_Entry] | None = None
+        self._before: ModuleOp | None = None
+        """The module before the pass that is running."""
+
+    def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
+        """Takes down what the module computes, before the first pass."""
+        if self._entries is not None:
+            return
+        self._before = module.clone()
+        reason = obstacle(module)
+        if reason is not None:
+            self._note(f"the program is not validated: {reason}")
+            self._entries = []
+            return
+        found = [self._entry(self._before, name) for name in entries(module)]
+        self._entries = [entry for entry in found if entry is not None]
+
+    def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
+        """Raises MeaningChanged if a function computes something else now."""
+        snapshot = module.clone()
+        names = entries(snapshot)
+        for entry in list(self._entries or ()):
+            if entry.name not in names:
+                self._note(f"after {module_pass.name} there is no @{entry.name} any more")
+                assert self._entries is not None
+                self._entries.remove(entry)
+                continue
+            self._check(entry, module_pass, snapshot)
+        self._before = snapshot
+
+    def _note(self, text: str) -> None:
+        print(f"note: {text}", file=self._notes)
+
+    def _entry(self, module: ModuleOp, name: str) -> _Entry | None:
+        try:
+            signature = signature_before(module, name)
+        except XlaError as error:
+            self._note(f"@{name} is not validated: {_first_line(error)}")
+            return None
+        entry = _Entry(name, signature, Execution(module, name, signature))
+        for kind, arrays in self._made_inputs(name, signature):
+            try:
+                entry.cases.append(_Case(kind, arrays, entry.before(arrays)))
+            except IterationLimitReached:
+                continue
+            except XlaError as error:
+                self._note(f"@{name} is not validated: {_first_line(error)}")
+                return None
+        return entry
+
+    def _made_inputs(self, name: str, signature: Signature) -> list[tuple[InputKind, list[Array]]]:
+        if name in self._inputs:
+            return [(InputKind.PLAIN, _unpacked(self._inputs[name], signature))]
+        if not signature.parameters:
+            return [(InputKind.PLAIN, [])]
+        generator = np.random.default_rng(SEED)
+        return [
+            (kind, make_input(signature, kind, generator))
+            for kind in InputKind
+            for _ in range(INPUTS_OF_A_KIND)
+        ]
+
+    def _check(self, entry: _Entry, module_pass: ModulePass, module: ModuleOp) -> None:
+        execution = Execution(module, entry.name, entry.signature)
+        entry.allowances.append(allowance_of(module_pass.name))
+        allowance = max(entry.allowances, key=lambda each: each.epsilons)
+        found: list[_Case] = []
+        for case in entry.cases:
+            difference = self._difference(execution, case.arrays, case.results, allowance)
+            if isinstance(difference, _NotRun):
+                self._note(f"@{entry.name} is not run after {module_pass.name}: {difference.why}")
+                return
+            results, wrong = difference
+            if wrong is not None and self._counts(entry, case, allowance):
+                raise self._changed(entry, module_pass, execution, case, allowance, wrong)
+            if results is not None:
+                found.append(_Case(case.kind, case.arrays, results))
+        entry.cases = found
+        entry.before = execution
+        entry.allowances = []
+
+    def _counts(self, entry: _Entry, case: _Case, allowance: Allowance) -> bool:
+        specs = (*entry.signature.parameters, *entry.signature.results)
+        is_complex = any(spec.dtype.kind == "c" for spec in specs)
+        return bool(self._inputs) or case.kind in (
+            allowance.complex_kinds if is_complex else allowance.kinds
+        )
+
+    def _difference(
+        self, execution: Execution, arrays: Sequence[Array], expected: Results, allowance: Allowance
+    ) -> tuple[Results | None, str | None] | _NotRun:
+        """The results, and what is wrong with them."""
+        try:
+            results = execution(arrays)
+        except IterationLimitReached as error:
+            return None, str(error)
+        except XlaError as error:
+            text = str(error)
+            if "does not know this operation" in text or "does not evaluate" in text:
+                return _NotRun(_first_line(error))
+            return None, text
+        return results, _wrong(results, expected, allowance)
+
+    def _changed(
+        self,
+        entry: _Entry,
+        module_pass: ModulePass,
+        execution: Execution,
+        case: _Case,
+        allowance: Allowance,
+        wrong: str,
+    ) -> MeaningChanged:
+        def fails(arrays: list[Array]) -> bool:
+            try:
+                expected = entry.before(arrays)
+            except XlaError:
+                return False
+            difference = self._difference(execution, arrays, expected, allowance)
+            return not isinstance(difference, _NotRun) and difference[1] is not None
+
+        arrays = case.arrays if self._inputs else shrink(case.arrays, fails)
+        again = self._difference(execution, arrays, entry.before(arrays), allowance)
+        if not isinstance(again, _NotRun) and again[1] is not None:
+            wrong = again[1]
+        inputs = "".join(
+            f"\n  {entry.signature.parameter_name(number)}: {spec} = {spelled(array)}"
+            for number, (spec, array) in enumerate(
+                zip(entry.signature.parameters, arrays, strict=True)
+            )
+        )
+        assert self._before is not None
+        return MeaningChanged(
+            f"{module_pass.name} changes what @{entry.name} computes: {wrong}"
+            + (f"\nthe smallest input found:{inputs}" if inputs else ""),
+            self._before,
+            str(module_pass.spec()),
+            json.dumps({entry.name: _packed(entry.before.own_arguments(arrays))}),
+        )
+
+
+@dataclass(frozen=True)
+class _NotRun:
+    """A module that nothing here can run."""
+
+    why: str
+
+
+def _wrong(results: Results, expected: Results, allowance: Allowance) -> str | None:
+    if len(results) != len(expected):
+        return f"{len(results)} results, {len(expected)} before the pass"
+    for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
+        if found.shape != wanted.shape or found.dtype.itemsize != wanted.dtype.itemsize:
+            return f"result {number} is {found.dtype}{list(found.shape)}, was {wanted.dtype}" + str(
+                list(wanted.shape)
+            )
+        found = found if found.dtype == wanted.dtype else found.view(wanted.dtype)
+        differing = allowance.differing(found, wanted)
+        if differing.any():
+            how = "differ" if allowance is EXACT else "differ by more than rounding"
+            return f"result {number}: {first_mismatch(how, found, wanted, differing)}"
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _packed(arrays: Sequence[Array]) -> str:
+    """The bytes of arrays; in the order of memory, where the module before the pass has it."""
+    data = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+    return base64.b64encode(zlib.compress(data)).decode("ascii")
+
+
+def _unpacked(text: str, signature: Signature) -> list[Array]:
+    """The arrays for a signature; raises XlaError if they are not what it takes."""
+    try:
+        data = zlib.decompress(base64.b64decode(text))
+        arrays: list[Array] = []
+        for spec in signature.parameters:
+            size = spec.byte_size
+            arrays.append(np.frombuffer(data[:size], spec.dtype).reshape(spec.shape).copy())
+            data = data[size:]
+    except (ValueError, zlib.error) as error:
+        raise XlaError(f"the inputs are not those of {signature}: {error}") from None
+    if data:
+        raise XlaError(f"the inputs are {len(data)} bytes more than {signature} takes")
+    return arrays
