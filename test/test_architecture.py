@@ -76,6 +76,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.execution", "lowerings.observed_values"),
     # Its programs take and return arrays as compiled ones do.
     ("lowerings.interpreter",),
+    # Runs modules of all levels, on the reference or interpreted.
+    ("lowerings.validation",),
     ("lowerings.compilation",),
     ("lowerings.jax",),
     ("lowerings",),

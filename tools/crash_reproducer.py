@@ -27,6 +27,7 @@ _RESOURCE = re.compile(
     re.DOTALL,
 )
 _PIPELINE = re.compile(r'\bpipeline\s*:\s*("(?:[^"\\]|\\.)*")')
+_INPUTS = re.compile(r'\binputs\s*:\s*("(?:[^"\\]|\\.)*")')
 _VERIFY_EACH = re.compile(r"\bverify_each\s*:\s*(true|false)\b")
 _ANCHORED = re.compile(r"builtin\.module\((.*)\)", re.DOTALL)
 
@@ -39,12 +40,16 @@ class Reproducer:
     pipeline: str
     """As `--passes` takes it."""
     verify_each: bool = True
+    inputs: str = ""
+    """What `--validate-each` runs the module on; empty if it is to make them up."""
 
     def text(self) -> str:
         """The text of the file."""
+        inputs = f"      inputs: {json.dumps(self.inputs)},\n" if self.inputs else ""
         return (
             f"{self.module.rstrip()}\n\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n"
             f"      pipeline: {json.dumps(f'builtin.module({self.pipeline})')},\n"
+            f"{inputs}"
             f"      disable_threading: true,\n"
             f"      verify_each: {str(self.verify_each).lower()}\n    }}\n  }}\n#-}}\n"
         )
@@ -58,12 +63,14 @@ class Reproducer:
         if resource is None or (pipeline := _PIPELINE.search(resource[1])) is None:
             return None
         verify_each = _VERIFY_EACH.search(resource[1])
+        inputs = _INPUTS.search(resource[1])
         passes = json.loads(pipeline[1])
         anchored = _ANCHORED.fullmatch(passes)
         return Reproducer(
             text[: resource.start()],
             passes if anchored is None else anchored[1],
             verify_each is None or verify_each[1] == "true",
+            "" if inputs is None else json.loads(inputs[1]),
         )
 
 
@@ -106,7 +113,8 @@ def reproducing(
     except MemoryError:
         raise
     except Exception as error:
-        if manager.done < len(passes) and (path or not _is_diagnostic(error)):
+        is_reproduced = bool(getattr(error, "__notes__", ()))
+        if manager.done < len(passes) and not is_reproduced and (path or not _is_diagnostic(error)):
             name = passes[manager.done].name
             place = _written(manager, passes, read, path)
             error.add_note(f"note: pass {name} failed; {place}")

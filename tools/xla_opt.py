@@ -31,6 +31,34 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 
 if TYPE_CHECKING:
     from tools.memory_report import MemoryReport
+    from tools.pass_validation import PassValidation
+
+
+FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("--split-input-file",), "process the parts between lines `// -----` one by one"),
+    (("--verify-diagnostics",), "check the `expected-error` comments of the input"),
+    (("--parsing-diagnostics",), "print errors of reading and go on with exit code 0"),
+    (("--disable-verify",), "do not verify"),
+    *ir_printing.FLAGS,
+    (
+        ("--timing", "--time-passes"),
+        "report where the time goes, as a tree of wall time (stderr)",
+    ),
+    (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
+    (
+        ("--validate-each",),
+        "run the module on random inputs before and after every pass; name the first that "
+        "changes what it computes",
+    ),
+    (("--print-op-generic",), "print operations in generic form"),
+    (("--print-debuginfo",), "print locations"),
+    (("--allow-unregistered-dialect",), "accept operations of unknown dialects"),
+    (("--run-reproducer",), "run the passes that the input, a crash reproducer, names"),
+    (("--debug",), "print the Python traceback of every error (stderr)"),
+    (("--list-passes",), "list all pipelines and passes with their options"),
+    (("--list-targets",), "list all targets"),
+)
+"""The flags: their names and their help."""
 
 
 def make_argument_parser() -> argparse.ArgumentParser:
@@ -50,26 +78,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("-p", "--passes", default="", metavar="PIPELINE", help="passes, separated by commas")
     add("-t", "--target", default="mlir", help="what to print (see --list-targets)")
     add("-o", "--output-file", default="-", help="where to print; - is stdout")
-    flags = (
-        (("--split-input-file",), "process the parts between lines `// -----` one by one"),
-        (("--verify-diagnostics",), "check the `expected-error` comments of the input"),
-        (("--parsing-diagnostics",), "print errors of reading and go on with exit code 0"),
-        (("--disable-verify",), "do not verify"),
-        *ir_printing.FLAGS,
-        (
-            ("--timing", "--time-passes"),
-            "report where the time goes, as a tree of wall time (stderr)",
-        ),
-        (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
-        (("--print-op-generic",), "print operations in generic form"),
-        (("--print-debuginfo",), "print locations"),
-        (("--allow-unregistered-dialect",), "accept operations of unknown dialects"),
-        (("--run-reproducer",), "run the passes that the input, a crash reproducer, names"),
-        (("--debug",), "print the Python traceback of every error (stderr)"),
-        (("--list-passes",), "list all pipelines and passes with their options"),
-        (("--list-targets",), "list all targets"),
-    )
-    for names, text in flags:
+    for names, text in FLAGS:
         # mlir-opt has a prefix before most of them.
         add(
             *names,
@@ -161,6 +170,7 @@ def take_reproducer(
     if args.passes:
         raise XlaError("--run-reproducer takes the passes from the reproducer, not from --passes")
     args.passes = reproducer.pipeline
+    args.validation_inputs = reproducer.inputs
     args.disable_verify |= not reproducer.verify_each
 
 
@@ -183,11 +193,12 @@ def process(
         module = read(verified=not args.disable_verify)
     printing = IrPrinting.of(args, Form(args.print_op_generic, args.print_debuginfo), sys.stderr)
     memory = memory_report(schedule) if args.print_memory else None
+    validation = pass_validation(args) if args.validate_each else None
     manager = PassManager(
         ctx,
         not args.disable_verify,
-        [printing.before] if printing else [],
-        [*([printing.after] if printing else []), *([memory.after] if memory else [])],
+        [each.before for each in (printing, validation) if each],
+        [each.after for each in (printing, memory, validation) if each],
     )
     if memory:
         memory.note("reading", module)
@@ -212,6 +223,13 @@ def process(
 def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
     """A report of memory; its module is loaded on use, for it needs much."""
     return import_module("tools.memory_report").MemoryReport(schedule)
+
+
+def pass_validation(args: argparse.Namespace) -> PassValidation:
+    """The validation of every pass; its module is loaded on use, for it needs much."""
+    return import_module("tools.pass_validation").PassValidation(
+        args.pass_pipeline_crash_reproducer, getattr(args, "validation_inputs", "")
+    )
 
 
 def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, output: IO[str]) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
+from lowerings.interpreter.elements import where
 from lowerings.validation.inputs import EVERY_INPUT, InputKind
 from xla_dialect.reference.comparison import is_inexact
 from xla_dialect.reference.literal import Array
@@ -40,19 +41,19 @@ class Allowance:
             )
         with np.errstate(all="ignore"):
             either_nan: Any = (found != found) | (expected != expected)
-            both_nan = (found != found) & (expected != expected)
+            both_nan: Any = (found != found) & (expected != expected)
             wide, wanted = found.astype(np.float64), expected.astype(np.float64)
-            same = (wide == wanted) & (np.signbit(wide) == np.signbit(wanted))
+            same: Any = (wide == wanted) & (np.signbit(wide) == np.signbit(wanted))
             if not self.epsilons:
-                return np.asarray(~np.where(either_nan, both_nan, same))
+                return ~where(either_nan, both_nan, same)
             error = np.abs(wide - wanted)
             close = (error <= self._bound(expected)) & np.isfinite(wide) & np.isfinite(wanted)
-            return np.asarray(~np.where(either_nan, both_nan, close | (wide == wanted)))
+            return ~where(either_nan, both_nan, close | (wide == wanted))
 
     def _bound(self, expected: Array) -> float:
         wanted = np.abs(expected.astype(np.float64))
         largest = float(np.max(wanted, where=np.isfinite(wanted), initial=0.0))
-        own = float(ml_dtypes.finfo(expected.dtype).eps)
+        own = float(cast(Any, ml_dtypes).finfo(expected.dtype).eps)
         single = float(np.finfo(np.float32).eps)
         share = self.epsilons * own if own <= single else self.epsilons * single + 2 * own
         return share * largest

@@ -76,9 +76,7 @@ def is_pure_xla(module: ModuleOp) -> bool:
 
 
 def signature_before(module: ModuleOp, entry: str) -> Signature:
-    """
-    What a function of a module takes, the layouts of its arrays too; raises XlaError.
-    """
+    """What a function takes, with the layouts of its arrays; raises XlaError."""
     function = functions_of(module)[entry]
     if is_pure_xla(module):
         return signature_of(function, entry_type(module, function))
@@ -128,7 +126,9 @@ class Execution:
             )
         if self._is_logical():
             return self._on_reference
-        return LaidOutExecutable(_InMemory(self.signature.in_memory, self._on_reference), self.signature)
+        return LaidOutExecutable(
+            _InMemory(self.signature.in_memory, self._on_reference), self.signature
+        )
 
     def _laid_out(self, program: InterpretedProgram) -> Callable[..., Results]:
         if self.signature.in_memory is self.signature:

@@ -31,7 +31,9 @@ _SPECIAL_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan)
 _SPECIAL_INTEGERS = (0, 1, -1, 2, 3, 7)
 
 
-def make_input(signature: Signature, kind: InputKind, generator: np.random.Generator) -> list[Array]:
+def make_input(
+    signature: Signature, kind: InputKind, generator: np.random.Generator
+) -> list[Array]:
     """One array for each parameter."""
     return [_array(spec, kind, generator) for spec in signature.parameters]
 
@@ -67,7 +69,7 @@ def _plain(
 def _edges(dtype: Any, kind: InputKind, is_float: bool) -> list[Any]:
     """The values that are mixed into an input; a type without NaN or infinity has fewer."""
     if is_float:
-        info = ml_dtypes.finfo(dtype)
+        info = cast(Any, ml_dtypes).finfo(dtype)
         limits = (info.max, info.min, info.tiny, info.smallest_subnormal, -info.tiny)
         wanted = _SPECIAL_FLOATS if kind is InputKind.SPECIAL else [float(x) for x in limits]
         return list(wanted)
@@ -101,4 +103,4 @@ def spelled(array: Array, limit: int = 8) -> str:
 def _is_set(flat: Array) -> Array:
     """Where elements have a bit set: -0.0 counts."""
     codes = np.ascontiguousarray(flat).view(np.uint8).reshape(flat.size, flat.dtype.itemsize)
-    return codes.any(axis=1)
+    return np.asarray(codes.any(axis=1))

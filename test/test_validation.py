@@ -1,0 +1,301 @@
+"""`--validate-each` sees passes that change the meaning, and raises no false alarm."""
+
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sweeps import each_or_full
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+from lowerings import pass_manager
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.program import load_program, parse_program
+from lowerings.universe import UNIVERSE, toolkit_universe
+from lowerings.validation import MeaningChanged, Validator
+from lowerings.validation.allowances import ALLOWANCES
+from lowerings.validation.shrinking import shrink
+from tools import xla_opt
+from tools.stored_programs import stored_programs
+
+ELEMENTWISE = """
+func.func @main(%x: tensor<6xf32>, %y: tensor<6xf32>, %i: tensor<i32>, %u: tensor<6xui8>)
+    -> (tensor<3xf32>, tensor<6xi1>, tensor<2xf32>, tensor<6xui8>) {
+  %sum = xla.add %x, %y : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %difference = xla.subtract %sum, %y : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %low = xla.constant dense<-1.0> : tensor<f32>
+  %high = xla.constant dense<1.0> : tensor<f32>
+  %clamped = xla.clamp %low, %difference, %high
+    : (tensor<f32>, tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %slice = xla.slice %clamped {start_indices = [1], limit_indices = [4], strides = [1]}
+    : (tensor<6xf32>) -> tensor<3xf32>
+  %less = xla.compare %x, %y {direction = LT} : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xi1>
+  %part = xla.dynamic_slice %y, %i {dynamic_slice_sizes = [2]}
+    : (tensor<6xf32>, tensor<i32>) -> tensor<2xf32>
+  %three = xla.constant dense<3> : tensor<6xui8>
+  %third = xla.divide %u, %three : (tensor<6xui8>, tensor<6xui8>) -> tensor<6xui8>
+  func.return %slice, %less, %part, %third
+    : tensor<3xf32>, tensor<6xi1>, tensor<2xf32>, tensor<6xui8>
+}
+"""
+CONTRACTION = """
+func.func @main(%x: tensor<4x20xi8>, %y: tensor<20x7xf32>) -> tensor<4x7xf32> {
+  %a = xla.convert %x : (tensor<4x20xi8>) -> tensor<4x20xf32>
+  %d = xla.dot %a, %y {lhs_contracting_dims=[1], rhs_contracting_dims=[0]}
+    : (tensor<4x20xf32>, tensor<20x7xf32>) -> tensor<4x7xf32>
+  %e = xla.tanh %d : (tensor<4x7xf32>) -> tensor<4x7xf32>
+  %f = xla.add %e, %d : (tensor<4x7xf32>, tensor<4x7xf32>) -> tensor<4x7xf32>
+  func.return %f : tensor<4x7xf32>
+}
+"""
+
+
+@dataclass(frozen=True)
+class Miscompile(ModulePass):
+    """A pass that is wrong on purpose: it changes the text of the module in one place."""
+
+    name = "test-miscompile"
+
+    pattern: str = ""
+    replacement: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        text = str(op)
+        changed = re.sub(self.pattern, self.replacement, text, count=1)
+        assert changed != text, f"{self.pattern} is not in\n{text}"
+        module = parse_program(changed, "<changed>", "mlir")
+        block = module.body.detach_block(0)
+        op.body.detach_block(0)
+        op.body.add_block(block)
+
+
+@pytest.fixture
+def with_miscompile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pass `test-miscompile` can be named in pipelines."""
+    known = toolkit_universe()
+    wider = Universe(
+        all_dialects=known.all_dialects,
+        all_passes=known.all_passes | {Miscompile.name: lambda: Miscompile},
+        all_targets=known.all_targets,
+    )
+    monkeypatch.setattr(pass_manager, "toolkit_universe", lambda: wider)
+
+
+def validate(module: ModuleOp, *passes: ModulePass) -> str:
+    """Runs the passes, each validated; returns the notes."""
+    notes = io.StringIO()
+    validator = Validator(notes)
+    manager = PassManager(
+        make_context(), verify_each=False, before=[validator.before], after=[validator.after]
+    )
+    manager.run(module, passes)
+    return notes.getvalue()
+
+
+SEEDED: dict[str, tuple[str, str, str, str, str]] = {
+    "an add becomes a subtract": (
+        ELEMENTWISE,
+        "",
+        r"xla\.add",
+        "xla.subtract",
+        "result 0: .* differ",
+    ),
+    "operands of a subtract are swapped": (
+        ELEMENTWISE,
+        "",
+        r"xla\.subtract (%\w+), (%\w+)",
+        r"xla.subtract \2, \1",
+        "result 0",
+    ),
+    "a bound of a clamp is dropped": (
+        ELEMENTWISE,
+        "",
+        r"dense<1\.0\w*\+00> : tensor<f32>",
+        "dense<3.0e+38> : tensor<f32>",
+        "result 0",
+    ),
+    "a slice is off by one": (
+        ELEMENTWISE,
+        "",
+        r"start_indices = \[1\], limit_indices = \[4\]",
+        "start_indices = [2], limit_indices = [5]",
+        "result 0",
+    ),
+    "NaN is less": (
+        ELEMENTWISE,
+        "native{to=tensors}",
+        "cmpf olt",
+        "cmpf ult",
+        "result 1: .* true, expected false",
+    ),
+    "unsigned is signed": (
+        ELEMENTWISE,
+        "native{to=tensors}",
+        "arith.divui",
+        "arith.divsi",
+        "result 3",
+    ),
+    "a start index is not clamped": (
+        ELEMENTWISE,
+        "native{to=tensors}",
+        r"arith\.maxsi (%\w+), %\w+",
+        r"arith.maxsi \1, \1",
+        "tensor.extract_slice: the slice from -.* is out of bounds",
+    ),
+    "a NaN is lost": (
+        ELEMENTWISE,
+        "native{to=tensors}",
+        "arith.maximumf",
+        "arith.maxnumf",
+        "result 0: .*nan",
+    ),
+    "buffers share their place": (
+        CONTRACTION,
+        "native{to=buffers}",
+        "arith.constant 320 : index",
+        "arith.constant 0 : index",
+        "overlap",
+    ),
+    "a kernel writes a view that is too long": (
+        CONTRACTION,
+        "native{to=buffers}",
+        "arith.constant 320 : index",
+        "arith.constant 448 : index",
+        "reach beyond 448 bytes",
+    ),
+    "a loop starts too late": (
+        CONTRACTION,
+        "native",
+        r"(scf\.for %\w+ = )%c0( to %c20)",
+        r"\1%c1\2",
+        "differ by more than rounding|differ",
+    ),
+    "a vector is loaded beyond an array": (
+        CONTRACTION,
+        "native",
+        r"vector\.load %(\w+)\[%c0\] : memref<28",
+        r"vector.load %\1[%c16] : memref<28",
+        "out of bounds|differ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_seeded_miscompiles_are_seen(name: str) -> None:
+    program, pipeline, pattern, replacement, message = SEEDED[name]
+    passes = (*parse_passes(pipeline), Miscompile(pattern, replacement))
+    with pytest.raises(MeaningChanged) as error:
+        validate(load_program(program, "mlir"), *passes)
+    assert str(error.value).startswith("test-miscompile changes what @main computes: ")
+    assert re.search(message, str(error.value)), str(error.value)
+
+
+def test_the_first_wrong_pass_is_named() -> None:
+    good = parse_passes("xla-simplify")
+    wrong = Miscompile(r"xla\.add", "xla.subtract")
+    later = parse_passes("convert-xla-to-linalg")
+    with pytest.raises(MeaningChanged, match=r"^test-miscompile changes"):
+        validate(load_program(ELEMENTWISE, "mlir"), *good, wrong, *later)
+
+
+def test_the_input_is_made_small() -> None:
+    wrong = Miscompile(r"xla\.add", "xla.subtract")
+    with pytest.raises(MeaningChanged) as error:
+        validate(load_program(ELEMENTWISE, "mlir"), wrong)
+    said = dict(re.findall(r"^  %(\w): \S+ = (.*)$", str(error.value), re.M))
+    assert {said["i"], said["u"]} == {"0", "all 0"}
+    assert len(re.findall(r"\] = ", said["x"] + said["y"])) == 1
+    assert "all 0" in (said["x"], said["y"])
+
+
+def test_shrinking_keeps_what_is_needed() -> None:
+    """Two elements of different arrays that have to be set together."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=40), rng.integers(1, 99, 30)
+
+    def fails(arrays: list[Any]) -> bool:
+        return bool(arrays[0][17] != 0 and arrays[1][3] > 1)
+
+    found = shrink([x, y], fails)
+    np.testing.assert_array_equal(np.flatnonzero(found[0]), [17])
+    np.testing.assert_array_equal(np.flatnonzero(found[1]), [3])
+    assert (found[0][17], found[1][3]) == (1, 2)
+
+
+@pytest.mark.usefixtures("with_miscompile")
+@pytest.mark.parametrize(
+    ("pipeline", "pattern", "replacement"),
+    [
+        ("", "xla[.]add", "xla.subtract"),
+        ("native{to=tensors},", "arith[.]divui", "arith.divsi"),
+        ("native,", "to %c20 step", "to %c3 step"),
+    ],
+)
+def test_the_reproducer_replays(
+    pipeline: str,
+    pattern: str,
+    replacement: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, place = tmp_path / "program.mlir", tmp_path / "reproducer.mlir"
+    source.write_text(CONTRACTION if pipeline == "native," else ELEMENTWISE)
+    spec = f'test-miscompile{{pattern="{pattern}" replacement="{replacement}"}}'
+    command = [str(source), "-p", pipeline + spec, "--validate-each"]
+    options = [f"--pass-pipeline-crash-reproducer={place}"]
+    assert xla_opt.main([*command, *options]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("xla-opt: error: test-miscompile changes what @main computes")
+    replay = re.search(r"^to reproduce: xla-opt (.*)$", said.err, re.M)
+    assert replay is not None
+    assert xla_opt.main([*replay[1].split(), *options]) == 1
+    again = capsys.readouterr().err
+    assert again.splitlines()[0] == said.err.splitlines()[0]
+    # Only the wrong pass runs again, on the inputs that were found.
+    assert "native" not in place.read_text()
+
+
+def test_programs_that_cannot_be_compared_are_noted() -> None:
+    program = """
+    func.func @main() -> tensor<4xf32> {
+      %a = xla.constant dense<0.0> : tensor<f32>
+      %b = xla.constant dense<1.0> : tensor<f32>
+      %r = xla.rng %a, %b {distribution = rng_uniform}
+        : (tensor<f32>, tensor<f32>) -> tensor<4xf32>
+      func.return %r : tensor<4xf32>
+    }
+    """
+    notes = validate(load_program(program, "mlir"), *parse_passes("xla-simplify"))
+    assert "the program is not validated: xla.rng: its numbers differ in every run" in notes
+
+
+def test_the_allowances_name_passes() -> None:
+    assert set(ALLOWANCES) <= set(UNIVERSE.all_passes)
+    assert all(allowance.reason for allowance in ALLOWANCES.values())
+
+
+@pytest.mark.parametrize("program", [ELEMENTWISE, CONTRACTION])
+def test_no_false_alarm_on_small_programs(program: str) -> None:
+    assert validate(load_program(program, "mlir"), *parse_passes("native")) == ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    each_or_full(
+        [(p.name, to) for p in stored_programs() for to in ("buffers", "loops")],
+        {("argmax", "buffers"), ("argmax", "loops"), ("mlp_classifier", "buffers")},
+    ),
+)
+def test_no_false_alarm_on_stored_programs(case: tuple[str, str]) -> None:
+    name, level = case
+    program = next(each for each in stored_programs() if each.name == name)
+    notes = validate(load_program(program.stablehlo), *parse_passes(f"native{{to={level}}}"))
+    assert all("takes long" in line for line in notes.splitlines())

@@ -1,0 +1,46 @@
+"""`--validate-each`: every pass is checked by running the module before and after it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.validation import MeaningChanged, Validator
+from tools.crash_reproducer import Reproducer
+from tools.ir_printing import Form
+
+
+class PassValidation:
+    """The events of one run; a pass that changes the meaning leaves a reproducer."""
+
+    def __init__(self, path: str, inputs: str):
+        """`path` of the reproducer, by default a new temporary file; `inputs`: of a reproducer."""
+        self._path = path
+        self._validator = Validator(sys.stderr, inputs)
+        self.before = self._validator.before
+
+    def after(self, module_pass: ModulePass, module: ModuleOp) -> None:
+        """Raises MeaningChanged, with a note that says how to see it again."""
+        try:
+            self._validator.after(module_pass, module)
+        except MeaningChanged as error:
+            error.add_note(self._written(error))
+            raise
+
+    def _written(self, error: MeaningChanged) -> str:
+        reproducer = Reproducer(Form().text(error.module), error.spec, inputs=error.inputs)
+        path = self._path
+        try:
+            if not path:
+                with tempfile.NamedTemporaryFile(
+                    prefix="xla-opt-validation-", suffix=".mlir", delete=False
+                ) as file:
+                    path = file.name
+            with open(path, "w", encoding="utf-8") as output:
+                output.write(reproducer.text())
+        except OSError as problem:
+            return f"no reproducer: {problem}"
+        return f"to reproduce: xla-opt {path} --run-reproducer --validate-each"
