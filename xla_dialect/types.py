@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from functools import lru_cache
+from operator import index
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -185,7 +186,8 @@ def array(
     """The array type of these sizes, which may be dynamic; the default layout if none is given."""
     if encoding is None:
         if not is_dynamic(sizes):
-            return _plain_array(element_type, tuple(sizes))
+            # 2.0 is no size, but would be found in the cache as 2.
+            return _plain_array(element_type, tuple(map(index, sizes)))
         bounds = tuple(int(n) if isinstance(n, DynamicSize) else None for n in sizes)
         encoding = LayoutAttr(replace(Layout.default(len(sizes)), bounds=bounds))
         sizes = [DYNAMIC_INDEX if isinstance(n, DynamicSize) else n for n in sizes]
