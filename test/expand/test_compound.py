@@ -15,6 +15,7 @@ from tensors_level import lower, module_of, natively
 from lowerings.expand.compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.contraction import ScaledDotOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
@@ -240,3 +241,30 @@ def test_triangular_solve(name: str, transpose: str, left: bool) -> None:
             )
 
         check_solution(build, numbers(name, a), numbers(name, x))
+
+
+# Scaled dots: small integers, exactly
+
+
+@pytest.mark.parametrize("name", ["f8e4m3fn", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("blocks", [((1, 2, 2), (2, 8, 3)), ((), (1, 1, 1)), ((2, 4, 8), ())])
+def test_scaled_dot(name: str, blocks: tuple[Sequence[int], Sequence[int]]) -> None:
+    """Scales of blocks, of single elements and of the whole, and none."""
+    random = np.random.default_rng(0)
+    sizes = [(2, 4, 8), (2, 8, 3), *blocks]
+    arguments = [numbers(name, random.integers(-2, 3, size)) for size in sizes]
+    result = shape("f32[2,4,3]" if name != "f64" else "f64[2,4,3]")
+
+    def build(*operands: Any) -> XlaOp:
+        return ScaledDotOp(
+            *operands,
+            lhs_batch_dims=[0],
+            rhs_batch_dims=[0],
+            lhs_contracting_dims=[2],
+            rhs_contracting_dims=[1],
+            result_types=[result],
+        )
+
+    (expected,) = flatten_results(run(module_of(build, arguments), arguments))
+    for (found,) in (expanded(build, *arguments), natively(build, *arguments)):
+        np.testing.assert_array_equal(found, expected, strict=True)
