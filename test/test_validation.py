@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laid_out_programs import PROGRAMS as LAID_OUT
+from laid_out_programs import ascending, flat_module, in_layouts, mixed, padded, text_of, tiled
 from sweeps import each_or_full
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -285,6 +287,27 @@ def test_the_allowances_name_passes() -> None:
 @pytest.mark.parametrize("program", [ELEMENTWISE, CONTRACTION])
 def test_no_false_alarm_on_small_programs(program: str) -> None:
     assert validate(load_program(program, "mlir"), *parse_passes("native")) == ""
+
+
+LAYOUTS = {"written": None, "ascending": ascending, "padded": padded, "tiled": tiled}
+
+
+@pytest.mark.parametrize(
+    "case",
+    each_or_full(
+        [(name, layout) for name in LAID_OUT for layout in (*LAYOUTS, "mixed")],
+        {("matmul", "tiled"), ("batched", "mixed"), ("gather", "mixed"), ("reshapes", "padded")},
+    ),
+)
+def test_no_false_alarm_on_programs_in_layouts(case: tuple[str, str]) -> None:
+    name, layout = case
+    choose = LAYOUTS[layout] if layout in LAYOUTS else mixed(3)
+    module = (
+        load_program(text_of(name), "hlo")
+        if choose is None
+        else in_layouts(flat_module(name), choose)
+    )
+    assert validate(module, *parse_passes("native")) == ""
 
 
 @pytest.mark.parametrize(

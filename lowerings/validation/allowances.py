@@ -67,6 +67,9 @@ ALLOWANCES: Mapping[str, Allowance] = {
     "xla-expand-compound": Allowance(
         4096, PLAIN_ONLY, PLAIN_ONLY, "other formulas, which overflow and cancel elsewhere"
     ),
+    "xla-expand-layouts": Allowance(
+        4096, MODERATE, PLAIN_ONLY, "sums over several dimensions go in the order of memory"
+    ),
     "convert-xla-to-linalg": Allowance(
         64, MODERATE, PLAIN_ONLY, "functions without an operation of their own become formulas"
     ),

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from lowerings.execution.laid_out import LaidOutExecutable, to_memory_order
-from lowerings.execution.signature import Signature, signature_of
+from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
+from lowerings.execution.signature import ArraySpec, Signature, signature_of
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
@@ -98,36 +98,32 @@ class Execution:
 
     def own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
         """Arguments as a caller passes them who knows this form of the module only."""
-        if self._is_logical():
-            return list(arrays)
+        if is_pure_xla(self.module):
+            own = self._own_signature().parameters
+            return [
+                _brought(array, first, spec)
+                for array, first, spec in zip(arrays, self.signature.parameters, own, strict=True)
+            ]
         brought = [to_memory_order(spec) for spec in self.signature.parameters]
         return [
             array if bring is None else bring(array)
             for array, bring in zip(arrays, brought, strict=True)
         ]
 
-    def _is_logical(self) -> bool:
-        """Whether arrays are passed in logical order, as before layouts are expanded."""
-        if not is_pure_xla(self.module):
-            return False
-        own = signature_of(functions_of(self.module)[self.entry])
-        return [s.shape for s in own.parameters] == [s.shape for s in self.signature.parameters]
+    def _own_signature(self) -> Signature:
+        return signature_of(functions_of(self.module)[self.entry])
 
     def _runner(self) -> Callable[..., Results]:
-        if not is_pure_xla(self.module):
-            return self._laid_out(
-                InterpretedProgram(
-                    self.module,
-                    self.entry,
-                    self.signature.in_memory,
-                    (*DIALECTS, XLA),
-                    iteration_limit=ITERATION_LIMIT,
-                )
-            )
-        if self._is_logical():
+        if is_pure_xla(self.module):
             return self._on_reference
-        return LaidOutExecutable(
-            _InMemory(self.signature.in_memory, self._on_reference), self.signature
+        return self._laid_out(
+            InterpretedProgram(
+                self.module,
+                self.entry,
+                self.signature.in_memory,
+                (*DIALECTS, XLA),
+                iteration_limit=ITERATION_LIMIT,
+            )
         )
 
     def _laid_out(self, program: InterpretedProgram) -> Callable[..., Results]:
@@ -135,18 +131,28 @@ class Execution:
             return program
         return LaidOutExecutable(program, self.signature)
 
-    def _on_reference(self, *arrays: object) -> Results:
-        nested = nest_arguments(self.module, arrays, self.entry)
-        found = run(self.module, nested, self.entry, iteration_limit=ITERATION_LIMIT)
-        return flatten_results(found)
+    def _on_reference(self, *arrays: Array) -> Results:
+        """Only arrays in tiles are passed as they lie in memory, once layouts are expanded."""
+        nested = nest_arguments(self.module, self.own_arguments(arrays), self.entry)
+        found = flatten_results(
+            run(self.module, nested, self.entry, iteration_limit=ITERATION_LIMIT)
+        )
+        own = self._own_signature().results
+        if not len(found) == len(own) == len(self.signature.results):
+            return found
+        return tuple(
+            _returned(array, first, spec)
+            for array, first, spec in zip(found, self.signature.results, own, strict=True)
+        )
 
 
-@dataclass
-class _InMemory:
-    """A module whose arrays are in the order of memory already, on the reference."""
+def _brought(array: Array, first: ArraySpec, own: ArraySpec) -> Array:
+    bring = None if own.shape == first.shape else to_memory_order(first)
+    return array if bring is None else bring(array)
 
-    signature: Signature
-    run: Callable[..., Results]
 
-    def __call__(self, *arrays: object) -> Results:
-        return self.run(*arrays)
+def _returned(array: Array, first: ArraySpec, own: ArraySpec) -> Array:
+    if own.shape == first.shape or array.shape != first.in_memory.shape:
+        return array
+    bring = to_logical_order(first)
+    return array if bring is None else bring(array)
