@@ -54,7 +54,8 @@ def has_flax() -> bool:
 
 def has_riscv64() -> bool:
     """Whether programs for RISC-V can be linked and run."""
-    return bool(shutil.which("qemu-riscv64")) and importlib.util.find_spec("ziglang") is not None
+    packages = ("ziglang", "unicorn")
+    return bool(shutil.which("qemu-riscv64")) and all(map(importlib.util.find_spec, packages))
 
 
 def missing_peers() -> dict[str, str]:
@@ -71,6 +72,6 @@ def missing_peers() -> dict[str, str]:
         missing["flax"] = "flax and optax are not installed: pip install -e '.[peers]'"
     if not has_riscv64():
         missing["riscv64"] = (
-            "qemu-riscv64 or ziglang not found: apt install qemu-user, pip install -e '.[riscv]'"
+            "qemu-riscv64, ziglang or unicorn not found: apt install qemu-user, pip install -e '.[riscv]'"
         )
     return missing

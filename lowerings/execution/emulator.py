@@ -1,5 +1,6 @@
 """
-Programs compiled for RISC-V: linked by zig, run by qemu, one process for each call.
+Programs compiled for RISC-V: linked by zig, run by qemu, one process for each call; or, where qemu
+is missing, scalar code by unicorn in this process.
 
 A program gets its arrays in a file, which `emulator_driver.c` maps into its memory.
 """
@@ -30,6 +31,7 @@ from lowerings.execution.arrays import (
     physical_memory,
     require_memory,
 )
+from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_emulator
 from lowerings.execution.executable import emit_entry
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
@@ -39,6 +41,8 @@ from xla_dialect.reference.literal import Array
 
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""
+EMBEDDED = "unicorn"
+"""The package that runs scalar programs."""
 _DRIVER = Path(__file__).with_name("emulator_driver.c")
 _COUNTER = Path(__file__).with_name("emulator_counter.c")
 TIME_LIMIT = 600.0
@@ -54,7 +58,7 @@ _PLUGIN_OPTIONS = ("-shared", "-fPIC", "-O2", "-s", "-ffreestanding", "-nostdlib
 _HEADER = struct.Struct("<QQQ")
 """The memory limit, the size of the arena, the number of arrays: `struct memory` of the driver."""
 _WORD = 8
-_DRIVER_FAILURES = {
+_DRIVER_FAILURES: dict[int | None, tuple[type[XlaError], str]] = {
     120: (XlaError, "cannot read the file of its arrays"),
     121: (OutOfMemory, "needs more memory than it may have"),
 }
@@ -85,7 +89,9 @@ class Emulation:
     memory_limit: int | None = None
     """Bytes that a program may allocate beside its arrays; None for all that this machine has."""
     on_executed: Callable[[int], None] | None = None
-    """Gets the number of instructions that a call executed, after each call."""
+    """Gets the number of instructions that a call executed, after each call; from qemu only."""
+    emulator: str | None = None
+    """`qemu-riscv64` or `unicorn`; None for the first of them that is installed and can do it."""
 
     @property
     def machine(self) -> Machine:
@@ -143,7 +149,7 @@ class EmulatedExecutable:
         self.emulation = emulation
         self._binary = binary
         self._arena_size = arena_size or 0
-        self._emulator = _required_emulator()
+        self._emulator = _required_emulator(emulation)
         self._counter = None if emulation.on_executed is None else _counter(self._emulator)
         specs = (*signature.parameters, *signature.results)
         self._offsets: list[int] = []
@@ -171,10 +177,11 @@ class EmulatedExecutable:
         with tempfile.TemporaryDirectory(prefix="xla-riscv64-") as folder:
             process = _Process(Path(folder))
             try:
-                process.binary.write_bytes(self._binary)
-                process.binary.chmod(0o700)
                 self._write(process.memory, checked)
-                self._run(process)
+                if self._emulator == EMBEDDED:
+                    self._run_embedded(process)
+                else:
+                    self._run(process)
                 return self._read(process.memory)
             except OSError as error:
                 raise EmulationError(f"{signature.name}: {error}") from error
@@ -204,7 +211,20 @@ class EmulatedExecutable:
             for spec, offset in zip(self.signature.results, offsets, strict=True)
         )
 
+    def _run_embedded(self, process: _Process) -> None:
+        limit = self.emulation.time_limit
+        emulated = EmbeddedProcess(self._binary, process.memory.read_bytes())
+        emulated.run(limit)
+        if emulated.exit_code == 0:
+            process.memory.write_bytes(emulated.memory)
+            return
+        ending = f"ended by {emulated.fault}" if emulated.fault else _too_long(limit)
+        kind, what = _DRIVER_FAILURES.get(emulated.exit_code, (EmulationError, ending))
+        raise kind(f"{self.signature.name}: {what} on {EMBEDDED}")
+
     def _run(self, process: _Process) -> None:
+        process.binary.write_bytes(self._binary)
+        process.binary.chmod(0o700)
         command = [self._emulator, "-cpu", self.emulation.processor_options]
         if self._counter is not None:
             process.counter.write_bytes(self._counter)
@@ -220,7 +240,7 @@ class EmulatedExecutable:
             )
         except subprocess.TimeoutExpired:
             raise EmulationError(
-                f"{self.signature.name}: did not end within {seconds:g} s on {EMULATOR}"
+                f"{self.signature.name}: {_too_long(seconds)} on {EMULATOR}"
             ) from None
         if answer.returncode != 0:
             code = answer.returncode
@@ -235,6 +255,10 @@ class EmulatedExecutable:
             if found is None:
                 raise EmulationError(f"{self.signature.name}: {EMULATOR} counts no instructions")
             self.emulation.on_executed(int(found[1]))
+
+
+def _too_long(seconds: float) -> str:
+    return f"did not end within {seconds:g} s"
 
 
 def _ending(code: int) -> str:
@@ -252,7 +276,7 @@ def compile_for_emulator(
     Compiles a module of the loops level for an emulated processor, as `compile_loops_module` does
     for this one; its entry is `@main`. Raises EmulatorMissing, and XlaError for custom calls.
     """
-    _required_emulator()
+    _required_emulator(emulation)
     for op in module.body.block.ops:
         description = op.attributes.get(CUSTOM_CALL)
         if isinstance(description, DictionaryAttr):
@@ -320,16 +344,17 @@ def has_linker() -> bool:
     return importlib.util.find_spec("ziglang") is not None
 
 
-def find_emulator() -> str | None:
-    """The path of the emulator, None if it is not installed."""
-    return shutil.which(EMULATOR)
-
-
-def _required_emulator() -> str:
-    found = find_emulator()
-    if found is None:
-        raise EmulatorMissing(
-            f"programs for riscv64 are run by {EMULATOR}, which is not installed "
-            "(Debian: apt install qemu-user)"
-        )
-    return found
+def _required_emulator(emulation: Emulation) -> str:
+    """The path of qemu, or `EMBEDDED`; raises EmulatorMissing."""
+    qemu = shutil.which(EMULATOR)
+    if qemu is not None and emulation.emulator in (None, EMULATOR):
+        return qemu
+    # Unicorn 2.1 ends at vector instructions, and counts by a call of Python for each block.
+    is_scalar = not emulation.features and emulation.on_executed is None
+    if is_scalar and has_embedded_emulator() and emulation.emulator in (None, EMBEDDED):
+        return EMBEDDED
+    raise EmulatorMissing(
+        f"programs for riscv64 are run by {EMULATOR}, which is not installed "
+        f"(Debian: apt install qemu-user); {EMBEDDED} (pip install 'xla-dialect[riscv]') runs "
+        "those without further features, and does not count instructions"
+    )

@@ -44,13 +44,20 @@ from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 SCALAR, VECTOR, WIDE = "", "+v", "+v,+zvl256b"
+QEMU, UNICORN = "qemu-riscv64", "unicorn"
 on_riscv64 = pytest.mark.riscv64
 
 
-def both(module: Any, *arguments: Any, features: str = SCALAR, entry: str = "main") -> None:
+def both(
+    module: Any,
+    *arguments: Any,
+    features: str = SCALAR,
+    entry: str = "main",
+    emulator: str = QEMU,
+) -> None:
     """A module has the same results on both machines."""
     expected = compile_module(module.clone(), entry=entry)(*arguments)
-    emulation = Emulation(features)
+    emulation = Emulation(features, emulator=emulator)
     program = compile_module(module, backend="riscv64", entry=entry, emulation=emulation)
     found = program(*arguments)
     assert len(found) == len(expected)
@@ -163,20 +170,20 @@ def values_of(name: str) -> Any:
 
 @on_riscv64
 @pytest.mark.parametrize(
-    ("name", "features"),
+    ("name", "features", "emulator"),
     [
-        ("bf16", SCALAR),
-        ("f16", SCALAR),
-        ("f16", VECTOR),
-        ("f32", WIDE),
-        ("f64", SCALAR),
-        ("f8e4m3fn", SCALAR),
-        ("c64", SCALAR),
-        ("s4", VECTOR),
-        ("s64", SCALAR),
+        ("bf16", SCALAR, UNICORN),
+        ("f16", SCALAR, UNICORN),
+        ("f16", VECTOR, QEMU),
+        ("f32", WIDE, QEMU),
+        ("f64", SCALAR, QEMU),
+        ("f8e4m3fn", SCALAR, QEMU),
+        ("c64", SCALAR, UNICORN),
+        ("s4", VECTOR, QEMU),
+        ("s64", SCALAR, UNICORN),
     ],
 )
-def test_elementwise(name: str, features: str) -> None:
+def test_elementwise(name: str, features: str, emulator: str) -> None:
     unary, binary = operations(name)
     if (features and BY_NAME[name].element_class == ElementClass.FLOAT) or name == "c64":
         # Of the others some make integers of floats, what qemu 7 cannot do with vectors; those of
@@ -192,7 +199,7 @@ def test_elementwise(name: str, features: str) -> None:
         return [*(op(x) for op in unary), *(op(y, z) for op in binary), *compared]
 
     arguments = (values, *pairs(values[::2]))
-    both(module_of(build, arguments), *arguments, features=features)
+    both(module_of(build, arguments), *arguments, features=features, emulator=emulator)
 
 
 @on_riscv64
@@ -227,20 +234,23 @@ ENTRY main {
 
 
 @on_riscv64
-def test_shapes_and_layouts() -> None:
+@pytest.mark.parametrize("emulator", [QEMU, UNICORN])
+def test_shapes_and_layouts(emulator: str) -> None:
     arguments = (
         np.arange(6, dtype=np.float32).reshape(2, 3),
         numbers("s4", -3),
         np.zeros((0, 4), np.float32),
         np.array([True, False, True]),
     )
-    both(load_program(SHAPES), *arguments)
+    both(load_program(SHAPES), *arguments, emulator=emulator)
 
 
 @on_riscv64
 def test_no_arrays_and_large_constants() -> None:
     nothing = "HloModule m\nENTRY main { ROOT r = () tuple() }"
     assert lowerings.compile(nothing, backend="riscv64")() == ()
+    empty = "HloModule m\nENTRY main { ROOT r = f32[0] iota(), iota_dimension=0 }"
+    assert lowerings.compile(empty, backend="riscv64")()[0].shape == (0,)
     table = np.random.default_rng(0).integers(0, 100, 3000)
     listed = ", ".join(map(str, table))
     text = f"HloModule m\nENTRY main {{ ROOT c = s32[3000] constant({{{listed}}}) }}"
@@ -289,6 +299,7 @@ def emulated(body: str, results: int = 0, **options: Any) -> EmulatedExecutable:
     }}
     declare ptr @aligned_alloc(i64, i64)
     declare void @free(ptr)
+    declare void @llvm.trap()
     """
     signature = Signature((), (ArraySpec.of("s64"),) * results)
     code = emulation.machine.object_code(text)
@@ -296,9 +307,19 @@ def emulated(body: str, results: int = 0, **options: Any) -> EmulatedExecutable:
 
 
 @on_riscv64
-def test_a_crash_is_named() -> None:
-    with pytest.raises(EmulationError, match=r"main: qemu-riscv64 ended by SIGSEGV"):
-        emulated("store volatile i8 1, ptr inttoptr (i64 8 to ptr)")()
+@pytest.mark.parametrize("emulator", [QEMU, UNICORN])
+def test_a_crash_is_named(emulator: str) -> None:
+    endings = {
+        "qemu-riscv64": r"main: qemu-riscv64 ended by SIGSEGV",
+        "unicorn": r"main: ended by .* at 0x[0-9a-f]+ on unicorn",
+    }
+    with pytest.raises(EmulationError, match=endings[emulator]):
+        emulated("store volatile i8 1, ptr inttoptr (i64 8 to ptr)", emulator=emulator)()
+    with pytest.raises(EmulationError, match=endings[emulator].replace("SEGV", "ILL")):
+        emulated("call void @llvm.trap()", emulator=emulator)()
+    endless = "br label %loop\nloop:\nbr label %loop\nend:"
+    with pytest.raises(EmulationError, match=f"did not end within 0.2 s on {emulator}"):
+        emulated(endless, emulator=emulator, time_limit=0.2)()
 
 
 CONVERT = """
@@ -329,10 +350,15 @@ ALLOCATE = """
 
 
 @on_riscv64
-def test_memory_is_limited() -> None:
-    assert emulated(ALLOCATE, memory_limit=200_000)() == ()
+@pytest.mark.parametrize("emulator", [QEMU, UNICORN])
+def test_allocations_are_limited(emulator: str) -> None:
+    assert emulated(ALLOCATE, memory_limit=200_000, emulator=emulator)() == ()
     with pytest.raises(OutOfMemory, match="main: needs more memory than it may have"):
-        emulated(ALLOCATE, memory_limit=100_000)()
+        emulated(ALLOCATE, memory_limit=100_000, emulator=emulator)()
+
+
+@on_riscv64
+def test_memory_is_limited() -> None:
     emulated(
         ALLOCATE + "call void @free(ptr %p)" + ALLOCATE.replace("%p", "%q"), memory_limit=110_000
     )()
@@ -391,11 +417,13 @@ def test_vectors_execute_fewer_instructions(
     assert scalar > 2 * vector > 2 * wide
 
 
+@on_riscv64
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "HloModule m\nENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"
     monkeypatch.setenv("PATH", "")
+    assert lowerings.compile(text, backend="riscv64")([1, 2])[0].tolist() == [-1, -2]
     with pytest.raises(EmulatorMissing, match=r"run by qemu-riscv64, which is not installed"):
-        lowerings.compile(text, backend="riscv64")
+        lowerings.compile(text, backend="riscv64", emulation=Emulation(VECTOR))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(EmulatorMissing, match=r"pip install 'xla-dialect\[riscv\]'"):
         link(b"")
