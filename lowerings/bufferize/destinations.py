@@ -14,6 +14,7 @@ from typing import TypeAlias, cast
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import ArrayAttr, TensorType
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
@@ -28,7 +29,12 @@ from lowerings.bufferize.storage import (
     WholeDestination,
 )
 from lowerings.bufferize.strided import Slice, is_descending, slice_of
-from lowerings.bufferize.tensor_operands import destination_of_result, transposed_dimensions
+from lowerings.bufferize.tensor_operands import (
+    captured_tensors,
+    destination_of_result,
+    overwrites_destination,
+    transposed_dimensions,
+)
 
 __all__ = ["carried_from", "plan_destinations", "tensor_shape"]
 
@@ -67,7 +73,9 @@ def _prefer(
             return
         state.destinations[value] = destination
         op = value.op
-        source, destination = _made_from(op, value.index, destination)
+        source = _replaced_input(state, op, value.index)
+        if source is None:
+            source, destination = _made_from(op, value.index, destination)
         if source is None:
             return
         # If the source lives on, it must not sit where the value belongs.
@@ -96,6 +104,28 @@ def _made_from(
         undone = Permutation(tuple(dimensions.index(d) for d in range(len(dimensions))))
         return op.operands[0], ReshapedDestination(destination, undone)
     return destination_of_result(op, index), destination
+
+
+def _replaced_input(state: FunctionBufferizer, op: Operation, index: int) -> SSAValue | None:
+    """
+    An input that a large result can be written over, each element over the one that it is computed
+    from: where the result has to be, there is room for the input before.
+    """
+    if not isinstance(op, linalg.GenericOp) or not overwrites_destination(op, index):
+        return None
+    result, maps = op.results[index], op.indexing_maps.data
+    written = maps[len(op.inputs) + index]
+    if not state.is_large(result):
+        return None
+    read_anywhere = {extract.tensor for extract in captured_tensors(op.body)}
+    for source in op.inputs:
+        is_made_here = isinstance(source, OpResult) and source.op.parent is op.parent
+        is_same = source.type == result.type and source not in read_anywhere and is_made_here
+        reads = [map_ for other, map_ in zip(op.inputs, maps, strict=False) if other is source]
+        if is_same and all(map_ == written for map_ in reads):
+            if state.liveness.last_use.get(source, NEVER) <= state.liveness.position[op]:
+                return source
+    return None
 
 
 def _is_permuted(destination: Destination) -> bool:

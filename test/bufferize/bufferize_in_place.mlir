@@ -251,3 +251,37 @@ func.func @slice_of_itself(%a: tensor<8xf32>, %i: index, %j: index) -> tensor<8x
   %c = tensor.insert_slice %new into %b[%i] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %c : tensor<8xf32>
 }
+
+// -----
+
+// What a large result is computed from, element by element, is put where the result has to be; not
+// what other elements are read of, and not what is used afterwards.
+
+#map = affine_map<(d0, d1) -> (d0, d1)>
+#mirrored = affine_map<(d0, d1) -> (d1, d0)>
+
+// CHECK-LABEL: func.func @computed_in_result(
+// CHECK-NEXT:    linalg.exp ins(%a : memref<256x256xf32>) outs(%result : memref<256x256xf32>)
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%a : memref<256x256xf32>) outs(%result : memref<256x256xf32>)
+// CHECK-NEXT:    ^bb0(%x: f32, %[[OLD:.*]]: f32):
+// CHECK-NEXT:      arith.divf %[[OLD]], %x : f32
+// CHECK:         %c = memref.alloc() : memref<256x256xf32>
+// CHECK-NEXT:    linalg.exp ins(%a : memref<256x256xf32>) outs(%c : memref<256x256xf32>)
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%c, %c : memref<256x256xf32>, memref<256x256xf32>) outs(%result_1 : memref<256x256xf32>)
+// CHECK-NOT:     memref.copy
+func.func @computed_in_result(%a: tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<256x256xf32>) {
+  %e = tensor.empty() : tensor<256x256xf32>
+  %b = linalg.exp ins(%a : tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<256x256xf32>, tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %z = arith.divf %y, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<256x256xf32>
+  %c = linalg.exp ins(%a : tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %s = linalg.generic {indexing_maps = [#map, #mirrored, #map], iterator_types = ["parallel", "parallel"]} ins(%c, %c : tensor<256x256xf32>, tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %z = arith.divf %y, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<256x256xf32>
+  return %r, %s : tensor<256x256xf32>, tensor<256x256xf32>
+}
