@@ -57,6 +57,8 @@ class MemoryLiveness:
     """The uses of all memory that a function needs."""
 
     uses: list[MemoryUse] = field(default_factory=list[MemoryUse])
+    arguments: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
+    """When the memory is in use that the caller provides; the operation is that of the block."""
     _use_of: dict[SSAValue, MemoryUse] = field(default_factory=dict[SSAValue, MemoryUse])
     """What each memref is a view of."""
     _position: int = 0
@@ -75,6 +77,10 @@ class MemoryLiveness:
         Calls count as needing memory themselves, while they run: the callee may.
         """
         liveness = MemoryLiveness()
+        function = block.parent_op()
+        if function is not None:
+            liveness.arguments = {each: MemoryUse(function, 0, 0, 0) for each in block.args}
+            liveness._use_of.update(liveness.arguments)
         liveness._visit(block, ())
         for use, loop in liveness._in_loops:
             use.last = max(use.last, liveness._end_of[loop])

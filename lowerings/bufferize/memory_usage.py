@@ -7,25 +7,25 @@ for each of them. The body of a loop counts once, for how often it runs is not k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from math import prod
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects import func, memref, vector
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings import vector_extension
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
-from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS, MemoryLiveness
+from lowerings.bufferize.memory_liveness import MemoryLiveness
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
+from lowerings.bufferize.written_arguments import WrittenArguments
 
 __all__ = ["MemoryUsage", "memory_usage"]
 
@@ -98,7 +98,6 @@ class _ModuleAnalysis:
     module: ModuleOp
     _own: dict[str, _Function] = field(default_factory=dict[str, _Function])
     _peaks: dict[str, int] = field(default_factory=dict[str, int])
-    _written: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
 
     @cached_property
     def functions(self) -> Mapping[str, func.FuncOp]:
@@ -113,7 +112,7 @@ class _ModuleAnalysis:
         structured = any(each.structured for each, _ in own)
         is_lowered = not structured and any(self._has_loops(each) for each in times)
         arena = _integer(entry, ARENA_ATTRIBUTE)
-        written = self._written_arguments(name)
+        written = WrittenArguments(self.functions).of(name)
         arguments = entry.function_type.inputs.data[: None if arena is None else -1]
         return MemoryUsage(
             entry=name,
@@ -212,30 +211,6 @@ class _ModuleAnalysis:
         own = self._function(name)
         return own.stack + max((self._stack(callee) for callee in own.calls), default=0)
 
-    def _written_arguments(self, name: str) -> frozenset[int]:
-        """The positions of the arguments that a function, or one that it calls, writes."""
-        if name not in self._written:
-            block = self.functions[name].body.blocks.first
-            arguments: Sequence[SSAValue] = () if block is None else block.args
-            self._written[name] = frozenset(
-                index for index, argument in enumerate(arguments) if self._is_written(argument)
-            )
-        return self._written[name]
-
-    def _is_written(self, value: SSAValue) -> bool:
-        for use in value.uses:
-            op = use.operation
-            if isinstance(op, VIEW_OPERATIONS):
-                if use.index == 0 and self._is_written(op.results[0]):
-                    return True
-            elif isinstance(op, func.CallOp):
-                callee = op.callee.root_reference.data
-                if callee in self.functions and use.index in self._written_arguments(callee):
-                    return True
-            elif any(target is value for target in _targets(op)):
-                return True
-        return False
-
 
 def _operations(function: func.FuncOp) -> Iterator[Operation]:
     """The operations of a function; not those in the bodies of linalg operations."""
@@ -245,25 +220,6 @@ def _operations(function: func.FuncOp) -> Iterator[Operation]:
             yield op
             if not is_linalg_operation(op):
                 waiting.extend(block for region in op.regions for block in region.blocks)
-
-
-_STORES: dict[type[Operation], Callable[[Any], SSAValue]] = {
-    memref.CopyOp: lambda op: op.destination,
-    memref.StoreOp: lambda op: op.memref,
-    vector.StoreOp: lambda op: op.base,
-    vector.MaskedStoreOp: lambda op: op.base,
-    vector_extension.ScatterOp: lambda op: op.base,
-    vector.TransferWriteOp: lambda op: op.destination,
-}
-"""Where operations write that are no linalg operation."""
-
-
-def _targets(op: Operation) -> Sequence[SSAValue]:
-    """The memrefs that an operation writes."""
-    if is_linalg_operation(op):
-        return linalg_outputs(op)
-    target = _STORES.get(type(op))
-    return () if target is None else (target(op),)
 
 
 def _copied_bytes(op: Operation) -> int | None:

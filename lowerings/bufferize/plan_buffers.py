@@ -28,8 +28,10 @@ from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, p
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
+from lowerings.bufferize.result_reuse import reuse_results
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
+from lowerings.bufferize.written_arguments import WrittenArguments
 from lowerings.conversion import ConversionFailed, Leftover, describe_place, leftover
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
@@ -69,7 +71,8 @@ class XlaPlanBuffersPass(ModulePass):
 
     The arena is as large as what is live at the same time, and starts at a multiple of 64 bytes;
     so do all buffers in it. Every entry has one, if of size 0. Another function has one if it needs
-    memory; its callers give it a part of theirs.
+    memory; its callers give it a part of theirs. A buffer of an entry that is not needed any more
+    when a result of its type is written is in the place of that result instead.
     """
 
     name = "xla-plan-buffers"
@@ -106,6 +109,9 @@ class _ModulePlanner:
     """For every function that is planned, the type of its arena, if it has one."""
     _calling: list[str] = field(default_factory=list[str])
 
+    def __post_init__(self) -> None:
+        self._written = WrittenArguments(self.functions)
+
     def plan(self, function: func.FuncOp) -> None:
         name = function.sym_name.data
         if name in self.arena_types:
@@ -128,6 +134,7 @@ class _ModulePlanner:
         self.arena_types[name] = self._plan_body(function)
 
     def _plan_body(self, function: func.FuncOp) -> MemRef | None:
+        reuse_results(function, self._written)
         needs: list[tuple[MemoryUse, Lifetime]] = []
         for use in MemoryLiveness.of(function.body.block).uses:
             size = self._bytes_needed(use.op)

@@ -4,7 +4,7 @@
 // the result needs no place, nor does i1 need less than a byte.
 
 // CHECK-LABEL: func.func @chain(
-// CHECK-SAME:    %a: memref<40xi1>, %result: memref<40xi1>, %arena: memref<128xi8>) attributes {xla.entry, xla.arena_bytes = 128 : i64, xla.max_live_bytes = 128 : i64} {
+// CHECK-SAME:    %a: memref<40xi1>, %result: memref<40xi1>, %arena: memref<128xi8>) attributes {xla.arena_bytes = 128 : i64, xla.max_live_bytes = 128 : i64} {
 // CHECK-NEXT:    %[[O1:.*]] = arith.constant 0 : index
 // CHECK-NEXT:    %b = memref.view %arena[%[[O1]]][] : memref<128xi8> to memref<40xi1>
 // CHECK-NEXT:    "memref.copy"(%a, %b)
@@ -16,7 +16,7 @@
 // CHECK-NEXT:    "memref.copy"(%c, %d)
 // CHECK-NEXT:    "memref.copy"(%d, %result)
 // CHECK-NEXT:    func.return
-func.func @chain(%a: memref<40xi1>, %result: memref<40xi1>) attributes {xla.entry} {
+func.func @chain(%a: memref<40xi1>, %result: memref<40xi1>) {
   %b = memref.alloc() : memref<40xi1>
   "memref.copy"(%a, %b) : (memref<40xi1>, memref<40xi1>) -> ()
   %c = memref.alloc() : memref<40xi1>
@@ -25,6 +25,35 @@ func.func @chain(%a: memref<40xi1>, %result: memref<40xi1>) attributes {xla.entr
   "memref.copy"(%c, %d) : (memref<40xi1>, memref<40xi1>) -> ()
   "memref.copy"(%d, %result) : (memref<40xi1>, memref<40xi1>) -> ()
   memref.dealloc %d : memref<40xi1>
+  return
+}
+
+// -----
+
+// In an entry the result is a place as well, for what is needed last before it is written: %c, which
+// leaves one place for %b and %d. It is none for %e, which is used after it; %other
+// has strides.
+
+// CHECK-LABEL: func.func @in_result(
+// CHECK-SAME:    %arena: memref<128xi8>) attributes {xla.entry, xla.arena_bytes = 128 : i64, xla.max_live_bytes = 128 : i64} {
+// CHECK:         "memref.copy"(%a, %b)
+// CHECK-NEXT:    "memref.copy"(%b, %result)
+// CHECK:         "memref.copy"(%result, %d)
+// CHECK:         "memref.copy"(%d, %e)
+// CHECK-NEXT:    "memref.copy"(%d, %result)
+// CHECK-NEXT:    "memref.copy"(%e, %other)
+func.func @in_result(%a: memref<40xi1>, %result: memref<40xi1>, %other: memref<40xi1, strided<[2]>>) attributes {xla.entry} {
+  %b = memref.alloc() : memref<40xi1>
+  "memref.copy"(%a, %b) : (memref<40xi1>, memref<40xi1>) -> ()
+  %c = memref.alloc() : memref<40xi1>
+  "memref.copy"(%b, %c) : (memref<40xi1>, memref<40xi1>) -> ()
+  %d = memref.alloc() : memref<40xi1>
+  "memref.copy"(%c, %d) : (memref<40xi1>, memref<40xi1>) -> ()
+  memref.dealloc %c : memref<40xi1>
+  %e = memref.alloc() : memref<40xi1>
+  "memref.copy"(%d, %e) : (memref<40xi1>, memref<40xi1>) -> ()
+  "memref.copy"(%d, %result) : (memref<40xi1>, memref<40xi1>) -> ()
+  "memref.copy"(%e, %other) : (memref<40xi1>, memref<40xi1, strided<[2]>>) -> ()
   return
 }
 

@@ -85,16 +85,16 @@ def test_shared_kernels_count_for_each_call() -> None:
 @pytest.mark.parametrize("level", ["buffers", "loops"])
 def test_outlining_changes_nothing(level: str) -> None:
     program = """
-    func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+    func.func @main(%x: tensor<64x64xf32>, %y: tensor<8xf32>) -> (tensor<64x64xf32>, tensor<8xf32>) {
       %0 = xla.dot %x, %x {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
       %1 = xla.dot %0, %x {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-      func.return %1, %x : tensor<64x64xf32>, tensor<64x64xf32>
+      func.return %1, %y : tensor<64x64xf32>, tensor<8xf32>
     }"""
     passes = "native{to=tensors},xla-bufferize,xla-plan-buffers"
     (planned,) = usages(program, passes)
     (usage,) = usages(program, f"native{{to={level}}}")
     assert planned.copies == 1
-    assert planned.copied == 64 * 64 * 4
+    assert planned.copied == 8 * 4
     assert usage.arena == planned.arena == 64 * 64 * 4
     same = ("parameters", "results", "constants", "allocations", "allocated", "peak")
     assert [getattr(usage, name) for name in same] == [getattr(planned, name) for name in same]
