@@ -9,7 +9,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 # The newest suitable Python on PATH, looked for only when the environment has to be made.
 PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
 	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
-# In CI a missing peer is an error, so there the tests always get JAX, flax and ziglang.
+# In CI a missing peer is an error, so there the tests always get JAX, flax and the riscv extra.
 TEST_EXTRAS := $(if $(CI),test peers riscv,test)
 # Paths or options for one of the test programs: make pytest ARGS=test/reference
 ARGS ?=
