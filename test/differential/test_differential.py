@@ -15,17 +15,13 @@ from differential.executors import natively, on_xla
 from differential.generation import FAMILIES, TYPES, RandomProgram, generate
 from differential.judging import Executor
 from differential.reduction import failure_of, reduced
-from differential.rewriting import operations, without
-from xla_dialect.diagnostics import XlaError
+from differential.rewriting import operations
 from xla_dialect.reference import element_type_of
 from xla_dialect.verification import verify
 
 IN_A_BLOCK = 10
 ALL_BLOCKS = range(200)
 QUICK_BLOCKS = range(10)
-
-NOT_NATIVE = ("xla.fft", "xla.cholesky", "xla.triangular_solve")
-"""Operations that cannot be compiled yet: left out of programs to compile."""
 
 
 @pytest.fixture(autouse=True)
@@ -61,25 +57,7 @@ def test_reference_and_xla(block: int) -> None:
 @pytest.mark.parametrize("block", each_or_full(ALL_BLOCKS, QUICK_BLOCKS[:4]))
 def test_reference_and_machine_code(block: int) -> None:
     for program in programs(block):
-        missing = [
-            number for number, op in enumerate(operations(program.module)) if op.name in NOT_NATIVE
-        ]
-        module, arguments = without(program.module, program.arguments, missing)
-        check(RandomProgram(program.seed, module, arguments), natively)
-
-
-@pytest.mark.parametrize("name", NOT_NATIVE)
-def test_what_is_left_out_cannot_be_compiled(name: str) -> None:
-    for seed in range(300):
-        program = generate(seed)
-        found = [op.name for op in operations(program.module)]
-        if name in found:
-            others = [number for number, other in enumerate(found) if other != name]
-            module, arguments = without(program.module, program.arguments, others)
-            with pytest.raises(XlaError, match=f"{name}: "):
-                natively(module, arguments)
-            return
-    raise AssertionError(f"no program has {name}")
+        check(program, natively)
 
 
 def test_programs_are_repeatable_and_different() -> None:
