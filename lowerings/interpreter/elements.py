@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
     FloatAttr,
@@ -96,7 +97,9 @@ class Element:
 @cache
 def element_of(type_: Attribute) -> Element:
     """The element of a scalar type, or of a vector, tensor or memref; raises XlaError."""
-    scalar = get_element_type_or_self(type_)
+    # To xDSL a complex number is a container of its parts.
+    is_complex = isinstance(type_, ComplexType)
+    scalar: Attribute = cast(Attribute, type_ if is_complex else get_element_type_or_self(type_))
     if isinstance(scalar, IndexType):
         return Element(np.dtype(np.int64), np.dtype(np.int64), INDEX_BITS)
     if isinstance(scalar, IntegerType):

@@ -120,3 +120,18 @@ def test_the_product_and_the_sum_round_once() -> None:
             ):
                 if np.isfinite(neighbour):
                     assert error <= abs(Fraction(float(neighbour)) - exact)
+
+
+def test_complex_constants_have_both_parts() -> None:
+    run = program("""
+    func.func @main() -> (tensor<1xf32>, tensor<1xf32>) {
+      %z = complex.constant [2.0 : f32, 3.0 : f32] : complex<f32>
+      %a = complex.re %z : complex<f32>
+      %b = complex.im %z : complex<f32>
+      %x = tensor.from_elements %a : tensor<1xf32>
+      %y = tensor.from_elements %b : tensor<1xf32>
+      func.return %x, %y : tensor<1xf32>, tensor<1xf32>
+    }
+    """)
+    real, imaginary = run()
+    assert (real[0], imaginary[0]) == (2.0, 3.0)
