@@ -35,7 +35,9 @@ class LoadedCode:
         must live as long as this object. Raises CompilationError.
         """
         # One linker each: its memory goes when this object goes, and names need not differ.
-        self._linker = llvm.create_lljit_compiler(suppress_errors=True)
+        # JITLink keeps code and constants together. LLVM's older linker maps them one by one, and
+        # aborts the process where they come to lie more than 2 GiB apart, as among JAX's memory.
+        self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
