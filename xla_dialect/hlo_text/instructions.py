@@ -77,6 +77,14 @@ def set_name(value: SSAValue, name: str) -> dict[str, Attribute]:
     return {} if value.name_hint == name else {"xla.name": StringAttr(name)}
 
 
+def _location(file: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
+    """The attribute without xDSL's check of its fields, which takes ten times as long."""
+    location = object.__new__(FileLineColLoc)
+    for name, value in (("filename", file), ("line", line), ("column", column)):
+        object.__setattr__(location, name, value)
+    return location
+
+
 class InstructionImporter:
     """
     Makes operations from instructions.
@@ -121,7 +129,7 @@ class InstructionImporter:
         place = (instruction.line, instruction.column)
         found = self._locations.get(place)
         if found is None:
-            found = FileLineColLoc(self._file, *map(_number, place))
+            found = _location(self._file, *map(_number, place))
             self._locations[place] = found
         return found
 
