@@ -51,6 +51,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.collector",
         "lowerings.conversion",
         "lowerings.custom_calls",
+        "lowerings.dead_code",
         "lowerings.float_formats",
         "lowerings.linalg_extension",
         "lowerings.memory_order",

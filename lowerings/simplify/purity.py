@@ -43,17 +43,3 @@ def _blocks(op: Operation) -> list[Block]:
 
 def _is_pure_block(block: Block) -> bool:
     return all(is_pure(op) or op.has_trait(IsTerminator) for op in block.ops)
-
-
-def remove_dead_code(block: Block, pinned: frozenset[Operation]) -> None:
-    """Removes pure operations without uses from a block and its regions, but those pinned."""
-    op = block.last_op
-    while op is not None:
-        previous = op.prev_op
-        unused = not any(result.uses for result in op.results)
-        if unused and op not in pinned and is_pure(op):
-            block.erase_op(op)
-        else:
-            for inner in _blocks(op):
-                remove_dead_code(inner, pinned)
-        op = previous

@@ -12,9 +12,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.dead_code import remove_dead_code
 from lowerings.simplify import control_flow_rules, data_movement_rules, elementwise_rules
 from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
-from lowerings.simplify.purity import is_pure, remove_dead_code
+from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
@@ -58,10 +59,11 @@ class XlaSimplifyPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplifies every function, each operation after those it depends on."""
         simplifier = Simplifier(ConstantFolder(op, self.max_constant_bytes), _pinned(op))
+        pinned = simplifier.pinned
         for region in op.regions:
             for block in region.blocks:
                 simplifier.block(block)
-                remove_dead_code(block, simplifier.pinned)
+                remove_dead_code(block, lambda dead: dead not in pinned and is_pure(dead))
 
 
 _NAME = re.compile(r"%?([\w.\-]+)")

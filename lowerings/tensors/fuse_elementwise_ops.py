@@ -7,12 +7,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
+from lowerings.dead_code import remove_dead_code
 from lowerings.tensors.common_subexpressions import merge_equal_operations
 from lowerings.tensors.expand_loops import expand_loops_at_reshapes
 from lowerings.tensors.fused_generic import emit_generic
 from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
 from lowerings.tensors.fusion_plan import FusionPlan
-from lowerings.tensors.purity import remove_dead_code
+from lowerings.tensors.purity import is_pure
 from lowerings.tensors.sink_transposes import sink_transposes
 
 
@@ -41,13 +42,13 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through every block from the outside in."""
         for block in op.body.blocks:
-            remove_dead_code(block)
+            remove_dead_code(block, is_pure)
             merge_equal_operations(block)
             expand_loops_at_reshapes(block)
-            remove_dead_code(block)
+            remove_dead_code(block, is_pure)
             sink_transposes(block)
             _fuse_blocks(block)
-            remove_dead_code(block)
+            remove_dead_code(block, is_pure)
 
 
 def _fuse_blocks(block: Block) -> None:
@@ -59,7 +60,7 @@ def _fuse_blocks(block: Block) -> None:
             emit_generic(emission)
         else:
             emit_scalar(emission, group.scalar)
-    remove_dead_code(block)
+    remove_dead_code(block, is_pure)
     for op in block.ops:
         if op.name not in _STRUCTURED:
             for region in op.regions:

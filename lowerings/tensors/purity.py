@@ -1,10 +1,10 @@
-"""Which operations do nothing but give results, and the removal of those that nobody uses."""
+"""Which operations of the tensors level do nothing but give results."""
 
 from __future__ import annotations
 
 from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 from xdsl.traits import Pure
 
 _PURE_BY_CLASS: dict[type[Operation], bool] = {
@@ -24,17 +24,3 @@ def is_pure(op: Operation) -> bool:
     if found is None:
         found = _PURE_BY_CLASS[op_class] = not op.regions and op.has_trait(Pure())
     return found
-
-
-def remove_dead_code(block: Block) -> None:
-    """Removes pure operations without uses from a block and the regions in it."""
-    op = block.last_op
-    while op is not None:
-        previous = op.prev_op
-        if is_pure(op) and not any(result.uses for result in op.results):
-            block.erase_op(op)
-        else:
-            for region in op.regions:
-                for inner in region.blocks:
-                    remove_dead_code(inner)
-        op = previous

@@ -127,7 +127,8 @@ def _spell_booleans(data: bytes, element: ElementType) -> list[str]:
     return ["1" if byte else "0" for byte in data]
 
 
-def _spell_integers(data: bytes, element: ElementType) -> list[str]:
+def integer_texts(data: bytes, element: ElementType) -> list[str]:
+    """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
     kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
     numbers = np.frombuffer(data, f"{kind}{max(element.bits // 8, 1)}")
     return list(map(str, numbers.tolist()))
@@ -220,8 +221,8 @@ def _spell_nan(number: Numbers, mantissa_bits: int) -> str:
 
 _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.PRED: _spell_booleans,
-    ElementClass.SIGNED: _spell_integers,
-    ElementClass.UNSIGNED: _spell_integers,
+    ElementClass.SIGNED: integer_texts,
+    ElementClass.UNSIGNED: integer_texts,
     ElementClass.FLOAT: _spell_reals,
     ElementClass.COMPLEX: _spell_complex,
 }

@@ -34,7 +34,7 @@ from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.elementwise import COMPARISON, one_to_one
+from xla_dialect.stablehlo.elementwise import BINARY, COMPARISON, one_to_one
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp
 from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -398,24 +398,7 @@ _OPCODES: tuple[type[XlaOp], ...] = (
 )
 """Operations of one operand that have an opcode in XLA."""
 
-_BROADCASTING: tuple[type[XlaOp], ...] = (
-    binary.AddOp,
-    binary.AndOp,
-    binary.Atan2Op,
-    binary.ComplexOp,
-    binary.DivideOp,
-    binary.MaximumOp,
-    binary.MinimumOp,
-    binary.MultiplyOp,
-    binary.OrOp,
-    binary.PowerOp,
-    binary.RemainderOp,
-    binary.ShiftLeftOp,
-    binary.ShiftRightArithmeticOp,
-    binary.ShiftRightLogicalOp,
-    binary.SubtractOp,
-    binary.XorOp,
-)
+_BROADCASTING: tuple[type[XlaOp], ...] = (*BINARY, binary.ComplexOp)
 """Operations of two operands with a `broadcast_` form."""
 
 

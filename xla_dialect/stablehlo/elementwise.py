@@ -57,7 +57,7 @@ _UNARY: tuple[type[XlaOp], ...] = (
 )
 """Operations of one operand with the same name in StableHLO."""
 
-_BINARY: tuple[type[XlaOp], ...] = (
+BINARY: tuple[type[XlaOp], ...] = (
     binary.AddOp,
     binary.AndOp,
     binary.Atan2Op,
@@ -158,7 +158,7 @@ _FUNCTION = form()
 
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
-    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in _BINARY},
+    **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in BINARY},
     "stablehlo.bitcast_convert": Row(
         _FUNCTION,
         Special(same(conversions.BitcastConvertOp), convert_bitcast),

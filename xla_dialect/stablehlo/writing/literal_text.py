@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
+from xla_dialect.hlo_text.literal_printing import integer_texts
 from xla_dialect.hlo_text.literals import numpy_float
 from xla_dialect.types import (
     BY_TYPE,
@@ -59,12 +60,6 @@ def _booleans(data: bytes, element: ElementType) -> list[str]:
     return ["true" if byte else "false" for byte in data]
 
 
-def _integers(data: bytes, element: ElementType) -> list[str]:
-    kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
-    numbers = np.frombuffer(data, f"<{kind}{max(element.bits // 8, 1)}")
-    return list(map(str, numbers.tolist()))
-
-
 def _complex(data: bytes, element: ElementType) -> list[str]:
     parts = iter(_floats(data, BY_TYPE[component_type(element.type)]))
     return [f"({real},{imaginary})" for real, imaginary in zip(parts, parts, strict=True)]
@@ -95,8 +90,8 @@ def _long(number: float, size_bytes: int) -> str:
 
 _SPELLINGS: dict[ElementClass, Callable[[bytes, ElementType], list[str]]] = {
     ElementClass.PRED: _booleans,
-    ElementClass.SIGNED: _integers,
-    ElementClass.UNSIGNED: _integers,
+    ElementClass.SIGNED: integer_texts,
+    ElementClass.UNSIGNED: integer_texts,
     ElementClass.FLOAT: _floats,
     ElementClass.COMPLEX: _complex,
 }
