@@ -1,0 +1,25 @@
+"""Removal of operations whose results nobody uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Block, Operation
+
+
+def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) -> None:
+    """
+    Removes operations without uses from a block and the regions in it, the last first.
+
+    `is_removable` says of an operation whether it may go when nobody uses its results.
+    """
+    op = block.last_op
+    while op is not None:
+        previous = op.prev_op
+        if not any(result.uses for result in op.results) and is_removable(op):
+            block.erase_op(op)
+        else:
+            for region in op.regions:
+                for inner in region.blocks:
+                    remove_dead_code(inner, is_removable)
+        op = previous
