@@ -45,7 +45,7 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/with-jax ## Compile time and time per call beside XLA CPU
+bench: $(VENV)/with-peers ## Compile time and time per call beside XLA CPU
 	$(BIN)/python -m tools.xla_bench $(ARGS)
 
 docs: $(VENV)/with-core ## Generate the reference pages in docs/generated

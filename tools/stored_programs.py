@@ -1,6 +1,8 @@
 """The test programs of the repository, with their inputs and XLA's outputs."""
 
 import json
+import runpy
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,3 +55,9 @@ def stored_programs() -> list[StoredProgram]:
     """All programs of test/programs, in the order in which they were made."""
     manifest = json.loads((PROGRAMS_FOLDER / "manifest.json").read_text(encoding="utf-8"))
     return [StoredProgram(name, entry["summary"]) for name, entry in manifest["programs"].items()]
+
+
+def stored_functions() -> dict[str, Callable[..., Any]]:
+    """The JAX functions that the programs were made from, by name; needs JAX."""
+    makers = runpy.run_path(str(PROGRAMS_FOLDER / "make_programs.py"))["PROGRAMS"]
+    return {maker.name: maker.function for maker in makers}

@@ -1,535 +1,120 @@
 """
-Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_bench [PROGRAM ...]`,
-which takes names of kernels as well.
+Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_bench [ROW ...]`.
 
-Everything runs in one process that is bound to one processor, ours and XLA's by turns, so that
-whatever else the machine does slows down both. Times are medians; a ratio is ours over XLA's, the
-median of the ratios of single turns. Without JAX only our own columns appear.
+Without rows, all kernels and models are measured, and what is called the toolkit: readers,
+printers, passes, and the reference. Each number of threads has a process that is bound to as many
+processors, where ours and XLA's programs run by turns, so that whatever else the machine does slows
+down both. Times of calls are medians; a ratio is ours over XLA's, the median of the ratios of
+single turns.
 """
 
 import argparse
-import gc
-import importlib
-import importlib.util
-import math
 import os
-import runpy
-import statistics
-import subprocess
 import sys
-import sysconfig
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
-import lowerings
-from lowerings.collector import collector_paused
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.pipelines import NATIVE, pass_specs
-from lowerings.program import load_program
-from tools.comparison import largest_relative_error
+from tools.benchmark.contenders import Effort, Figures
+from tools.benchmark.measurement import GROUPS, measure, processors, rows_of
+from tools.benchmark.report import GroupReport, markdown, print_report, write_page
+from tools.benchmark.toolkit import measure_toolkit
 from tools.reporting import guarded
-from tools.stored_programs import (
-    PROGRAMS_FOLDER,
-    Array,
-    StoredProgram,
-    stored_programs,
-)
-from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.hlo_text import print_hlo, read_hlo
-from xla_dialect.reference import run
-from xla_dialect.stablehlo import read_stablehlo
-from xla_dialect.stablehlo.writing import print_stablehlo
-from xla_dialect.verification import verify
-
-# One turn repeats a call for about this long: far above the clock's resolution, below a time slice.
-TURN_SECONDS = 0.005
-# Its passes are reported if no programs are named.
-LARGEST_PROGRAM = "transformer_block"
-# A large model, or an HLO dump of one.
-VERIFIED_OPERATIONS = 10_000
-REPETITIONS = 7
-# Of `chain_of_layers`, its computation included.
-OPERATIONS_OF_A_LAYER = 12
-# A large dump, and a large constant; 20,000 instructions a second and 2 seconds are asked for.
-READ_INSTRUCTIONS = 20_000
-CONSTANT_BYTES = 10_000_000
-TEXT_OF_A_LAYER = (
-    "%dot.{i} = {t} dot({t} %x.{x}, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
-    "%tanh.{i} = {t} tanh(%dot.{i})",
-    "%sum.{i} = f32[8]{{0}} reduce(%tanh.{i}, %z), dimensions={{1}}, to_apply=%add",
-    "%sums.{i} = {t} broadcast(%sum.{i}), dimensions={{0}}",
-    "%x.{i} = {t} subtract(%tanh.{i}, %sums.{i})",
-)
-# The width of tables in a file or a log.
-OUTPUT_COLUMNS = 120
-
-Call = Callable[[], Any]
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A compiled program: seconds that compiling took, a call that waits for its results."""
-
-    compile_seconds: float
-    call: Call
-    outputs: list[Array]
-
-
-def median_seconds(action: Call, repetitions: int) -> float:
-    """The median time of `action`, run `repetitions` times without the garbage collector."""
-    times: list[float] = []
-    for _ in range(repetitions):
-        gc.collect()
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def turn(call: Call, repetitions: int) -> float:
-    """Seconds per call over `repetitions` calls in a row."""
-    start = time.perf_counter()
-    for _ in range(repetitions):
-        call()
-    return (time.perf_counter() - start) / repetitions
-
-
-def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
-    """Seconds per call, for each of `calls` one number a turn, taken by turns."""
-    repetitions: list[int] = []
-    for call in calls:
-        call()
-        repetitions.append(max(1, round(TURN_SECONDS / max(turn(call, 3), 1e-9))))
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(turns):
-        for position, call in enumerate(calls):
-            times[position].append(turn(call, repetitions[position]))
-    return times
-
-
-# ---- The two contenders
-
-
-def ours(program: Path | str, inputs: list[Array], repetitions: int) -> Contender:
-    """The program of a text, compiled natively for one thread."""
-
-    def compile_program() -> Any:
-        return lowerings.compile(program, backend="llvm", num_threads=1)
-
-    compile_seconds = median_seconds(compile_program, repetitions)
-    executable = compile_program()
-    outputs = [output.copy() for output in executable(*inputs)]
-    return Contender(compile_seconds, lambda: executable(*inputs), outputs)
-
-
-def jax_functions() -> dict[str, Callable[..., Any]] | None:
-    """The JAX functions that the programs were made from; None without JAX."""
-    if importlib.util.find_spec("jax") is None:
-        return None
-    makers = runpy.run_path(str(PROGRAMS_FOLDER / "make_programs.py"))["PROGRAMS"]
-    return {maker.name: maker.function for maker in makers}
-
-
-def kernels() -> dict[str, Any]:
-    """The rows of `tools.benchmark_kernels` by name; none without JAX."""
-    if importlib.util.find_spec("jax") is None:
-        return {}
-    rows = importlib.import_module("tools.benchmark_kernels").KERNELS
-    return {kernel.name: kernel for kernel in rows}
-
-
-def xla(function: Callable[..., Any], inputs: list[Array], repetitions: int) -> Contender:
-    """The program of a JAX function, compiled by XLA CPU; tracing it is not counted."""
-    jax = importlib.import_module("jax")
-    times: list[float] = []
-    for _ in range(repetitions):
-        jax.clear_caches()
-        lowered = jax.jit(function).lower(*inputs)
-        times.append(median_seconds(lowered.compile, 1))
-    jitted = jax.jit(function)
-    arguments = [jax.device_put(array) for array in inputs]
-    outputs = [output.__array__() for output in jax.tree.leaves(jitted(*arguments))]
-    return Contender(
-        statistics.median(times), lambda: jax.block_until_ready(jitted(*arguments)), outputs
-    )
-
-
-# ---- Tables
-
-
-def compare_programs(
-    programs: list[StoredProgram], turns: int, repetitions: int, console: Console
-) -> None:
-    """Prints compile time and time per call of each program in each format, beside XLA's."""
-    functions = jax_functions()
-    table = comparison_table("program")
-    for program in programs:
-        inputs = program.inputs()
-        peer = None if functions is None else xla(functions[program.name], inputs, repetitions)
-        for path in (program.hlo, program.stablehlo, program.optimized_hlo):
-            own = ours(path, inputs, repetitions)
-            expected = program.outputs() if peer is None else peer.outputs
-            table.add_row(path.name, *compare(expected, own, peer, turns).cells())
-    console.print(table)
-    if functions is None:
-        console.print("JAX is not installed: no XLA columns (pip install -e '.[jax]').")
-
-
-def comparison_table(first: str) -> Table:
-    """The empty table that `Comparison.cells` fill; `first` is the title of its first column."""
-    table = Table(
-        title="one thread, medians",
-        caption="ratio: ours / XLA CPU (below 1: faster); error: relative to the largest magnitude",
-    )
-    table.add_column(first, no_wrap=True)
-    for column in ("compile ms", "XLA ms", "ratio", "call µs", "XLA µs", "ratio", "error"):
-        table.add_column(column, justify="right", no_wrap=True)
-    return table
-
-
-def compare_kernels(chosen: list[Any], turns: int, repetitions: int, console: Console) -> None:
-    """Prints compile time and time per call of each kernel beside XLA's, and the mean ratio."""
-    jax = importlib.import_module("jax")
-    table, ratios = comparison_table("kernel"), list[float]()
-    for kernel in chosen:
-        inputs = kernel.inputs()
-        # What a result does not depend on is a parameter none the less.
-        text = jax.jit(kernel.function, keep_unused=True).lower(*inputs).as_text()
-        peer, own = xla(kernel.function, inputs, repetitions), ours(text, inputs, repetitions)
-        comparison = compare(peer.outputs, own, peer, turns)
-        ratios.append(comparison.ratio)
-        table.add_row(kernel.name, *comparison.cells())
-    console.print(table)
-    mean = statistics.geometric_mean(ratios)
-    console.print(f"Geometric mean of the ratios of {len(ratios)} kernels: {mean:.2f}")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The figures of one row: seconds, and the largest error."""
-
-    own_compile: float
-    own_call: float
-    peer_compile: float
-    peer_call: float
-    """Not a number without a peer."""
-    ratio: float
-    """Of the calls, turn by turn."""
-    error: float
-
-    def cells(self) -> list[str]:
-        """The cells of the row after the name; empty where there is no peer."""
-        scaled = (
-            (self.own_compile * 1e3, ".0f"),
-            (self.peer_compile * 1e3, ".0f"),
-            (self.own_compile / self.peer_compile, ".2f"),
-            (self.own_call * 1e6, ".1f"),
-            (self.peer_call * 1e6, ".1f"),
-            (self.ratio, ".2f"),
-            (self.error, ".1e"),
-        )
-        return ["" if math.isnan(number) else format(number, how) for number, how in scaled]
-
-
-def compare(
-    expected: list[Array], own: Contender, peer: Contender | None, turns: int
-) -> Comparison:
-    """Measures a program, by turns with its peer if there is one."""
-    error = max(map(largest_relative_error, own.outputs, expected), default=0.0)
-    if peer is None:
-        (times,) = alternate([own.call], turns)
-        nothing = math.nan
-        call = statistics.median(times)
-        return Comparison(own.compile_seconds, call, nothing, nothing, nothing, error)
-    own_times, peer_times = alternate([own.call, peer.call], turns)
-    return Comparison(
-        own.compile_seconds,
-        statistics.median(own_times),
-        peer.compile_seconds,
-        statistics.median(peer_times),
-        statistics.median(a / b for a, b in zip(own_times, peer_times, strict=True)),
-        error,
-    )
-
-
-def pass_throughput(program: StoredProgram, console: Console) -> None:
-    """Prints what reading and each pass take on a program, and the operations they do a second."""
-    table = Table(
-        "step", "operations", "ms", "operations/s", title=f"the compiler on {program.name}"
-    )
-    for column in table.columns[1:]:
-        column.justify = "right"
-    counts: list[int] = []
-
-    def count(_: ModulePass, module: ModuleOp) -> None:
-        counts.append(sum(1 for _ in module.walk()))
-
-    start = time.perf_counter()
-    module = load_program(program.hlo)
-    rows = [("read and verify", time.perf_counter() - start)]
-    # One more run than needed: passes load on first use.
-    for _ in range(2):
-        counts.clear()
-        module = load_program(program.hlo)
-        manager = PassManager(make_context(), verify_each=False, before=[count])
-        manager.run(module, parse_passes(",".join(pass_specs(NATIVE))))
-    rows += [(timing.name, timing.seconds) for timing in manager.timings]
-    for (step, seconds), operations in zip(rows, [counts[0], *counts], strict=True):
-        table.add_row(step, str(operations), f"{seconds * 1e3:.1f}", f"{operations / seconds:,.0f}")
-    console.print(table)
-
-
-def verification_speed(console: Console) -> None:
-    """Prints how fast a module of at least `VERIFIED_OPERATIONS` operations is verified."""
-    module = chain_of_layers(VERIFIED_OPERATIONS)
-    operations = sum(1 for _ in module.walk())
-    seconds = processor_seconds(lambda: verify(module))
-    console.print(
-        f"verification: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
-        f"{operations / seconds:,.0f} operations/s"
-    )
-
-
-def stablehlo_reading_speed(console: Console) -> None:
-    """Prints how fast StableHLO of at least `VERIFIED_OPERATIONS` operations is read."""
-    text = stablehlo_of_layers(VERIFIED_OPERATIONS // OPERATIONS_OF_A_LAYER + 1)
-    operations = sum(1 for _ in read_stablehlo(text).walk())
-    seconds = processor_seconds(lambda: read_stablehlo(text))
-    console.print(
-        f"reading StableHLO: {operations} operations in {seconds * 1e3:.0f} ms of processor time, "
-        f"{operations / seconds:,.0f} operations/s, verification included"
-    )
-
-
-STABLEHLO_LAYER = """\
-    %w{i} = stablehlo.dot_general %x{i}, %weights, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
-    %b{i} = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<16xf32>) -> {x}
-    %s{i} = stablehlo.add %w{i}, %b{i} : {x}
-    %y{i} = stablehlo.tanh %s{i} : {x}
-    %z{i} = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %r{i} = stablehlo.reduce(%y{i} init: %z{i}) applies stablehlo.add across dimensions = [1] {t}
-    %c{i} = stablehlo.broadcast_in_dim %r{i}, dims = [0] : (tensor<8xf32>) -> {x}
-    %d{i} = stablehlo.subtract %y{i}, %c{i} : {x}
-    %t{i} = stablehlo.transpose %d{i}, dims = [1, 0] : ({x}) -> tensor<16x8xf32>
-    %x{next} = stablehlo.reshape %t{i} : (tensor<16x8xf32>) -> {x}
-"""
-
-
-def stablehlo_of_layers(layers: int) -> str:
-    """What `chain_of_layers` computes, as JAX would print it."""
-    x, weights = "tensor<8x16xf32>", "tensor<16x16xf32>"
-    types = f": ({x}, tensor<f32>) -> tensor<8xf32>"
-    body = "".join(
-        STABLEHLO_LAYER.format(i=i, next=i + 1, x=x, w=weights, t=types) for i in range(layers)
-    )
-    return (
-        f"func.func public @main(%x0: {x}, %weights: {weights}, %bias: tensor<16xf32>) -> {x} {{\n"
-        f"{body}    return %x{layers} : {x}\n}}\n"
-    )
-
-
-def chain_of_layers(operations: int) -> ModuleOp:
-    """A program of at least so many operations: layers of a network, one after the other."""
-    b = XlaBuilder("chain")
-    x = b.parameter(0, "f32[8,16]", "x")
-    weights = b.parameter(1, "f32[16,16]", "weights")
-    bias = b.parameter(2, "f32[16]", "bias")
-    for _ in range(operations // OPERATIONS_OF_A_LAYER + 1):
-        y = b.tanh(b.add(b.dot(x, weights), bias, broadcast_dimensions=[1]))
-        sums = b.reduce(y, 0.0, b.add, dimensions=[1])
-        x = b.reshape(b.transpose(b.sub(y, sums, broadcast_dimensions=[0]), [1, 0]), [8, 16])
-    return b.build(x)
-
-
-@dataclass(frozen=True)
-class ReferenceRow:
-    """What the reference computes, and what plain numpy does instead."""
-
-    name: str
-    build: Callable[..., XlaValue]
-    plain: Callable[..., Any]
-    sizes: tuple[tuple[int, ...], ...]
-
-
-_MILLION, _SQUARE = (1 << 20,), (1 << 10, 1 << 10)
-REFERENCE_ROWS = (
-    ReferenceRow("add", XlaBuilder.add, np.add, (_MILLION, _MILLION)),
-    ReferenceRow("maximum", XlaBuilder.max, np.maximum, (_MILLION, _MILLION)),
-    ReferenceRow("exponential", XlaBuilder.exp, np.exp, (_MILLION,)),
-    ReferenceRow("tanh", XlaBuilder.tanh, np.tanh, (_MILLION,)),
-    ReferenceRow("sum of all", lambda b, x: b.reduce(x, 0.0, b.add, [0]), np.sum, (_MILLION,)),
-    ReferenceRow(
-        "sum of columns", lambda b, x: b.reduce(x, 0.0, b.add, [0]), lambda x: x.sum(0), (_SQUARE,)
-    ),
-    ReferenceRow(
-        "sum of rows", lambda b, x: b.reduce(x, 0.0, b.add, [1]), lambda x: x.sum(1), (_SQUARE,)
-    ),
-    ReferenceRow("dot, vectors", XlaBuilder.dot, np.dot, (_MILLION, _MILLION)),
-    ReferenceRow("dot, matrices", XlaBuilder.dot, np.dot, (_SQUARE, _SQUARE)),
-    ReferenceRow(
-        "gather of rows",
-        lambda b, x: b.gather(x, b.iota("s32[1024]", 0), [1], [0], [1, 1024], [0], 1),
-        lambda x: x[np.arange(1024)],
-        (_SQUARE,),
-    ),
-)
-"""Arrays of f32 with a million elements each."""
-
-
-def reference_speed(turns: int, console: Console) -> None:
-    """Prints what whole runs of the reference take beside plain numpy."""
-    table = Table(
-        title="the reference, 2^20 elements of f32",
-        caption="ratio: reference / numpy, which reassociates, and has threads in a dot",
-    )
-    table.add_column("program", no_wrap=True)
-    for column in ("ms", "numpy ms", "ratio"):
-        table.add_column(column, justify="right", no_wrap=True)
-    random = np.random.default_rng(0)
-    for row in REFERENCE_ROWS:
-        inputs = [random.standard_normal(sizes).astype(np.float32) for sizes in row.sizes]
-        b = XlaBuilder("row")
-        root = row.build(b, *(b.parameter(i, x) for i, x in enumerate(inputs)))
-        calls = [partial(run, b.build(root), inputs), partial(row.plain, *inputs)]
-        own, plain = alternate(calls, turns)
-        ratio = statistics.median(a / b for a, b in zip(own, plain, strict=True))
-        milliseconds = [f"{statistics.median(times) * 1e3:.3f}" for times in (own, plain)]
-        table.add_row(row.name, *milliseconds, f"{ratio:.1f}")
-    console.print(table)
-
-
-def reading_speed(console: Console) -> None:
-    """Prints how fast HLO text is read: many instructions, and one large constant."""
-    text = layers_as_text(READ_INSTRUCTIONS)
-    instructions = text.count(" = ")
-    seconds = processor_seconds(lambda: read_hlo(text))
-    console.print(
-        f"reading: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
-        f"{instructions / seconds:,.0f} instructions/s"
-    )
-    numbers = ",".join(f"{n * 0.37 % 1:.7f}" for n in range(CONSTANT_BYTES // 10))
-    text = f"ROOT c = f32[{CONSTANT_BYTES // 10}] constant({{{numbers}}})"
-    seconds = processor_seconds(lambda: read_hlo(text))
-    console.print(f"reading: a constant of {len(text) / 1e6:.0f} MB of text in {seconds:.2f} s")
-
-
-def printing_speed(console: Console) -> None:
-    """Prints how fast programs are printed: as HLO text and StableHLO, and a large constant."""
-    module = read_hlo(layers_as_text(READ_INSTRUCTIONS))
-    instructions = print_hlo(module).count(" = ")
-    seconds = processor_seconds(lambda: print_hlo(module))
-    console.print(
-        f"printing: {instructions} instructions in {seconds * 1e3:.0f} ms of processor time, "
-        f"{instructions / seconds:,.0f} instructions/s"
-    )
-    seconds = processor_seconds(lambda: print_stablehlo(module))
-    console.print(
-        f"printing: {instructions} instructions as StableHLO in {seconds * 1e3:.0f} ms of "
-        f"processor time, {instructions / seconds:,.0f} instructions/s"
-    )
-    b = XlaBuilder("constant")
-    elements = np.random.default_rng(0).standard_normal(CONSTANT_BYTES // 4, np.float32)
-    constant = b.build(b.constant(elements))
-    seconds = processor_seconds(lambda: print_hlo(constant))
-    console.print(
-        f"printing: a constant of {CONSTANT_BYTES // 4} random elements of f32 in {seconds:.2f} s"
-    )
-
-
-def processor_seconds(action: Call) -> float:
-    """The median of the processor's time: what other processes take does not count."""
-    times: list[float] = []
-    with collector_paused():
-        for _ in range(REPETITIONS):
-            start = time.process_time()
-            action()
-            times.append(time.process_time() - start)
-    return statistics.median(times)
-
-
-def layers_as_text(instructions: int) -> str:
-    """HLO text of so many instructions, with layouts and metadata as in a dump."""
-    sizes = "f32[8,16]{1,0}"
-    lines = [f"  x.0 = {sizes} parameter(0)", "  w = f32[16,16]{1,0} parameter(1)"]
-    for i in range(1, instructions // len(TEXT_OF_A_LAYER)):
-        for number, operation in enumerate(TEXT_OF_A_LAYER):
-            metadata = f'{{op_type="{number}" op_name="jit(f)/{i}/{number}" source_line={i % 500}}}'
-            lines.append(f"  {operation.format(i=i, x=i - 1, t=sizes)}, metadata={metadata}")
-    body = "\n".join(lines)
-    add = "a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b)"
-    return f"HloModule m\nadd {{ {add} }}\nENTRY e {{\n  z = f32[] constant(0)\n{body}\n}}\n"
-
-
-def start_up(console: Console) -> None:
-    """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
-    command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
-
-    def run() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-    console.print(f"xla-opt --help: {median_seconds(run, 5) * 1e3:.0f} ms")
-
+from xla_dialect.diagnostics import XlaError
 
 TOOLKIT = "toolkit"
-"""The name for what is measured beside programs: readers, printers, verifier, reference."""
+"""The name for what is measured beside rows."""
+OUTPUT_COLUMNS = 140
+"""The width of tables in a file or a log."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measures the programs that are named (all if none); returns the exit code."""
-    return guarded("xla-bench", lambda: measure(argv))
+    """Measures the rows that are named (all if none); returns the exit code."""
+    return guarded("xla-bench", lambda: run(argv))
 
 
-def measure(argv: Sequence[str] | None) -> int:
-    """Parses the arguments and prints all tables."""
-    programs = {program.name: program for program in stored_programs()}
+def run(argv: Sequence[str] | None) -> int:
+    """Parses the arguments, measures, and prints all tables."""
+    arguments = parse(argv)
+    effort = Effort(arguments.turns, arguments.compiles)
+    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
+    names = arguments.rows or [*GROUPS, TOOLKIT]
+    chosen = chosen_rows(names)
+    every = [(group, name) for group, found in chosen.items() for name in found]
+    figures = {n: measure(every, n, effort) for n in arguments.threads} if every else {}
+    reports = [report_of(group, found, figures) for group, found in chosen.items()]
+    for report in reports:
+        print_report(report, console)
+    if arguments.write:
+        write_page(arguments.write, markdown(reports, effort))
+    if TOOLKIT in names:
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, processors()[:1])
+        measure_toolkit(arguments.turns, console)
+    return 0
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; argparse ends the process where they are wrong."""
     parser = argparse.ArgumentParser(prog="xla-bench", description=__doc__)
     parser.add_argument(
-        "programs", nargs="*", metavar="PROGRAM", help=", ".join((*programs, TOOLKIT))
+        "rows",
+        nargs="*",
+        metavar="ROW",
+        help=f"names of rows or groups: {', '.join((*GROUPS, TOOLKIT))} (default: all groups)",
     )
-    parser.add_argument("--turns", type=int, default=41, help="turns of calls to time (default 41)")
+    parser.add_argument(
+        "--threads",
+        type=thread_counts,
+        default=(1, 2)[: len(processors())],
+        help="numbers of threads to compare with, as in 1,2 (default)",
+    )
+    parser.add_argument("--turns", type=int, default=21, help="turns of calls to time (default 21)")
     parser.add_argument("--compiles", type=int, default=3, help="compilations to time (default 3)")
-    arguments = parser.parse_args(argv)
-    if hasattr(os, "sched_setaffinity"):
-        # Before JAX starts: XLA makes as many threads as there are processors.
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    rows = kernels()
-    known = (*programs, *rows, TOOLKIT)
-    unknown = [name for name in arguments.programs if name not in known]
-    if unknown:
-        parser.error(f"no program named {unknown[0]}; there are {', '.join(known)}")
-    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
-    names = arguments.programs or known
-    chosen = [programs[name] for name in names if name in programs]
-    wall, own = time.perf_counter(), time.process_time()
-    if chosen:
-        compare_programs(chosen, arguments.turns, arguments.compiles, console)
-    measured = [rows[name] for name in names if name in rows]
-    if measured:
-        compare_kernels(measured, arguments.turns, arguments.compiles, console)
-    share = (time.process_time() - own) / (time.perf_counter() - wall)
-    console.print(f"This process had the processor for {share:.0%} of the time.")
-    for name in arguments.programs or [LARGEST_PROGRAM]:
-        if name in programs:
-            pass_throughput(programs[name], console)
-    if TOOLKIT in names:
-        verification_speed(console)
-        stablehlo_reading_speed(console)
-        reading_speed(console)
-        printing_speed(console)
-        reference_speed(arguments.turns, console)
-        start_up(console)
-    return 0
+    parser.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="put the tables into this page, between its marks",
+    )
+    return parser.parse_args(argv)
+
+
+def thread_counts(text: str) -> tuple[int, ...]:
+    """Numbers of threads, `1,2`."""
+    counts = tuple(sorted({int(count) for count in text.split(",")}))
+    if not counts or counts[0] < 1:
+        raise ValueError(text)
+    return counts
+
+
+def chosen_rows(names: Sequence[str]) -> dict[str, list[str]]:
+    """The rows that are named, or whose group is, by group; raises XlaError for any other name."""
+    chosen: dict[str, list[str]] = {}
+    single = {name for name in names if name not in (*GROUPS, TOOLKIT)}
+    for group in GROUPS:
+        # Groups need packages: one that nothing is looked for in is not loaded.
+        if group in names or single:
+            found = [name for name in rows_of(group) if group in names or name in single]
+            single.difference_update(found)
+            if found:
+                chosen[group] = found
+    if single:
+        known = ", ".join(repr(name) for group in GROUPS for name in rows_of(group))
+        raise XlaError(f"there is no row {min(single)!r}; there are {known}")
+    return chosen
+
+
+def report_of(
+    group: str, names: Sequence[str], figures: dict[int, dict[str, Figures]]
+) -> GroupReport:
+    """The part of the figures that belongs to a group."""
+    return GroupReport(
+        group,
+        {n: {name: found[name] for name in names} for n, found in figures.items()},
+        {name: rows_of(group)[name].reason for name in names},
+    )
 
 
 if __name__ == "__main__":

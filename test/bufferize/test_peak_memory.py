@@ -12,8 +12,7 @@ from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
 from lowerings.context import make_context
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.program import load_program
-from tools.stored_programs import StoredProgram, stored_programs
-from tools.xla_bench import jax_functions
+from tools.stored_programs import StoredProgram, stored_functions, stored_programs
 
 if has_jax():
     import jax
@@ -169,7 +168,5 @@ def test_peak_memory_of_functions(name: str) -> None:
 
 @pytest.mark.parametrize("program", stored_programs(), ids=lambda program: program.name)
 def test_peak_memory_of_stored_programs(program: StoredProgram) -> None:
-    functions = jax_functions()
-    assert functions is not None
-    own, peer = bytes_of_both(functions[program.name], program.inputs())
+    own, peer = bytes_of_both(stored_functions()[program.name], program.inputs())
     assert own <= WITHIN * peer, f"{own} bytes, XLA {peer}"

@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tools import demo
+from tools.benchmark.contenders import Figures
+from tools.benchmark.report import BEGIN, END, GroupReport, write_page
 from tools.stored_programs import StoredProgram
+from xla_dialect.diagnostics import XlaError
 
 
 def test_demo_agrees(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,40 +33,77 @@ def test_demo_shows_disagreement(
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    # A process of its own: the benchmark binds itself to one processor.
+    # A process of its own: where the toolkit is measured, it binds itself to one processor.
     return subprocess.run(
-        [sys.executable, "-m", "tools.xla_bench", *arguments],
+        [sys.executable, "-m", "tools.xla_bench", *arguments, "--turns=1", "--compiles=1"],
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_benchmark() -> None:
-    answer = bench("argmax", "--turns=1", "--compiles=1")
-    assert answer.returncode == 0, answer.stderr
-    for line in ("argmax.hlo", "argmax.mlir", "argmax_optimized.hlo"):
-        assert line in answer.stdout
-
-
 @pytest.mark.full
 def test_benchmark_of_the_toolkit() -> None:
-    answer = bench("toolkit", "--turns=1", "--compiles=1")
+    answer = bench("toolkit")
     assert answer.returncode == 0, answer.stderr
     for line in ("verification: ", "printing: a constant of ", "sum of rows", "xla-opt --help"):
         assert line in answer.stdout
 
 
 @pytest.mark.jax
-def test_benchmark_of_a_kernel() -> None:
-    answer = bench("max pool 2x2 NHWC", "--turns=1", "--compiles=1")
+def test_benchmark_of_a_kernel(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nText.\n")
+    answer = bench("matmul 128", "--threads=1", f"--write={page}")
     assert answer.returncode == 0, answer.stderr
-    assert "max pool 2x2 NHWC" in answer.stdout
-    assert "Geometric mean of the ratios of 1 kernels" in answer.stdout
-    assert "argmax.hlo" not in answer.stdout
+    assert "geometric mean of the ratios of 1 kernels" in answer.stdout
+    assert "1 thread: matmul 128 " in answer.stdout
+    before, rest = page.read_text().split(BEGIN)
+    written, after = rest.split(END)
+    assert (before, after) == ("# Title\n\n", "\n\nText.\n")
+    assert "| matmul 128 |" in written
+    assert "old" not in written
 
 
-def test_benchmark_of_an_unknown_program() -> None:
+@pytest.mark.flax
+def test_benchmark_of_an_unknown_row() -> None:
     answer = bench("nonesuch")
     assert answer.returncode == 1
-    assert "no program named nonesuch; there are mlp_classifier, transformer_block" in answer.stderr
+    assert "there is no row 'nonesuch'; there are 'add', 'exp', " in answer.stderr
+
+
+@pytest.mark.parametrize("count", ["0", "one", "1000"])
+def test_benchmark_of_impossible_threads(count: str) -> None:
+    answer = bench("toolkit" if count != "1000" else "add", f"--threads={count}")
+    assert answer.returncode == 1
+    assert "Traceback" not in answer.stderr
+
+
+def test_rows_that_fall_short() -> None:
+    def row(name: str, ratio: float, compile_ratio: float) -> Figures:
+        return Figures(name, compile_ratio, 1.0, ratio, 1.0, ratio, 0.0, None)
+
+    rows = (row("fast", 0.5, 6.0), row("slow", 1.2, 1.0), row("large", 0.4, 7.0))
+    twice = (row("fast", 1.1, 6.0), row("slow", 0.9, 1.0), row("large", 0.4, 7.0))
+    report = GroupReport(
+        "kernels",
+        {1: {r.name: r for r in rows}, 2: {r.name: r for r in twice}},
+        {"fast": "", "slow": "Because.", "large": ""},
+    )
+    assert list(report.shortfalls()) == [
+        "fast: a call takes 1.10 times as long as XLA's with 2 threads. No reason was found yet.",
+        "slow: a call takes 1.20 times as long as XLA's with 1 thread. Because.",
+        "large: compiling 7.0 times. No reason was found yet.",
+    ]
+    first, second, compiling = report.means()
+    assert "1 thread: geometric mean of the ratios of 3 kernels 0.62" in first
+    assert "2 threads: geometric mean of the ratios of 3 kernels 0.73" in second
+    assert "largest ratio 7.00" in compiling
+
+
+def test_a_page_without_marks_stays_as_it_is(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n")
+    with pytest.raises(XlaError, match="has no place for figures"):
+        write_page(page, "figures")
+    assert page.read_text() == "# Title\n"

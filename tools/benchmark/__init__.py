@@ -1,0 +1,1 @@
+"""What `tools.xla_bench` measures, and how."""

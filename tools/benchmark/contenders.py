@@ -1,0 +1,154 @@
+"""Programs compiled by us and by XLA CPU, timed by turns."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lowerings
+from tools.benchmark.peak import peak_loop
+from tools.benchmark.row import Array, Function, Row
+from tools.comparison import largest_relative_error
+
+TURN_SECONDS = 0.005
+"""One turn repeats a call for about this long: far above the clock's resolution, below a time
+slice."""
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How often things are timed."""
+
+    turns: int
+    compiles: int
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A compiled program: seconds that compiling took, a call that waits for its results."""
+
+    compile_seconds: float
+    call: Call
+    outputs: list[Array]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was measured of a row: seconds, and the largest error."""
+
+    name: str
+    own_compile: float
+    peer_compile: float
+    own_call: float
+    peer_call: float
+    ratio: float
+    """Of the calls, turn by turn."""
+    error: float
+    """Of our results, relative to the largest magnitude of XLA's."""
+    peak_share: float | None
+    """What part of the peak of all threads our calls reach, where that was measured."""
+
+    @property
+    def compile_ratio(self) -> float:
+        """Ours over XLA's."""
+        return self.own_compile / self.peer_compile
+
+
+def timed(action: Call) -> float:
+    """Seconds that `action` takes once, without the garbage collector's."""
+    gc.collect()
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def turn(call: Call, repetitions: int) -> float:
+    """Seconds per call over `repetitions` calls in a row."""
+    start = time.perf_counter()
+    for _ in range(repetitions):
+        call()
+    return (time.perf_counter() - start) / repetitions
+
+
+def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
+    """Seconds per call, for each of `calls` one number a turn, taken by turns."""
+    repetitions: list[int] = []
+    for call in calls:
+        call()
+        repetitions.append(max(1, round(TURN_SECONDS / max(turn(call, 3), 1e-9))))
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(turns):
+        for position, call in enumerate(calls):
+            times[position].append(turn(call, repetitions[position]))
+    return times
+
+
+def ours(program: Path | str, inputs: list[Array], threads: int, repetitions: int) -> Contender:
+    """The program of a text, compiled natively; the shortest of so many compilations counts."""
+
+    def compile_program() -> Any:
+        return lowerings.compile(program, backend="llvm", num_threads=threads)
+
+    seconds = min(timed(compile_program) for _ in range(repetitions))
+    executable = compile_program()
+    outputs = [output.copy() for output in executable(*inputs)]
+    return Contender(seconds, lambda: executable(*inputs), outputs)
+
+
+def xla(function: Function, inputs: list[Array], repetitions: int) -> Contender:
+    """The program of a JAX function, compiled by XLA CPU; tracing it is not counted."""
+    jax = importlib.import_module("jax")
+    times: list[float] = []
+    for _ in range(repetitions):
+        jax.clear_caches()
+        times.append(timed(jax.jit(function).lower(*inputs).compile))
+    jitted = jax.jit(function)
+    arguments = [jax.device_put(array) for array in inputs]
+    outputs = [output.__array__() for output in jax.tree.leaves(jitted(*arguments))]
+    return Contender(min(times), lambda: jax.block_until_ready(jitted(*arguments)), outputs)
+
+
+def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
+    """Measures a row beside XLA, and beside the peak of the threads where it says so."""
+    jax = importlib.import_module("jax")
+    inputs = row.inputs()
+    # Only with this setting do types of 64 bits stay what they are.
+    with jax.enable_x64(any(array.dtype == np.float64 for array in inputs)):
+        # What a result does not depend on is a parameter none the less.
+        text = jax.jit(row.function, keep_unused=True).lower(*inputs).as_text()
+        peer = xla(row.function, inputs, effort.compiles)
+        own = ours(text, inputs, threads, effort.compiles)
+        calls, peak_operations = [own.call, peer.call], 0
+        if row.operations:
+            peak, peak_operations = peak_loop()
+            calls.append(peak)
+        times = alternate(calls, effort.turns)
+    own_times, peer_times, *peak_times = times
+    shares = (
+        [
+            row.operations / own_time / (threads * peak_operations / peak_time)
+            for own_time, peak_time in zip(own_times, *peak_times, strict=True)
+        ]
+        if peak_times
+        else []
+    )
+    return Figures(
+        row.name,
+        own.compile_seconds,
+        peer.compile_seconds,
+        statistics.median(own_times),
+        statistics.median(peer_times),
+        statistics.median(a / b for a, b in zip(own_times, peer_times, strict=True)),
+        max(map(largest_relative_error, own.outputs, peer.outputs), default=0.0),
+        statistics.median(shares) if shares else None,
+    )

@@ -1,0 +1,163 @@
+"""The tables of the benchmark, for the console and for the page of the documentation."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from lowerings.targets.llvm.machine import host
+from tools.benchmark.contenders import Effort, Figures
+from xla_dialect.diagnostics import XlaError
+
+AIMS = {"kernels": 1.0, "models": 1.5}
+"""What the geometric mean of the ratios of calls should not exceed."""
+COMPILE_AIM = 6.0
+"""What no ratio of compilations should exceed."""
+PEAK_AIM = 0.85
+"""The share of the peak that large matrix products should reach."""
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+"""Around what the benchmark writes into the page."""
+
+
+@dataclass(frozen=True)
+class GroupReport:
+    """The figures of a group of rows, by the number of threads, and the reasons of slow rows."""
+
+    group: str
+    figures: Mapping[int, Mapping[str, Figures]]
+    reasons: Mapping[str, str]
+
+    @property
+    def first(self) -> Mapping[str, Figures]:
+        """With the fewest threads; compilations are compared there."""
+        return self.figures[min(self.figures)]
+
+    @property
+    def header(self) -> list[str]:
+        """The titles of the columns."""
+        calls = ((f"call µs, {threads}T", "XLA µs", "ratio") for threads in sorted(self.figures))
+        titles = [title for group in calls for title in group]
+        return [self.group, *titles, "compile ms", "XLA ms", "ratio", "error"]
+
+    def lines(self) -> Iterable[list[str]]:
+        """The cells of each row."""
+        for name, first in self.first.items():
+            cells = [name]
+            for threads in sorted(self.figures):
+                own = self.figures[threads][name]
+                cells += [f"{own.own_call * 1e6:.1f}", f"{own.peer_call * 1e6:.1f}"]
+                cells.append(f"{own.ratio:.2f}")
+            cells += [f"{first.own_compile * 1e3:.0f}", f"{first.peer_compile * 1e3:.0f}"]
+            yield [*cells, f"{first.compile_ratio:.2f}", f"{first.error:.1e}"]
+
+    def means(self) -> Iterable[str]:
+        """A sentence for each number of threads, and one for the compilations."""
+        aim = AIMS[self.group]
+        for threads, found in sorted(self.figures.items()):
+            mean = statistics.geometric_mean(row.ratio for row in found.values())
+            yield (
+                f"Time per call, {_threads(threads)}: geometric mean of the ratios of {len(found)} "
+                f"{self.group} {mean:.2f} (aim: at most {aim:g})."
+            )
+        ratios = [row.compile_ratio for row in self.first.values()]
+        yield (
+            f"Compilation: geometric mean {statistics.geometric_mean(ratios):.2f}, largest ratio "
+            f"{max(ratios):.2f} (aim: at most {COMPILE_AIM:g})."
+        )
+
+    def peaks(self) -> Iterable[str]:
+        """A sentence for each row that was compared with the peak."""
+        for threads, found in sorted(self.figures.items()):
+            shares = [
+                f"{row.name} {row.peak_share:.0%}" for row in found.values() if row.peak_share
+            ]
+            if shares:
+                yield (
+                    f"Of the peak of the processor in f32, {_threads(threads)}: "
+                    f"{', '.join(shares)} (aim: from 512 on at least {PEAK_AIM:.0%})."
+                )
+
+    def shortfalls(self) -> Iterable[str]:
+        """A sentence for each row that is slower than the aims are."""
+        for name, first in self.first.items():
+            found = [
+                f"a call takes {row.ratio:.2f} times as long as XLA's with {_threads(threads)}"
+                for threads, figures in sorted(self.figures.items())
+                if (row := figures[name]).ratio > AIMS[self.group]
+            ]
+            if first.compile_ratio > COMPILE_AIM:
+                found.append(f"compiling {first.compile_ratio:.1f} times")
+            if found:
+                reason = self.reasons[name] or "No reason was found yet."
+                yield f"{name}: {'; '.join(found)}. {reason}"
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+def print_report(report: GroupReport, console: Console) -> None:
+    """The table, the means, and the rows that fall short."""
+    table = Table(caption="ratio: ours / XLA CPU (below 1: faster); compiled cold; error of ours")
+    first, *others = report.header
+    table.add_column(first, no_wrap=True)
+    for title in others:
+        table.add_column(title, justify="right")
+    for line in report.lines():
+        table.add_row(*line)
+    console.print(table)
+    for sentence in (*report.means(), *report.peaks(), *report.shortfalls()):
+        console.print(sentence, highlight=False)
+
+
+def markdown(reports: Sequence[GroupReport], effort: Effort) -> str:
+    """The same for the page, with date and machine."""
+    parts = [
+        f"Measured on {datetime.date.today().isoformat()} on {_processor()}, LLVM's "
+        f"`{host().cpu}` with vectors of {host().vector_bits} bits; JAX {version('jax')}, "
+        f"jaxlib {version('jaxlib')}, llvmlite {version('llvmlite')}, Python "
+        f"{platform.python_version()}. {effort.turns} turns of calls, the shortest of "
+        f"{effort.compiles} compilations."
+    ]
+    for report in reports:
+        first, *others = report.header
+        parts.append(f"## {report.group.capitalize()}")
+        rows = ["| " + " | ".join([first, *others]) + " |", "|---" + "|--:" * len(others) + "|"]
+        rows += ["| " + " | ".join(line) + " |" for line in report.lines()]
+        parts.append("\n".join(rows))
+        parts.append("\n".join(f"- {each}" for each in (*report.means(), *report.peaks())))
+        parts.append(f"### {report.group.capitalize()} that fall short")
+        parts.append("\n".join(f"- {each}" for each in report.shortfalls()) or "None.")
+    return "\n\n".join(parts)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Puts `text` between the marks of the page; raises XlaError if it has none."""
+    try:
+        page = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise XlaError(f"cannot read {path}: {error}") from error
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise XlaError(f"{path} has no place for figures, between {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def _processor() -> str:
+    """What the system calls the processor, and how many there are."""
+    names = Path("/proc/cpuinfo")
+    found = platform.processor() or platform.machine()
+    if names.exists():
+        lines = names.read_text(encoding="utf-8").splitlines()
+        found = next((x.partition(": ")[2] for x in lines if x.startswith("model name")), found)
+    return f"{os.cpu_count()} processors {found}"
