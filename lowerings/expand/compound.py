@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
-from xla_dialect.ops.contraction import ScaledDotOp
+from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
@@ -29,6 +29,7 @@ _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormTrainingOp: "batch_norm:training",
     CholeskyOp: "factorizations:cholesky",
     FftOp: "fourier:transform",
+    RaggedDotOp: "ragged_dot:ragged_dot",
     RngBitGeneratorOp: "random_bits:random_bits",
     ScaledDotOp: "scaled_dot:scaled_dot",
     TriangularSolveOp: "factorizations:triangular_solve",
@@ -81,7 +82,7 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
 class XlaExpandCompoundPass(ConversionPass):
     """
     Replaces operations that are made of others by those: batch normalization, Fourier transforms,
-    Cholesky factors, triangular systems, scaled dots, random bits.
+    Cholesky factors, triangular systems, ragged and scaled dots, random bits.
 
     Narrow floats are computed in f32 and rounded at the end.
 
