@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from lowerings.context import make_context
 from lowerings.execution.callbacks import CustomCalls
 from lowerings.execution.emulator import Emulation, compile_for_emulator
-from lowerings.execution.executable import compile_loops_module
+from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
@@ -24,6 +24,7 @@ from lowerings.observed_values import Observation, observes, take_observations
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
+from lowerings.simplify.alias_attributes import donate_only, take_entry_aliases
 from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.calls import callee, callees, is_call, runs_functions
 from xla_dialect.diagnostics import XlaError
@@ -44,6 +45,16 @@ from xla_dialect.self_checking.interpreter import RunParallelOp
 
 class CompilationError(XlaError):
     """A program or an option that the compiler does not take."""
+
+
+Donation: TypeAlias = Collection[int] | Literal["aliased"]
+"""
+The parameters, counted as in the signature, whose arrays callers give away at each call; `aliased`
+are those that the program names itself (`input_output_alias`, `tf.aliasing_output`).
+
+Compiled code puts results into their memory: those that the program names, for other parameters
+the first result of the same type. `signature.aliases` tells which. No other array is ever changed.
+"""
 
 
 class Program(Protocol):
@@ -68,6 +79,7 @@ class Options:
     level: str | None
     """Where the interpreter runs it; None where it is read, or as far down as is usual."""
     emulation: Emulation
+    donate: Donation = ()
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
@@ -131,6 +143,7 @@ def compile(
     level: str | None = None,
     custom_calls: CustomCalls | None = None,
     emulation: Emulation | None = None,
+    donate: Donation = (),
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -140,7 +153,7 @@ def compile(
     interpreter runs the program: `tensors` (by default), `buffers` or `loops`. `custom_calls` has
     the functions for the targets of custom calls, see `lowerings.execution.callbacks.CustomCall`;
     LAPACK's are known. `emulation` says for which processor an emulated backend compiles, and how
-    it runs the program.
+    it runs the program. `donate` says which arrays callers give away, see `Donation`.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -152,6 +165,7 @@ def compile(
         level=level,
         custom_calls=custom_calls,
         emulation=emulation,
+        donate=donate,
     )
 
 
@@ -165,6 +179,7 @@ def compile_module(
     level: str | None = None,
     custom_calls: CustomCalls | None = None,
     emulation: Emulation | None = None,
+    donate: Donation = (),
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -172,7 +187,7 @@ def compile_module(
     The interpreter runs modules of `INTERPRETED_LEVELS` too, where it keeps the module; `level` is
     the one to which it brings a module of the xla level, by default the first.
     `observer` gets what the program prints and probes; by default it prints to the standard output.
-    Raises XlaError where the entry is missing or cannot be compiled.
+    `donate` is as for `compile`. Raises XlaError where the entry is missing or cannot be compiled.
     """
     if backend not in _BACKENDS:
         raise CompilationError(
@@ -188,7 +203,13 @@ def compile_module(
         raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
     if emulation is not None and backend not in EMULATED_BACKENDS:
         raise CompilationError(f"the backend '{backend}' emulates no processor")
-    options = Options(observer or Observer(), custom_calls or {}, level, emulation or Emulation())
+    options = Options(
+        observer or Observer(),
+        custom_calls or {},
+        level,
+        emulation or Emulation(),
+        donate,
+    )
     return _BACKENDS[backend].compile(module, entry, options)
 
 
@@ -238,24 +259,43 @@ class _Lowered:
         return ObservedProgram(program, self.signature, self.observations, observer)
 
 
-def _lower(module: ModuleOp, entry: str, level: str, machine: Machine) -> _Lowered:
+def _lower(
+    module: ModuleOp, entry: str, level: str, machine: Machine, donate: Donation
+) -> _Lowered:
     """Brings a function to a level of the native pipeline for a machine, as `@main`."""
     signature = _signature_in(module, entry)
+    if donate != "aliased":
+        _check_donated(donate, signature)
     isolate_entry(module, entry)
     manager = PassManager(make_context(), verify_each=False)
     observations: list[Observation] = []
     widened = signature
+    if donate or observes(module):
+        # Aliases count the parameters and results that the signature has.
+        manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
+    if donate != "aliased":
+        donate_only(module, functions_of(module)["main"], donate)
     if observes(module):
-        manager.run(module, parse_passes("xla-inline"))
         main = functions_of(module)["main"]
         observations = take_observations(main, len(signature.results))
         widened = replace(_signature_in(module, "main"), name=signature.name)
     manager.run(module, parse_passes(",".join(_native_passes(level, machine))))
-    return _Lowered(signature, widened, observations)
+    aliases = aliased_results(functions_of(module)["main"], len(signature.parameters))
+    return _Lowered(
+        replace(signature, aliases=aliases), replace(widened, aliases=aliases), observations
+    )
+
+
+def _check_donated(donate: Collection[int], signature: Signature) -> None:
+    for number in donate:
+        if not 0 <= number < len(signature.parameters):
+            raise CompilationError(
+                f"there is no parameter {number} to give away; the signature is {signature}"
+            )
 
 
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
-    lowered = _lower(module, entry, LEVELS[-1], host())
+    lowered = _lower(module, entry, LEVELS[-1], host(), options.donate)
     signature = lowered.widened.in_memory
     executable = compile_loops_module(module, signature, "main", options.custom_calls)
     return lowered.program(executable, options.observer)
@@ -263,7 +303,7 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
 
 def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
     emulation = options.emulation
-    lowered = _lower(module, entry, LEVELS[-1], emulation.machine)
+    lowered = _lower(module, entry, LEVELS[-1], emulation.machine, options.donate)
     executable = compile_for_emulator(module, lowered.widened.in_memory, emulation)
     return lowered.program(executable, options.observer)
 
@@ -274,7 +314,8 @@ def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Prog
         if options.level not in (None, found):
             raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
         return InterpretedProgram(module, entry)
-    lowered = _lower(module, entry, options.level or INTERPRETED_LEVELS[0], host())
+    level = options.level or INTERPRETED_LEVELS[0]
+    lowered = _lower(module, entry, level, host(), options.donate)
     program = InterpretedProgram(module, "main", lowered.widened.in_memory)
     return lowered.program(program, options.observer)
 
@@ -363,6 +404,7 @@ def isolate_entry(module: ModuleOp, entry: str) -> None:
     if entry != ENTRY_SYMBOL:
         # What the module says about its own entry.
         module.attributes.pop(ENTRY_LAYOUT, None)
+        take_entry_aliases(module)
     for name, function in functions.items():
         if name not in reached:
             module.body.block.erase_op(function)

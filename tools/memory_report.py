@@ -49,9 +49,10 @@ class MemoryReport:
 
 def _table(entry: str, rows: list[tuple[str, MemoryUsage]], levels: dict[str, str]) -> Table:
     last = rows[-1][1]
+    aliased = f" ({last.aliased:,} of them in parameters)" if last.aliased else ""
     table = Table(
         title=f"Memory of @{entry}, in bytes",
-        caption=f"parameters {last.parameters:,}, results {last.results:,}, "
+        caption=f"parameters {last.parameters:,}, results {last.results:,}{aliased}, "
         f"constants {last.constants:,}; temporary in the end {last.temporary:,}",
     )
     table.add_column("level")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf, bufferize_tensor
+from lowerings.bufferize.aliased_results import aliases_objection, asks_for_aliases
 from lowerings.bufferize.bufferize_func import bufferize_function, strides_objection
 from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
@@ -56,8 +57,9 @@ class XlaBufferizePass(ModulePass):
 
     Values are computed where they have to be in the end, in place where nothing else uses the
     memory any more; slices and reshapes are views; constants are globals. Arguments are never
-    written. Memory is allocated and not freed: `xla-plan-buffers` gives all of it a place in one
-    arena.
+    written: a result that a parameter with `tf.aliasing_output` gives its memory to is an argument
+    of its own, whose content is that of the parameter when the function is called. Memory is
+    allocated and not freed: `xla-plan-buffers` gives all of it a place in one arena.
     """
 
     name = "xla-bufferize"
@@ -74,9 +76,20 @@ class XlaBufferizePass(ModulePass):
         leftovers = [found for function in functions for found in _unsupported(function)]
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
-        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes)
+        # The only question about them, so it is not answered unless it is asked.
+        called = _called(functions) if any(map(asks_for_aliases, functions)) else frozenset[str]()
+        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, called)
         for function in functions:
             bufferize_function(function, module)
+
+
+def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
+    return frozenset(
+        op.callee.root_reference.data
+        for function in functions
+        for op in function.walk()
+        if isinstance(op, func.CallOp)
+    )
 
 
 def _unsupported(function: func.FuncOp) -> list[Leftover]:
@@ -85,7 +98,7 @@ def _unsupported(function: func.FuncOp) -> list[Leftover]:
     found: list[Leftover] = []
     if len(function.body.blocks) > 1:
         return [leftover(function, "it has several blocks: control flow must be structured")]
-    reason = strides_objection(function)
+    reason = strides_objection(function) or aliases_objection(function)
     if reason is not None:
         return [leftover(function, reason)]
     for op in function.walk():

@@ -8,6 +8,7 @@ overlap where one of them is written. Scalar arguments and results stay.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects import func
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from lowerings.bufferize.aliased_results import alias_mark, aliases
 from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.function_bufferizer import (
     FunctionBufferizer,
@@ -33,6 +35,7 @@ from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
 from lowerings.bufferize.strided import has_identity_layout, laid_out_type
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.memory_order import BUFFER_LAYOUT
+from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
 
 __all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
 
@@ -52,22 +55,29 @@ def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
     ```
     A private function does not get the attribute; a declaration gets the new type only. Strides
     that a parameter or result is given by `bufferization.buffer_layout` are those of its memref.
+    Results of an entry that `tf.aliasing_output` or `jax.buffer_donor` put into the memory of a
+    parameter are marked, see `aliased_results.py`.
     """
+    aliased: Mapping[int, int] = {}
     if function.body.blocks:
-        _bufferize_body(function, module)
         if function.sym_visibility is None or function.sym_visibility == StringAttr("public"):
             function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
-    _rewrite_signature(function)
+            # Calls inside of the module know nothing of aliases.
+            if function.sym_name.data not in module.called:
+                aliased = aliases(function, *_laid_out(function))
+        _bufferize_body(function, aliased, module)
+    _rewrite_signature(function, aliased)
 
 
-def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
+def _bufferize_body(function: func.FuncOp, aliased: Mapping[int, int], module: ModuleState) -> None:
     block = function.body.block
     terminator = block.last_op
     assert isinstance(terminator, func.ReturnOp)
     state = FunctionBufferizer(function, Liveness.of(block), module)
-    old_arguments = [argument for argument in block.args if is_tensor(argument)]
+    parameters = tuple(block.args)
+    old_arguments = [argument for argument in parameters if is_tensor(argument)]
     inputs, outputs = _laid_out(function)
-    for type, argument in zip(inputs, tuple(block.args), strict=True):
+    for type, argument in zip(inputs, parameters, strict=True):
         if not is_tensor(argument):
             continue
         new = block.insert_arg(type, argument.index)
@@ -82,6 +92,10 @@ def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
             new.name_hint = "result"
             target = Buffer(new, Storage(writable=True, live_until=NEVER))
         targets.append(target)
+    for number, parameter in aliased.items():
+        target = targets[number]
+        assert target is not None
+        state.bind(parameters[parameter], target)
 
     def finish() -> None:
         pairs = zip(returned, targets, strict=True)
@@ -105,7 +119,7 @@ def _bufferize_body(function: func.FuncOp, module: ModuleState) -> None:
         block.erase_arg(argument)
 
 
-def _rewrite_signature(function: func.FuncOp) -> None:
+def _rewrite_signature(function: func.FuncOp, aliased: Mapping[int, int]) -> None:
     laid_out, laid_out_results = _laid_out(function)
     inputs: list[Attribute] = list(laid_out)
     results: list[Attribute] = []
@@ -113,17 +127,18 @@ def _rewrite_signature(function: func.FuncOp) -> None:
     result_attributes = function.res_attrs or ArrayAttr([DictionaryAttr({}) for _ in type.outputs])
     argument_attributes = list(function.arg_attrs or [DictionaryAttr({}) for _ in type.inputs])
     kept_attributes: list[DictionaryAttr] = []
-    for output, buffer, attributes in zip(
-        type.outputs, laid_out_results, result_attributes, strict=True
+    for number, (output, buffer, attributes) in enumerate(
+        zip(type.outputs, laid_out_results, result_attributes, strict=True)
     ):
         if buffer is not output:
             inputs.append(buffer)
-            argument_attributes.append(attributes)
+            mark = alias_mark(aliased.get(number))
+            argument_attributes.append(DictionaryAttr({**attributes.data, **mark}))
         else:
             results.append(output)
             kept_attributes.append(attributes)
     function.function_type = FunctionType.from_lists(inputs, results)
-    argument_attributes = [_without_strides(attributes) for attributes in argument_attributes]
+    argument_attributes = [_remaining(attributes) for attributes in argument_attributes]
     if function.arg_attrs is not None or any(a.data for a in argument_attributes):
         function.arg_attrs = ArrayAttr(argument_attributes)
     if function.res_attrs is not None:
@@ -174,8 +189,12 @@ def strides_objection(function: func.FuncOp) -> str | None:
     return None
 
 
-def _without_strides(attributes: DictionaryAttr) -> DictionaryAttr:
-    rest = {name: value for name, value in attributes.data.items() if name != BUFFER_LAYOUT}
+_FOLLOWED = (BUFFER_LAYOUT, ALIASING_OUTPUT, BUFFER_DONOR)
+"""The attributes of arguments and results that say nothing any more."""
+
+
+def _remaining(attributes: DictionaryAttr) -> DictionaryAttr:
+    rest = {name: value for name, value in attributes.data.items() if name not in _FOLLOWED}
     return DictionaryAttr(rest)
 
 

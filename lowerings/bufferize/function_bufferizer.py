@@ -64,6 +64,8 @@ class ModuleState:
     table: BufferizeTable
     in_place_bytes: int
     """From this size on, results take over the buffers of dead inputs where they can."""
+    called: frozenset[str]
+    """The functions that are called inside of the module, if one has aliases."""
 
 
 @dataclass(eq=False)

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, Module
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
@@ -39,6 +40,8 @@ class MemoryUsage:
     """Of the arrays that the entry only reads."""
     results: int
     """Of the arrays that it writes."""
+    aliased: int
+    """Of the results that can be in the memory of a parameter, which then counts once only."""
     constants: int
     """Of all constants of the module."""
     allocations: int
@@ -112,12 +115,14 @@ class _ModuleAnalysis:
         structured = any(each.structured for each, _ in own)
         is_lowered = not structured and any(self._has_loops(each) for each in times)
         arena = _integer(entry, ARENA_ATTRIBUTE)
-        written = WrittenArguments(self.functions).of(name)
+        aliased = aliased_parameters(entry).keys()
+        written = WrittenArguments(self.functions).of(name) | aliased
         arguments = entry.function_type.inputs.data[: None if arena is None else -1]
         return MemoryUsage(
             entry=name,
             parameters=sum(_bytes(t) for i, t in enumerate(arguments) if i not in written),
             results=sum(_bytes(t) for i, t in enumerate(arguments) if i in written),
+            aliased=sum(_bytes(t) for i, t in enumerate(arguments) if i in aliased),
             constants=sum(
                 _bytes(op.type) for op in self.module.ops if isinstance(op, memref.GlobalOp)
             ),

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func, memref
 from xdsl.ir import SSAValue
 
+from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
 from lowerings.bufferize.written_arguments import WrittenArguments
@@ -25,12 +26,13 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
     Replaces allocations of an entry by results that are free as long as these are needed.
 
     Other functions keep theirs: what they write may be a part of what their callers use meanwhile.
+    A result that is where a parameter is has that in it from the first.
     """
     if ENTRY_ATTRIBUTE not in function.attributes:
         return
     block = function.body.block
     liveness = MemoryLiveness.of(block)
-    indices = written.of(function.sym_name.data)
+    indices = written.of(function.sym_name.data) - aliased_parameters(function).keys()
     waiting = sorted(
         (use for use in liveness.uses if isinstance(use.op, memref.AllocOp) and use.is_used),
         key=lambda use: use.first,

@@ -187,7 +187,7 @@ class EmulatedExecutable:
                 raise EmulationError(f"{signature.name}: {error}") from error
 
     def _write(self, path: Path, arrays: Sequence[Array]) -> None:
-        """The file that the driver maps; results are holes."""
+        """The file that the driver maps; results are holes, but for those that begin as one is."""
         limit = self.emulation.memory_limit
         head = _HEADER.pack(
             physical_memory() if limit is None else limit, self._arena_size, len(self._offsets)
@@ -197,6 +197,9 @@ class EmulatedExecutable:
             for offset, array in zip(self._offsets, arrays, strict=False):
                 output.seek(offset)
                 output.write(array.tobytes())
+            for result, parameter in self.signature.aliases:
+                output.seek(self._offsets[len(arrays) + result])
+                output.write(arrays[parameter].tobytes())
             output.truncate(self._size)
 
     def _read(self, path: Path) -> tuple[Array, ...]:

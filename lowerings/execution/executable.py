@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr
 from xdsl.ir import Attribute
 
+from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.execution.arrays import (
     ALIGNMENT,
     ArgumentError,
@@ -35,7 +36,7 @@ from xla_dialect.reference.literal import Array
 class Executable:
     """
     A compiled program: call it with one array for each parameter; it returns a tuple of arrays,
-    newly made in each call.
+    newly made in each call, but for those that take the memory of arguments that are given away.
 
     May be called from several threads; calls run one after another, for they share the memory
     for temporary results, which is kept between calls.
@@ -60,6 +61,7 @@ class Executable:
         self._lock = threading.Lock()
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
+        self._aliases = dict(signature.aliases)
         bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
         require_memory(signature.name, bytes_outside + (arena_size or 0))
         self._arena = None if arena_size is None else allocate(arena_size)
@@ -74,8 +76,10 @@ class Executable:
         Runs the program.
 
         Arrays may be anything with `__array__` or `__dlpack__`; they are copied only if their
-        elements do not lie dense, in row-major order and aligned. Raises ArgumentError (a
-        ValueError) for arrays that do not fit the signature.
+        elements do not lie dense, in row-major order and aligned. What is given away is the result
+        afterwards, if its memory is such and may be written. Raises ArgumentError (a ValueError)
+        for arrays that do not fit the signature, and for one that is given away and passed for
+        another parameter too.
         """
         parameters = self._parameters
         if len(arrays) != len(parameters):
@@ -98,12 +102,19 @@ class Executable:
                     continue
             checked.append(from_argument(array, self.signature, number))
         results: list[Array] = []
+        given = self._given_away(checked) if self._aliases else {}
         try:
-            for dtype, shape, size in self._results:
+            for number, (dtype, shape, size) in enumerate(self._results):
+                if number in given:
+                    results.append(given[number])
+                    continue
                 raw = np.empty(size + ALIGNMENT, np.uint8)
                 results.append(np.ndarray(shape, dtype, raw, -address_of(raw) % ALIGNMENT))
         except MemoryError as error:
             raise OutOfMemory(f"{self.signature.name}: no memory for the results") from error
+        for number, parameter in self._aliases.items():
+            if number not in given:
+                np.copyto(results[number], checked[parameter])
         pointers = self._pointers
         with self._lock:
             number = 0
@@ -117,6 +128,28 @@ class Executable:
             if self._callbacks is not None:
                 self._callbacks.raise_error()
         return tuple(results)
+
+    def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
+        """The results that are arrays of the caller; raises ArgumentError for shared memory."""
+        given: dict[int, Array] = {}
+        for result, parameter in self._aliases.items():
+            array = arrays[parameter]
+            if array.flags.writeable and array.nbytes:
+                self._require_own_memory(parameter, arrays)
+                given[result] = array
+        return given
+
+    def _require_own_memory(self, parameter: int, arrays: Sequence[Array]) -> None:
+        start = address_of(arrays[parameter])
+        end = start + arrays[parameter].nbytes
+        for other, array in enumerate(arrays):
+            begins = address_of(array)
+            if other != parameter and start < begins + array.nbytes and begins < end:
+                name = self.signature.parameter_name
+                raise ArgumentError(
+                    f"{self.signature.name}: parameter {name(parameter)} is given away, and "
+                    f"parameter {name(other)} lies in the same memory"
+                )
 
 
 def compile_llvm_ir(
@@ -195,6 +228,15 @@ def emit_entry(
     return emitted, arena_size
 
 
+def aliased_results(function: func.FuncOp, parameters: int) -> tuple[tuple[int, int], ...]:
+    """
+    What a function with so many parameters says of its results in the memory of one, as
+    `Signature.aliases` has it; nothing above the buffers level.
+    """
+    aliased = aliased_parameters(function)
+    return tuple((number - parameters, parameter) for number, parameter in aliased.items())
+
+
 def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | None:
     """
     The size of the arena that the entry takes, None if it takes none. Machine code trusts the
@@ -220,6 +262,10 @@ def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | No
     for number, (spec, type_) in enumerate(zip(specs, types, strict=False)):
         if not _fits(type_, spec.byte_size):
             raise XlaError(f"argument {number} of @{entry} is {type_}, the signature says {spec}")
+    if aliased_results(function, len(signature.parameters)) != signature.aliases:
+        raise XlaError(
+            f"the results of @{entry} in the memory of parameters are not those of {signature}"
+        )
     return None if len(types) == len(specs) else _dense_bytes(types[-1])
 
 

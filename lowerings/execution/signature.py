@@ -81,6 +81,8 @@ class Signature:
     parameters: tuple[ArraySpec, ...]
     results: tuple[ArraySpec, ...]
     name: str = "main"
+    aliases: tuple[tuple[int, int], ...] = ()
+    """The results that take the memory of a parameter which is given away, each with that."""
 
     @cached_property
     def in_memory(self) -> Signature:
@@ -92,6 +94,7 @@ class Signature:
             tuple(spec.in_memory for spec in self.parameters),
             tuple(spec.in_memory for spec in self.results),
             self.name,
+            self.aliases,
         )
 
     def parameter_name(self, number: int) -> str:
@@ -102,7 +105,12 @@ class Signature:
         parameters = ", ".join(
             f"{self.parameter_name(number)}: {spec}" for number, spec in enumerate(self.parameters)
         )
-        return f"{self.name}({parameters}) -> ({', '.join(map(str, self.results))})"
+        places = dict(self.aliases)
+        results = ", ".join(
+            f"{spec} in {self.parameter_name(places[number])}" if number in places else str(spec)
+            for number, spec in enumerate(self.results)
+        )
+        return f"{self.name}({parameters}) -> ({results})"
 
 
 def signature_of(function: FuncOp, type_: FunctionType | None = None) -> Signature:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import ArgumentError, from_argument
 from lowerings.execution.signature import ArraySpec, Signature
@@ -128,6 +129,9 @@ class InterpretedProgram:
             if self._has_memory
             else _layouts(function.res_attrs, len(self._result_types))
         )
+        self._aliased = {
+            number - count: parameter for number, parameter in aliased_parameters(function).items()
+        }
         if len(self._result_types) != len(self.signature.results):
             raise XlaError(
                 f"@{entry} has {len(self._result_types)} results, the signature is {self.signature}"
@@ -156,6 +160,8 @@ class InterpretedProgram:
                 signature.results, self._result_types, self._result_layouts, strict=True
             )
         ]
+        for number, parameter in self._aliased.items():
+            results[number].memory[:] = arguments[parameter].memory
         (self._run_on_memory if self._has_memory else self._run_on_tensors)(arguments, results)
         return tuple(
             _as_numbers(
@@ -219,6 +225,7 @@ def _signature(machine: Machine, function: FuncOp, types: Sequence[Attribute]) -
     count = len(types)
     if any(isinstance(type_, MemRefType) for type_ in types):
         written = written_arguments(machine, function)
+        written |= aliased_parameters(function).keys()
         count = min((n for n in written if n < len(types)), default=count)
         outputs = types[count:]
     hints = [argument_.name_hint for argument_ in function.body.block.args]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
+import numpy as np
+
 from lowerings.compilation import Program
 from lowerings.jax.interfaces import is_tracer, jax, trace_context
 from lowerings.jax.leaves import abstract_leaf, to_jax, to_numpy, to_plain
@@ -34,8 +36,9 @@ def jit(
     Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
     arguments or settings of JAX. If an argument is a JAX array, so are the results, else they are
     numpy arrays; neither is copied where that can be avoided. `backend` and `num_threads` are
-    those of `lowerings.compile`. `donate_argnums` is told to the compiler, which may use the
-    memory of these arguments; they are not written to unless it does.
+    those of `lowerings.compile`. Results are put into the memory of those arguments of
+    `donate_argnums` that are numpy arrays, where types agree; JAX arrays are left as they are, for
+    JAX may share their memory.
 
     Also a decorator, with or without arguments. Raises JaxProgramError for a program that this
     toolkit cannot compile; JAX's own errors pass through.
@@ -117,7 +120,9 @@ class Jitted:
             traced = self._jax.trace(*args, **kwargs)
         finally:
             _tracing.reset(token)
-        return Lowered(traced, self._backend, self._num_threads)
+        leaves, _ = self._leaves_and_key(args, kwargs)
+        writable = frozenset(n for n, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
+        return Lowered(traced, self._backend, self._num_threads, writable)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of a function inside one that is being traced for us becomes part of it."""

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from lowerings.compilation import Program, compile_module
 from lowerings.context import make_context
 from lowerings.jax.constructs import unsupported_constructs
+from lowerings.jax.interfaces import jax
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import parse_program
@@ -39,7 +40,10 @@ class Lowered:
     `lower` of a function made by `lowerings.jax.jit` returns it.
     """
 
-    def __init__(self, traced: Any, backend: str, num_threads: int | None):
+    def __init__(
+        self, traced: Any, backend: str, num_threads: int | None, writable: frozenset[int]
+    ):
+        """`writable`: the leaves of the arguments that are numpy arrays, not JAX's."""
         self.backend = backend
         self.num_threads = num_threads
         self.name: str = traced.fun_name
@@ -50,6 +54,9 @@ class Lowered:
         """What the leaves of the arguments are, in order."""
         self.out_avals: tuple[Any, ...] = tuple(traced.jaxpr.out_avals)
         """What the leaves of the result are, in order."""
+        given = (leaf.donated for leaf in jax.tree.leaves(lowered.args_info))
+        self.donated = frozenset(n for n, is_given in enumerate(given) if is_given) & writable
+        """The leaves of the arguments whose memory is given away, and can be used."""
         self.out_tree: Any = lowered.out_tree
         """How the leaves of the result are put together."""
 
@@ -104,7 +111,12 @@ class Lowered:
         """
         module = self.module()
         try:
-            return compile_module(module, backend=self.backend, num_threads=self.num_threads)
+            return compile_module(
+                module,
+                backend=self.backend,
+                num_threads=self.num_threads,
+                donate=self.donated,
+            )
         except XlaError as error:
             raise self._explained(error) from error
 

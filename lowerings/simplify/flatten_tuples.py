@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.simplify.alias_attributes import put_entry_aliases, take_entry_aliases
 from xla_dialect.ops.control_flow import OptBarrierOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
@@ -43,10 +44,13 @@ class XlaFlattenTuplesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through the module once, from first to last and from the outside in."""
+        aliased = take_entry_aliases(op)
         flattening = Flattening()
         for block in op.body.blocks:
             flattening.flatten_block(block)
         flattening.erase_tuples()
+        if aliased is not None:
+            put_entry_aliases(*aliased)
 
 
 def _is_tuple(value: SSAValue) -> bool:

@@ -9,8 +9,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute
 
+from xla_dialect.hlo_text.entry_aliases import BUFFER_DONOR
+
 FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
 """Whose attributes describe a program as a front end sees it: names, positions, shardings."""
+
+LOWERED = (BUFFER_DONOR,)
+"""Those among them that bufferization follows."""
 
 
 def drop_kept_attributes(module: ModuleOp) -> None:
@@ -32,9 +37,9 @@ def drop_kept_attributes(module: ModuleOp) -> None:
 
 
 def _others(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """The attributes of all other dialects."""
+    """The attributes of all other dialects, and what is lowered."""
     return {
         name: value
         for name, value in attributes.items()
-        if name.partition(".")[0] not in FRONT_END_DIALECTS or "." not in name
+        if name.partition(".")[0] not in FRONT_END_DIALECTS or "." not in name or name in LOWERED
     }

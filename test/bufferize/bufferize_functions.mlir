@@ -89,3 +89,60 @@ func.func @constants() -> (tensor<2xf32>, tensor<2xf32>, tensor<i1>, tensor<0x3x
   %e = arith.constant dense<-7> : tensor<100x100xi16>
   return %a, %b, %c, %d, %e : tensor<2xf32>, tensor<2xf32>, tensor<i1>, tensor<0x3xf32>, tensor<100x100xi16>
 }
+
+// -----
+
+// A result in the memory of a parameter is that parameter, from the first operation on. A donor is
+// for the first result of its type that is left; other types share nothing.
+
+// CHECK-LABEL: func.func @aliased(
+// CHECK-SAME:    %a: memref<4xf32>, %b: memref<4xf32>, %c: memref<2xf32>, %result: memref<4xf32> {a.name = "r", xla.aliased_parameter = 1 : i64}, %result_1: memref<4xf32> {xla.aliased_parameter = 0 : i64}) attributes {xla.entry} {
+// CHECK-NEXT:    %d = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    linalg.add ins(%result_1, %result : memref<4xf32>, memref<4xf32>) outs(%d : memref<4xf32>)
+// CHECK-NEXT:    linalg.exp ins(%result : memref<4xf32>) outs(%result_1 : memref<4xf32>)
+// CHECK-NEXT:    "memref.copy"(%d, %result)
+// CHECK-NEXT:    func.return
+func.func @aliased(%a: tensor<4xf32> {jax.buffer_donor = true}, %b: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %c: tensor<2xf32> {jax.buffer_donor = true}) -> (tensor<4xf32> {a.name = "r"}, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %d = linalg.add ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %f = linalg.exp ins(%b : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %d, %f : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A slice is put into a parameter that is given away where it is, in a loop too.
+
+// CHECK-LABEL: func.func @updated(
+// CHECK-SAME:    %a: memref<8xf32>, %b: memref<1xf32>, %result: memref<8xf32> {xla.aliased_parameter = 0 : i64}) attributes {xla.entry} {
+// CHECK-NOT:     alloc
+// CHECK:         scf.for %i =
+// CHECK-NEXT:      %[[PLACE:.*]] = memref.subview %result[%i] [1] [1]
+// CHECK-NEXT:      "memref.copy"(%b, %[[PLACE]])
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @updated(%a: tensor<8xf32> {tf.aliasing_output = 0 : i32}, %b: tensor<1xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%x = %a) -> (tensor<8xf32>) {
+    %y = tensor.insert_slice %b into %x[%i] [1] [1] : tensor<1xf32> into tensor<8xf32>
+    scf.yield %y : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// Calls inside of a module know nothing of what callers outside give away.
+
+// CHECK-LABEL: func.func @called(
+// CHECK-SAME:    %a: memref<4xf32>, %result: memref<4xf32>) attributes {xla.entry} {
+func.func @called(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+
+func.func @calling(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = func.call @called(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

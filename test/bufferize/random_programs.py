@@ -13,7 +13,10 @@ from bufferize.program_building import INDEX, SHAPES, shape_of, tensor_type
 from bufferize.tensor_statements import TensorStatements
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     ModuleOp,
     TensorType,
@@ -22,6 +25,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
+
+from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
 
 
 class ProgramMaker(TensorStatements):
@@ -207,13 +212,34 @@ class ProgramMaker(TensorStatements):
         self.scope.extend(op.results)
 
 
-def random_inputs(module: ModuleOp, random: Random) -> list[np.ndarray]:
-    """Arguments for `@main` of a module at the tensors level."""
-    main = next(
+def main_of(module: ModuleOp) -> func.FuncOp:
+    """The function `@main`."""
+    return next(
         op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main"
     )
+
+
+def alias_some_results(module: ModuleOp, random: Random) -> None:
+    """Lets results of `@main` be in the memory of parameters, where types agree and elsewhere."""
+    main = main_of(module)
+    results = list(range(len(main.function_type.outputs)))
+    random.shuffle(results)
+    attributes: list[DictionaryAttr] = []
+    for _ in main.function_type.inputs:
+        choice = random.randrange(4)
+        entry: dict[str, Attribute] = {}
+        if choice < 2 and results:
+            entry[ALIASING_OUTPUT] = IntegerAttr(results.pop(), i32)
+        elif choice == 2:
+            entry[BUFFER_DONOR] = BoolAttr.from_bool(True)
+        attributes.append(DictionaryAttr(entry))
+    main.arg_attrs = ArrayAttr(attributes)
+
+
+def random_inputs(module: ModuleOp, random: Random) -> list[np.ndarray]:
+    """Arguments for `@main` of a module at the tensors level."""
     inputs: list[np.ndarray] = []
-    for type in main.function_type.inputs:
+    for type in main_of(module).function_type.inputs:
         assert isinstance(type, TensorType)
         shape = type.get_shape()
         count = int(np.prod(shape, dtype=np.int64))

@@ -55,6 +55,7 @@ def test_buffers_are_counted_before_and_after_planning() -> None:
         entry="main",
         parameters=128 + 1,
         results=128,
+        aliased=0,
         constants=6,
         allocations=3,
         allocated=128 + 256 + 128,

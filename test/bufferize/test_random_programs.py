@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 from bufferize.evaluation import Evaluator
-from bufferize.random_programs import ProgramMaker, random_inputs
+from bufferize.random_programs import ProgramMaker, alias_some_results, main_of, random_inputs
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,7 @@ from lowerings.bufferize.bufferize import XlaBufferizePass
 from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
 from lowerings.context import make_context
-from lowerings.execution.executable import compile_loops_module
+from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
 
@@ -33,10 +33,17 @@ def passes(in_place_bytes: int) -> list[ModulePass]:
     ]
 
 
-def make_program(seed: int) -> tuple[ModuleOp, list[np.ndarray], list[np.ndarray]]:
-    """A program, arguments for it, and its results at the tensors level."""
+def make_program(
+    seed: int, *, aliased: bool = False
+) -> tuple[ModuleOp, list[np.ndarray], list[np.ndarray]]:
+    """
+    A program, arguments for it, and its results at the tensors level; results may be in the memory
+    of parameters if `aliased`.
+    """
     choices = random.Random(seed)
     module = ProgramMaker(choices).module()
+    if aliased:
+        alias_some_results(module, choices)
     module.verify()
     arguments = random_inputs(module, choices)
     return module, arguments, Evaluator(module, 1).call_tensors("main", arguments)
@@ -49,9 +56,9 @@ def test_the_generator_leaves_nothing_unspecified(seed: int):
         np.testing.assert_array_equal(a, b)
 
 
-@given(SEEDS, st.sampled_from([0, 1 << 18]))
-def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int):
-    module, arguments, expected = make_program(seed)
+@given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
+def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: bool):
+    module, arguments, expected = make_program(seed, aliased=aliased)
     for step in passes(in_place_bytes):
         step.apply(CONTEXT, module)
         module.verify()
@@ -62,18 +69,26 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int):
     assert str(Parser(CONTEXT, text).parse_module()) == text
 
 
-@given(SEEDS, st.sampled_from([0, 1 << 18]))
-def test_machine_code_means_the_same(seed: int, in_place_bytes: int):
-    module, arguments, expected = make_program(seed)
+@given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
+def test_machine_code_means_the_same(seed: int, in_place_bytes: int, aliased: bool):
+    module, arguments, expected = make_program(seed, aliased=aliased)
     for step in (*passes(in_place_bytes), ConvertLinalgToLoops()):
         step.apply(CONTEXT, module)
     signature = Signature(
         tuple(ArraySpec.of("s32", *array.shape) for array in arguments),
         tuple(ArraySpec.of("s32", *array.shape) for array in expected),
+        aliases=aliased_results(main_of(module), len(arguments)),
     )
-    found = compile_loops_module(module, signature)(*arguments)
+    given_away = [array.copy() for array in arguments]
+    found = compile_loops_module(module, signature)(*given_away)
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_array_equal(a, b)
+    aliases = dict(signature.aliases)
+    for number, (before, after) in enumerate(zip(arguments, given_away, strict=True)):
+        if number not in aliases.values():
+            np.testing.assert_array_equal(before, after)
+    for number, parameter in aliases.items():
+        assert found[number] is given_away[parameter] or not found[number].nbytes
 
 
 @pytest.mark.mlir_opt

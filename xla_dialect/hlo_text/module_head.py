@@ -15,6 +15,7 @@ from xla_dialect.hlo_text.attributes import (
     MODULE_ATTRIBUTES,
     kept_name,
 )
+from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.hlo_text.errors import HloSyntaxError
 from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
@@ -77,12 +78,12 @@ def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
     aliases: list[str] = []
     donors: list[str] = []
     for i, facts in enumerate(dictionaries(entry.arg_attrs, len(block.args))):
-        output = facts.get("tf.aliasing_output")
+        output = facts.get(ALIASING_OUTPUT)
         if isinstance(output, IntegerAttr):
             number = cast("IntegerAttr[Any]", output).value.data
             path = f"{{{number}}}" if is_tuple else "{}"
             aliases.append(f"{path}: ({i}, {{}}, may-alias)")
-        elif facts.get("jax.buffer_donor") == BoolAttr.from_bool(True):
+        elif facts.get(BUFFER_DONOR) == BoolAttr.from_bool(True):
             donors.append(f"({i}, {{}})")
     for key, entries in (("input_output_alias", aliases), ("buffer_donor", donors)):
         if entries:

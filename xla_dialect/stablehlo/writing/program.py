@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -16,6 +15,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region
 
+from xla_dialect.hlo_text.entry_aliases import (
+    ALIASING_OUTPUT,
+    BUFFER_DONOR,
+    entry_aliases,
+)
 from xla_dialect.hlo_text.errors import HloSyntaxError
 from xla_dialect.hlo_text.importer import ENTRY_SYMBOL
 from xla_dialect.hlo_text.type_parser import parse_type
@@ -184,10 +188,6 @@ def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribu
     return found
 
 
-_ALIAS = re.compile(r"\{\s*(\d*)\s*\}:\s*\((\d+),\s*\{\s*(\d*)\s*\}")
-_DONOR = re.compile(r"\((\d+),\s*\{\s*(\d*)\s*\}\)")
-
-
 def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> None:
     """
     What the head of a module of HLO text says of the entry, as JAX says it.
@@ -195,17 +195,13 @@ def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> 
     Layouts other than the default become `mhlo.layout_mode`, aliases `tf.aliasing_output`, donors
     `jax.buffer_donor`.
     """
-    parameters, results = facts
-    inputs = function.function_type.inputs.data
-    for match in _matches(_ALIAS, module.attributes.get("xla.input_output_alias")):
-        output, number, element = match.groups()
-        place = _leaf(inputs, int(number), element)
-        if place is not None and len(results) > int(output or 0):
-            parameters[place].setdefault("tf.aliasing_output", f"{int(output or 0)} : i32")
-    for match in _matches(_DONOR, module.attributes.get("xla.buffer_donor")):
-        place = _leaf(inputs, int(match.group(1)), match.group(2))
-        if place is not None:
-            parameters[place].setdefault("jax.buffer_donor", "true")
+    parameters, _ = facts
+    own = function.function_type
+    aliases = entry_aliases(module, own.inputs.data, own.outputs.data)
+    for parameter, result in aliases.results.items():
+        parameters[parameter].setdefault(ALIASING_OUTPUT, f"{result} : i32")
+    for parameter in sorted(aliases.donors):
+        parameters[parameter].setdefault(BUFFER_DONOR, "true")
     types = _declared_types(module, function)
     for of_values, entry_types in zip(facts, types, strict=True):
         for entry, type_ in zip(of_values, entry_types, strict=True):
@@ -215,20 +211,6 @@ def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> 
             ):
                 order = ",".join(map(str, encoding.data.minor_to_major))
                 entry.setdefault("mhlo.layout_mode", string_text(f"{{{order}}}"))
-
-
-def _matches(pattern: re.Pattern[str], value: Attribute | None) -> Iterable[re.Match[str]]:
-    return pattern.finditer(value.data) if isinstance(value, StringAttr) else ()
-
-
-def _leaf(types: Sequence[Attribute], number: int, element: str) -> int | None:
-    """Which leaf of the parameters a place in one of them is."""
-    if number >= len(types):
-        return None
-    before = len(flatten(types[:number]))
-    own = flatten(types[number : number + 1])
-    inside = int(element or 0)
-    return before + inside if inside < len(own) else None
 
 
 def _declared_types(module: ModuleOp, function: FuncOp) -> list[tuple[Attribute, ...]]:
