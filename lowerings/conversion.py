@@ -67,6 +67,8 @@ class ConversionBuilder:
     module: ModuleOp
     op: Operation
     """The operation being converted."""
+    absorbed: list[Operation] = field(default_factory=list[Operation])
+    """What was converted together with others, and is erased when the walk is over."""
 
     def insert(self, new_op: OperationT) -> OperationT:
         """Inserts `new_op` before the operation being converted, with its location."""
@@ -90,13 +92,20 @@ class ConversionBuilder:
             result.replace_all_uses_with(value)
         block.erase_op(op)
 
+    def absorb(self, ops: Sequence[Operation]) -> None:
+        """
+        Says of operations that were visited before, in their order, that they are converted too:
+        nobody uses their results but one another.
+        """
+        self.absorbed.extend(ops)
+
 
 ConversionFunction: TypeAlias = Callable[[Any, ConversionBuilder], str | None]
 """
 Converts one operation: inserts what replaces it and calls `builder.replace`.
 
-It erases no other operation. Returning a string leaves the operation as it is;
-the string is the reason that the error message quotes, in the form
+It erases no other operation, but may `absorb` some. Returning a string leaves the operation as it
+is; the string is the reason that the error message quotes, in the form
 "window dilation is not supported".
 """
 
@@ -172,9 +181,16 @@ class ConversionPass(ModulePass, ABC):
             added.update(conversions)
         return added
 
+    def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:
+        """The function for each class of operation; a pass may look at the module first."""
+        return {**self.added_conversions(), **self.conversions}
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        walk = _ConversionWalk(ctx, op, {**self.added_conversions(), **self.conversions})
+        walk = _ConversionWalk(ctx, op, self.conversions_in(op))
         walk.convert_regions(op)
+        for absorbed in reversed(walk.absorbed):
+            absorbed.detach()
+            absorbed.erase()
         self.check(op, walk.reasons)
 
     def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
@@ -212,6 +228,7 @@ class _ConversionWalk:
     module: ModuleOp
     conversions: Mapping[type[Operation], ConversionFunction]
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    absorbed: list[Operation] = field(default_factory=list[Operation])
 
     def convert_regions(self, op: Operation) -> None:
         for region in op.regions:
@@ -224,7 +241,7 @@ class _ConversionWalk:
             convert = self.conversions.get(type(op))
             if convert is not None:
                 before = op.prev_op
-                reason = convert(op, ConversionBuilder(self.ctx, self.module, op))
+                reason = convert(op, ConversionBuilder(self.ctx, self.module, op, self.absorbed))
                 if reason is not None:
                     self.reasons[op] = reason
                 if op.parent is not block:

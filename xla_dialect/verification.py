@@ -28,6 +28,7 @@ from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, spell_all
+from xla_dialect.verified_forms import VerifiedForms, is_decided_by_form
 
 
 class InvalidProgram(LocatedError):
@@ -76,6 +77,7 @@ class _Program:
     """How many replicas and partitions run it."""
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """Those that have been verified."""
+    forms: VerifiedForms = field(default_factory=VerifiedForms)
 
 
 def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidProgram:
@@ -163,7 +165,11 @@ def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
 
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
-        op.verify(verify_nested_ops=False)
+        if not (op.next_op is not None and is_decided_by_form(type(op)) and not op.regions):
+            op.verify(verify_nested_ops=False)
+        elif not program.forms.holds(op):
+            op.verify(verify_nested_ops=False)
+            program.forms.add(op)
         check = _check_beside_the_program(type(op))
         if check is not None:
             check(op, program)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func, math
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, UnitAttr, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from lowerings.loops.builder import LoopBuilder
@@ -57,13 +58,24 @@ CALLED_FUNCTIONS: dict[str, Callable[[], Sequence[Operation]]] = {
 """What is added to the module where an expansion calls a function, by its name."""
 
 
+MAX_COPIES = 8
+"""A function with more uses on operands of one type is expanded once, into a function."""
+
+INLINED = "xla.inline"
+"""The unit attribute of a function that machine code has no calls of: it is inlined everywhere."""
+
+Use: TypeAlias = tuple[type[Operation], tuple[Attribute, ...]]
+"""A function and the types of its operands."""
+
+
 @dataclass(frozen=True)
 class ExpandMathPass(ModulePass):
     """
     Elementary functions of scalars and vectors to arithmetic.
 
     Roots, absolute values, roundings, `math.fma` and bit counts stay: processors have them.
-    Functions of f16 and bf16 are computed in f32. Each function says how exact it is.
+    Functions of f16 and bf16 are computed in f32. Each function says how exact it is. What is used
+    often becomes a function of the module, which LLVM inlines.
 
     ```mlir
     %1 = math.rsqrt %0 : vector<16xf32>
@@ -79,34 +91,94 @@ class ExpandMathPass(ModulePass):
     name = "expand-math"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        called: set[str] = set()
-        for function in op.body.block.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                called |= expand_function(function)
-        defined = {
-            symbol.data
-            for each in op.body.block.ops
-            if isinstance(symbol := each.properties.get("sym_name"), StringAttr)
-        }
-        for name in sorted(called - defined):
+        expansion = MathExpansion(op)
+        expansion.expand()
+        for name in sorted(expansion.called - expansion.defined):
             op.body.block.add_ops(CALLED_FUNCTIONS[name]())
 
 
-def expand_function(function: func.FuncOp) -> set[str]:
-    """Expands what a function computes; returns the names of functions that it calls then."""
-    found = [op for op in function.walk() if type(op) in EXPANSIONS]
-    if not found:
-        return set()
-    builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
-    for op in found:
-        operands = [Number(builder, operand) for operand in op.operands]
-        result = evaluate(EXPANSIONS[type(op)], operands)
-        builder.insert_before(op)
-        op.results[0].replace_all_uses_with(result.value)
-        block = op.parent
-        assert block is not None
-        block.erase_op(op)
-    return builder.called
+class MathExpansion:
+    """The elementary functions of a module, and what they become."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.called: set[str] = set()
+        """The functions of `CALLED_FUNCTIONS` that expansions call."""
+        self.defined = {
+            symbol.data
+            for op in module.body.block.ops
+            if isinstance(symbol := op.properties.get("sym_name"), StringAttr)
+        }
+        self._shared: dict[Use, str] = {}
+
+    def expand(self) -> None:
+        """Expands all of them."""
+        found: dict[func.FuncOp, list[Operation]] = {}
+        for function in self.module.body.block.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                ops = [op for op in function.walk() if type(op) in EXPANSIONS]
+                if ops:
+                    found[function] = ops
+        uses = Counter(_use(op) for ops in found.values() for op in ops)
+        for use, count in uses.items():
+            if count > MAX_COPIES:
+                self._share(use)
+        for function, ops in found.items():
+            self._expand_function(function, ops)
+
+    def _share(self, use: Use) -> None:
+        """Adds a function that computes a use."""
+        op_class, types = use
+        block = Block(arg_types=types)
+        builder = LoopBuilder(FunctionConstants(block))
+        operands = [Number(builder, argument) for argument in block.args]
+        result = evaluate(EXPANSIONS[op_class], operands)
+        builder.add(func.ReturnOp(result.value))
+        block.add_ops(builder.ops)
+        self.called |= builder.called
+        stem = f"{op_class.name.removeprefix('math.')}.{_spelled(types[0])}"
+        name, number = stem, 1
+        while name in self.defined:
+            name, number = f"{stem}.{number}", number + 1
+        self.defined.add(name)
+        self._shared[use] = name
+        function = func.FuncOp(name, (types, [result.value.type]), Region(block), "private")
+        function.attributes[INLINED] = UnitAttr()
+        self.module.body.block.add_op(function)
+
+    def _expand_function(self, function: func.FuncOp, ops: Sequence[Operation]) -> None:
+        builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
+        for op in ops:
+            shared = self._shared.get(_use(op))
+            if shared is not None:
+                (value,) = builder.add(
+                    func.CallOp.create(
+                        operands=op.operands,
+                        result_types=op.result_types,
+                        properties={"callee": SymbolRefAttr(shared)},
+                    )
+                ).results
+            else:
+                operands = [Number(builder, operand) for operand in op.operands]
+                value = evaluate(EXPANSIONS[type(op)], operands).value
+            builder.insert_before(op)
+            op.results[0].replace_all_uses_with(value)
+            block = op.parent
+            assert block is not None
+            block.erase_op(op)
+        self.called |= builder.called
+
+
+def _use(op: Operation) -> Use:
+    return type(op), tuple(operand.type for operand in op.operands)
+
+
+def _spelled(type_: Attribute) -> str:
+    """A type in a name: `16xf32`."""
+    if isinstance(type_, VectorType):
+        own = cast("VectorType[Attribute]", type_)
+        return "x".join([*map(str, own.get_shape()), str(own.element_type)])
+    return str(type_)
 
 
 def evaluate(expansion: Expansion, operands: list[Number]) -> Number:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from lowerings.conversion import ConversionBuilder, ConversionFunction, ConversionPass
 from lowerings.xla_to_linalg import (
@@ -28,38 +27,13 @@ from lowerings.xla_to_linalg import (
     topk,
 )
 from lowerings.xla_to_linalg.element_functions import NotLowered
+from lowerings.xla_to_linalg.elementwise_clusters import ElementwiseClusters
 from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
-from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE, ScalarOperation
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
-from lowerings.xla_to_linalg.structured import (
-    affine_map,
-    array_type,
-    empty,
-    identity,
-    pointwise,
-    sizes_of,
-)
+from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
 from xla_dialect.types import element_count
-
-
-def _convert_elementwise(
-    operation: ScalarOperation, op: Operation, builder: ConversionBuilder
-) -> None:
-    """A generic with the operation on scalars as its body; operands of rank 0 go everywhere."""
-    result = array_type(op.results[0])
-    rank = len(result.shape)
-    inputs = [
-        (operand, identity(rank) if sizes_of(operand) else affine_map(rank, ()))
-        for operand in op.operands
-    ]
-    count = len(inputs)
-
-    def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return (operation(s, op, *elements[:count]),)
-
-    builder.replace([pointwise(builder, inputs, result, body)])
 
 
 def _is_dynamic(type_: Attribute) -> bool:
@@ -85,10 +59,6 @@ def _guarded(function: ConversionFunction) -> ConversionFunction:
 
 
 _PURE: dict[type[Operation], ConversionFunction] = {
-    **{
-        op_class: partial(_convert_elementwise, operation)
-        for op_class, operation in ELEMENTWISE.items()
-    },
     ops.creation.ConstantOp: creation.convert_constant,
     ops.creation.IotaOp: creation.convert_iota,
     ops.conversion.BitcastConvertOp: conversion.bitcast_convert,
@@ -122,9 +92,9 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
     data movement slices and reshapes; cumulative reductions, scatters and sorts become `scf.for`,
-    custom calls calls of declared functions.
-    Integers become signless; layouts, and what importers keep in attributes, are dropped in the
-    whole module.
+    custom calls calls of declared functions. Elementwise operations of one size become one generic
+    where only the last of them is used by others. Integers become signless; layouts, and what
+    importers keep in attributes, are dropped in the whole module.
     Loops, branches, tuples and fusions have to be gone before.
 
     ```
@@ -154,6 +124,11 @@ class ConvertXlaToLinalgPass(ConversionPass):
         ops.tuples.GetTupleElementOp: control_flow.needs_flattening,
         ops.data_movement.BitcastOp: control_flow.needs_expansion,
     }
+
+    def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:
+        """As of any conversion; elementwise operations are converted in clusters."""
+        convert = _guarded(ElementwiseClusters(module).convert)
+        return {**super().conversions_in(module), **dict.fromkeys(ELEMENTWISE, convert)}
 
     @classmethod
     def added_conversions(cls) -> Mapping[type[Operation], ConversionFunction]:

@@ -134,3 +134,31 @@ func.func @call(%x: tensor<2x3x4xf32>) -> tensor<2x6x2xf32> {
   %0 = xla.call %x {to_apply = @reshape} : (tensor<2x3x4xf32>) -> tensor<2x6x2xf32>
   func.return %0 : tensor<2x6x2xf32>
 }
+
+// Elementwise operations of one size that only serve each other are one generic; what others need,
+// too, is one of its own, and so is what has another size.
+// CHECK-LABEL: @cluster
+// CHECK:         %[[NEEDED:.*]] = linalg.generic
+// CHECK:           arith.addf
+// CHECK-NEXT:      linalg.yield
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[NEEDED]], %y, %s : tensor<4xf32>, tensor<4xf32>, tensor<i1>)
+// CHECK:         ^bb0(%[[N:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i1, %{{.*}}: f32):
+// CHECK-NEXT:      %[[EXP:.*]] = math.exp %[[N]] : f32
+// CHECK-NEXT:      %[[SQUARE:.*]] = arith.mulf %[[EXP]], %[[EXP]] : f32
+// CHECK-NEXT:      %[[LESS:.*]] = arith.cmpf olt, %[[SQUARE]], %[[Y]] : f32
+// CHECK-NEXT:      arith.select %[[LESS]], %[[SQUARE]], %[[Y]] : f32
+// CHECK:           linalg.yield
+// CHECK-NOT:     linalg.generic
+func.func @cluster(%x: tensor<4xf32>, %y: tensor<4xf32>, %s: tensor<i1>)
+    -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = xla.add %x, %y : tensor<4xf32>
+  %1 = xla.exponential %0 : tensor<4xf32>
+  %2 = xla.multiply %1, %1 : tensor<4xf32>
+  %3 = xla.compare %2, %y {direction = LT}
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %4 = xla.select %3, %2, %y : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %5 = xla.select %s, %4, %0
+      : (tensor<i1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %5 : tensor<4xf32>, tensor<4xf32>
+}

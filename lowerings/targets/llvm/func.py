@@ -3,8 +3,9 @@
 
 A memref argument is a bare pointer to its element (0, ..., 0), followed by the sizes and strides
 that its type leaves open. Arguments of a function with the unit attribute `xla.kernel` are
-promised not to overlap. A function with `xla.entry` is exported under its name as a C function
-`void name(void **arguments)`, which is given one pointer for each argument.
+promised not to overlap; one with `xla.inline` is inlined into all callers. A function with
+`xla.entry` is exported under its name as a C function `void name(void **arguments)`, which is given
+one pointer for each argument.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lowerings.targets.llvm.types import POINTER, layout_of
 
 ENTRY = "xla.entry"
 KERNEL = "xla.kernel"
+INLINED = "xla.inline"
 ARGUMENT_ALIGNMENT = "llvm.align"
 """The attribute of an argument that promises an alignment in bytes."""
 

@@ -167,6 +167,7 @@ class _ModuleEmitter:
             *self.declarations.values(),
             f"attributes #0 = {{ {self.attributes.spell()} }}",
             f"attributes #1 = {{ noinline {self.attributes.spell()} }}",
+            f"attributes #2 = {{ alwaysinline {self.attributes.spell()} }}",
             *self.node_lines,
         ]
         text = "\n".join([*head, *global_lines, *lines, *tail, ""])
@@ -193,8 +194,7 @@ class _ModuleEmitter:
     def _function(self, op: func.FuncOp) -> list[str]:
         name, is_entry = op.sym_name.data, functions.is_marked(op, functions.ENTRY)
         linkage = "internal " if _is_internal(op) else ""
-        # A kernel is large, and inlining one that has one caller only makes code generation slow.
-        group = "#1" if functions.is_marked(op, functions.KERNEL) else "#0"
+        group = next((g for mark, g in _GROUPS.items() if functions.is_marked(op, mark)), "#0")
         body = self.callees[name]
         lines = functions.emit_function(op, body, linkage, group, HANDLERS, self)
         if is_entry:
@@ -239,6 +239,14 @@ class _ModuleEmitter:
             return None
         dense = cast("DenseIntOrFPElementsAttr[Any]", op.initial_value)
         return memory_image(op.type, dense)
+
+
+_GROUPS = {
+    # A kernel is large, and inlining one that has one caller only makes code generation slow.
+    functions.KERNEL: "#1",
+    functions.INLINED: "#2",
+}
+"""The group of attributes of functions with a mark."""
 
 
 def _is_internal(op: func.FuncOp) -> bool:
