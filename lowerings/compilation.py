@@ -13,14 +13,19 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
 from lowerings.context import make_context
-from lowerings.execution.callbacks import CustomCalls
+from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL, entry_type
-from lowerings.observed_values import Observation, observes, take_observations
+from lowerings.observed_values import (
+    Observation,
+    observes,
+    require_one_process,
+    take_observations,
+)
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import InputFormat, load_program
@@ -111,7 +116,7 @@ class ReferenceProgram:
 
 
 class ObservedProgram:
-    """A compiled program with checks, prints and probes, which come when it has ended."""
+    """A program whose checks, prints and probes come when it has ended."""
 
     def __init__(
         self,
@@ -151,9 +156,10 @@ def compile(
     `backend` is one of `BACKENDS`; `input_format` is found by extension or content if not given;
     `num_threads` limits the threads of compiled code (None: as many as pay); `level` is where the
     interpreter runs the program: `tensors` (by default), `buffers` or `loops`. `custom_calls` has
-    the functions for the targets of custom calls, see `lowerings.execution.callbacks.CustomCall`;
-    LAPACK's are known. `emulation` says for which processor an emulated backend compiles, and how
-    it runs the program. `donate` says which arrays callers give away, see `Donation`.
+    the functions for the targets of custom calls, see `CustomCall` in
+    `lowerings.execution.declared_functions`; LAPACK's are known. `emulation` says for which
+    processor an emulated backend compiles, and how it runs the program. `donate` says which arrays
+    callers give away, see `Donation`.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -240,50 +246,28 @@ def run_processes(
     return [flatten_results(values) for values in found]
 
 
-@dataclass(frozen=True)
-class _Lowered:
-    """What is left to run when a module is on the way to machine code."""
-
-    signature: Signature
-    """Of the program."""
-    widened: Signature
-    """Of what the module has become, which returns what is observed too."""
-    observations: Sequence[Observation]
-
-    def program(self, in_memory: Runnable, observer: Observer) -> Program:
-        """The program, given what runs on arrays as they lie in memory."""
-        is_laid_out = self.widened.in_memory is not self.widened
-        program = LaidOutExecutable(in_memory, self.widened) if is_laid_out else in_memory
-        if not self.observations:
-            return program
-        return ObservedProgram(program, self.signature, self.observations, observer)
-
-
 def _lower(
     module: ModuleOp, entry: str, level: str, machine: Machine, donate: Donation
-) -> _Lowered:
-    """Brings a function to a level of the native pipeline for a machine, as `@main`."""
+) -> Signature:
+    """
+    Brings a function to a level of the native pipeline for a machine, as `@main`.
+
+    Returns the signature that it had, with what it aliases.
+    """
     signature = _signature_in(module, entry)
     if donate != "aliased":
         _check_donated(donate, signature)
     isolate_entry(module, entry)
+    require_one_process(module)
     manager = PassManager(make_context(), verify_each=False)
-    observations: list[Observation] = []
-    widened = signature
-    if donate or observes(module):
+    if donate:
         # Aliases count the parameters and results that the signature has.
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
     if donate != "aliased":
-        donate_only(module, functions_of(module)["main"], donate)
-    if observes(module):
-        main = functions_of(module)["main"]
-        observations = take_observations(main, len(signature.results))
-        widened = replace(_signature_in(module, "main"), name=signature.name)
+        donate_only(module, functions_of(module)[ENTRY_SYMBOL], donate)
     manager.run(module, parse_passes(",".join(_native_passes(level, machine))))
-    aliases = aliased_results(functions_of(module)["main"], len(signature.parameters))
-    return _Lowered(
-        replace(signature, aliases=aliases), replace(widened, aliases=aliases), observations
-    )
+    main = functions_of(module)[ENTRY_SYMBOL]
+    return replace(signature, aliases=aliased_results(main, len(signature.parameters)))
 
 
 def _check_donated(donate: Collection[int], signature: Signature) -> None:
@@ -294,30 +278,54 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
             )
 
 
+def _laid_out(program: Runnable, signature: Signature) -> Program:
+    """A program for arrays in logical order, given what runs on arrays as they lie in memory."""
+    return program if signature.in_memory is signature else LaidOutExecutable(program, signature)
+
+
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
-    lowered = _lower(module, entry, LEVELS[-1], host(), options.donate)
-    signature = lowered.widened.in_memory
-    executable = compile_loops_module(module, signature, "main", options.custom_calls)
-    return lowered.program(executable, options.observer)
+    signature = _lower(module, entry, LEVELS[-1], host(), options.donate)
+    executable = compile_loops_module(
+        module, signature.in_memory, ENTRY_SYMBOL, options.custom_calls, options.observer
+    )
+    return _laid_out(executable, signature)
 
 
 def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
+    """What the program observes become results: nothing of ours can be called where it runs."""
     emulation = options.emulation
-    lowered = _lower(module, entry, LEVELS[-1], emulation.machine, options.donate)
-    executable = compile_for_emulator(module, lowered.widened.in_memory, emulation)
-    return lowered.program(executable, options.observer)
+    signature = _signature_in(module, entry)
+    isolate_entry(module, entry)
+    observations: list[Observation] = []
+    if observes(module):
+        manager = PassManager(make_context(), verify_each=False)
+        manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
+        main = functions_of(module)[ENTRY_SYMBOL]
+        observations = take_observations(main, len(signature.results))
+    widened = replace(
+        _lower(module, ENTRY_SYMBOL, LEVELS[-1], emulation.machine, options.donate),
+        name=signature.name,
+    )
+    program = _laid_out(compile_for_emulator(module, widened.in_memory, emulation), widened)
+    if not observations:
+        return program
+    signature = replace(signature, aliases=widened.aliases)
+    return ObservedProgram(program, signature, observations, options.observer)
 
 
 def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Program:
+    calls, observer = options.custom_calls, options.observer
     found = level_of(module)
     if found != LEVELS[0]:
         if options.level not in (None, found):
             raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
-        return InterpretedProgram(module, entry)
+        return InterpretedProgram(module, entry, custom_calls=calls, observer=observer)
     level = options.level or INTERPRETED_LEVELS[0]
-    lowered = _lower(module, entry, level, host(), options.donate)
-    program = InterpretedProgram(module, "main", lowered.widened.in_memory)
-    return lowered.program(program, options.observer)
+    signature = _lower(module, entry, level, host(), options.donate)
+    program = InterpretedProgram(
+        module, ENTRY_SYMBOL, signature.in_memory, custom_calls=calls, observer=observer
+    )
+    return _laid_out(program, signature)
 
 
 def _signature_in(module: ModuleOp, entry: str) -> Signature:

@@ -1,4 +1,6 @@
-"""Custom calls below the xla level: calls of functions that the program only declares.
+"""
+Custom calls, checks, prints and probes below the xla level: calls of functions that the program
+only declares.
 
 What the function is to do stands at its declaration, so that a module at any level has all of it.
 """
@@ -6,7 +8,7 @@ What the function is to do stands at its declaration, so that a module at any le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -19,14 +21,23 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute, Block
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation
 
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.reference.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import without_layout
 
 CUSTOM_CALL = "custom_call"
 """The attribute of a declaration that says which custom call it stands for."""
+
+OBSERVATION = "observation"
+"""The attribute of a declaration that says which check, print or probe it stands for."""
+
+_OBSERVING = {op_class.name: op_class for op_class in OBSERVATIONS}
+_OPERATION = "operation"
+_PROPERTIES = "properties"
 
 _TARGET = "custom_call_target"
 _ATTRIBUTES = "attributes"
@@ -55,33 +66,76 @@ def description_of(op: CustomCallOp) -> DictionaryAttr:
     return DictionaryAttr(
         {
             _TARGET: op.custom_call_target,
-            _OPERANDS: ArrayAttr([_plain(type_) for type_ in op.operand_types]),
-            _RESULTS: ArrayAttr([_plain(type_) for type_ in op.result_types]),
+            _OPERANDS: _plain(op.operand_types),
+            _RESULTS: _plain(op.result_types),
             _ATTRIBUTES: DictionaryAttr(kept),
         }
     )
 
 
-def _plain(type_: Attribute) -> Attribute:
-    return without_layout(cast(ArrayType, type_))
-
-
-def operation_of(description: DictionaryAttr) -> CustomCallOp:
-    """A custom call as `description_of` has described it, on arguments of a block of its own."""
-    fields = cast("dict[str, Any]", description.data)
-    operands, results = (
-        cast("Sequence[Attribute]", cast("ArrayAttr[Attribute]", fields[name]).data)
-        for name in (_OPERANDS, _RESULTS)
+def description_of_observation(op: Operation) -> DictionaryAttr:
+    """What a declaration says of one of `OBSERVATIONS`: its name, types with signs, properties."""
+    return DictionaryAttr(
+        {
+            _OPERATION: StringAttr(op.name),
+            _OPERANDS: _plain(op.operand_types),
+            _PROPERTIES: DictionaryAttr(op.properties),
+        }
     )
-    block = Block(arg_types=operands)
+
+
+def _plain(types: Sequence[Attribute]) -> ArrayAttr[Attribute]:
+    return ArrayAttr([without_layout(cast(ArrayType, type_)) for type_ in types])
+
+
+def declared_operation(declaration: FuncOp) -> Operation | None:
+    """
+    The operation that a declared function stands for, with its place; None for other functions.
+
+    Its operands are arguments of a block of its own.
+    """
+    found = declaration.attributes.get(CUSTOM_CALL)
+    if isinstance(found, DictionaryAttr):
+        op = _custom_call(found)
+    else:
+        found = declaration.attributes.get(OBSERVATION)
+        if not isinstance(found, DictionaryAttr):
+            return None
+        op = _observation(found)
+    op.location = declaration.location
+    return op
+
+
+def _types(description: DictionaryAttr, name: str) -> Sequence[Attribute]:
+    return cast("ArrayAttr[Attribute]", description.data[name]).data
+
+
+def _entries(description: DictionaryAttr, name: str) -> dict[str, Attribute]:
+    return dict(cast(DictionaryAttr, description.data[name]).data)
+
+
+def _custom_call(description: DictionaryAttr) -> CustomCallOp:
+    block = Block(arg_types=_types(description, _OPERANDS))
     op = CustomCallOp.make(
         tuple(block.args),
         {
-            _TARGET: cast(Attribute, fields[_TARGET]),
+            _TARGET: description.data[_TARGET],
             "custom_call_has_side_effect": BoolAttr.from_bool(False),
         },
-        result_types=results,
-        attributes=dict(cast(DictionaryAttr, fields[_ATTRIBUTES]).data),
+        result_types=_types(description, _RESULTS),
+        attributes=_entries(description, _ATTRIBUTES),
+    )
+    block.add_op(op)
+    return op
+
+
+def _observation(description: DictionaryAttr) -> Operation:
+    op_class = _OBSERVING[cast(StringAttr, description.data[_OPERATION]).data]
+    block = Block(arg_types=_types(description, _OPERANDS))
+    # A print has its operand as its result; here it is carried out for what it does only.
+    op = op_class.create(
+        operands=block.args,
+        properties=_entries(description, _PROPERTIES),
     )
     block.add_op(op)
     return op

@@ -1,7 +1,7 @@
-"""Checks, prints and probes of compiled programs: the values that they see become results.
+"""Checks, prints and probes of programs that cannot call out: the values they see become results.
 
-Machine code returns them beside the results of the program; when it has ended, each operation does
-with them what it does on the reference, in the order of the program.
+An emulated program returns them beside its results; when it has ended, each operation does with
+them what it does on the reference, in the order of the program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from xla_dialect.calls import runs_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
@@ -50,14 +49,15 @@ def is_observing(op: Operation) -> bool:
 
 
 def observes(module: ModuleOp) -> bool:
-    """Whether a module has operations that only `take_observations` can compile."""
-    return any(is_observing(op) or isinstance(op, RunParallelOp) for op in module.walk())
+    """Whether a module has operations that `take_observations` takes."""
+    return any(map(is_observing, module.walk()))
 
 
-def observes_in_control_flow(module: ModuleOp) -> bool:
-    """Whether such operations may stand inside control flow, where programs are not compiled."""
-    inside = [op for op in module.walk() if not isinstance(op.parent_op(), func.FuncOp)]
-    return any(map(is_observing, inside)) or (any(map(runs_functions, inside)) and observes(module))
+def require_one_process(module: ModuleOp) -> None:
+    """Raises XlaError where a program runs other programs beside each other."""
+    for op in module.walk():
+        if isinstance(op, RunParallelOp):
+            raise located_error(op, "compiled programs are one process; use backend='reference'")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def take_observations(function: func.FuncOp, count: int) -> list[Observation]:
     Takes the observing operations out of a function without calls; it returns what they see.
 
     `count`: the number of arrays that it returns so far. Raises XlaError for operations inside
-    control flow, where they see one value per execution, and for `run_parallel`.
+    control flow, where they see one value per execution.
     """
     block = function.body.block
     _require_top_level(block)
@@ -111,24 +111,18 @@ def take_observations(function: func.FuncOp, count: int) -> list[Observation]:
 
 def _require_top_level(block: Block) -> None:
     for op in block.walk():
-        if isinstance(op, RunParallelOp):
-            raise located_error(op, "compiled programs are one process; use backend='reference'")
         if isinstance(op, CustomCallOp) and is_observing(op):
-            _require_check(op)
+            try:
+                require_check(op)
+            except XlaError as error:
+                raise located_error(op, str(error)) from None
         if is_observing(op) and op.parent is not block:
             place = cast(Operation, op.parent_op())
             raise located_error(
                 op,
-                f"stands inside {place.name}, where a compiled program cannot return what it sees; "
-                "use backend='reference'",
+                f"stands inside {place.name}, where an emulated program cannot return what it "
+                "sees; use another backend",
             )
-
-
-def _require_check(op: CustomCallOp) -> None:
-    try:
-        require_check(op)
-    except XlaError as error:
-        raise located_error(op, f"{op.custom_call_target.data}: {error}") from None
 
 
 def _without_uses(op: Operation, block: Block) -> Operation:

@@ -24,7 +24,6 @@ from lowerings.compilation import (
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
-from lowerings.observed_values import observes_in_control_flow
 from lowerings.pipelines import LEVELS
 from lowerings.program import INPUT_FORMATS, parse_program
 from tools.array_spec import AnyArray, as_parameter
@@ -64,8 +63,8 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add(
         "--backend",
         choices=BACKENDS,
-        help="the executor; default: llvm, or reference for a program of several processes, one "
-        "that talks to its host, or one with checks inside control flow",
+        help="the executor; default: llvm, or reference for a program of several processes, or one "
+        "that talks to its host",
     )
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
@@ -180,12 +179,7 @@ def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -
             )
         return INTERPRETER
     if args.backend is None:
-        is_interpreted = (
-            len(grid.places) > 1
-            or has_host
-            or has_process_operations(module)
-            or observes_in_control_flow(module)
-        )
+        is_interpreted = len(grid.places) > 1 or has_host or has_process_operations(module)
         return PROCESS_BACKENDS[0] if is_interpreted else BACKENDS[0]
     if args.backend not in PROCESS_BACKENDS and (len(grid.places) > 1 or has_host):
         what = "no infeed" if len(grid.places) == 1 else f"one process, not {len(grid.places)}"
@@ -214,7 +208,7 @@ def run_function(
     signature = (
         signature_of(functions_of(module)[name])
         if level_of(module) == LEVELS[0]
-        else InterpretedProgram(module, name).signature
+        else InterpretedProgram(module, name, observer=observer).signature
     )
     given = arrays_by_process(args.input, grid)
     arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]

@@ -1,35 +1,19 @@
-"""Functions outside of a compiled program that it calls: custom calls."""
+"""Functions that a compiled program only declares, as C functions that it calls."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from lowerings.custom_calls import CUSTOM_CALL, operation_of
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.custom_calls import CustomCallFunction, call_function, function_for
-from xla_dialect.reference.interpreter import located_error
+from lowerings.execution.declared_functions import DeclaredFunction
 from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
-
-CustomCall: TypeAlias = CustomCallFunction | int
-"""
-A Python function as the reference takes it, or the address of a C function
-`void target(void *out, void **in)`: `in` points to the operands' elements, `out` to those of the
-result, or with several results to pointers to theirs.
-"""
-
-CustomCalls: TypeAlias = Mapping[str, CustomCall]
-"""By target."""
 
 _Target = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
@@ -48,19 +32,11 @@ class Callbacks:
     _error: BaseException | None = None
 
     @staticmethod
-    def of(module: ModuleOp, registry: CustomCalls) -> Callbacks:
-        """What a module of a lower level declares; raises XlaError where there is no function."""
+    def of(functions: Mapping[str, DeclaredFunction]) -> Callbacks:
+        """Those of the functions that a module of a lower level declares."""
         callbacks = Callbacks()
-        for op in module.body.block.ops:
-            description = op.attributes.get(CUSTOM_CALL)
-            if isinstance(op, FuncOp) and isinstance(description, DictionaryAttr):
-                call = operation_of(description)
-                call.location = op.location
-                try:
-                    function = function_for(call.custom_call_target.data, registry)
-                except XlaError as error:
-                    raise located_error(call, str(error)) from None
-                callbacks.symbols[op.sym_name.data] = callbacks._as_c(call, function)
+        for name, function in functions.items():
+            callbacks.symbols[name] = callbacks._as_c(function)
         return callbacks
 
     def raise_error(self) -> None:
@@ -69,10 +45,10 @@ class Callbacks:
         if error is not None:
             raise error
 
-    def _as_c(self, op: CustomCallOp, function: CustomCall) -> Any:
-        operands = tuple(op.operand_types)
-        results = tuple(op.result_types)
-        call = _by_address(function, len(results)) if isinstance(function, int) else None
+    def _as_c(self, function: DeclaredFunction) -> Any:
+        operands, results = function.operand_types, function.result_types
+        python = function.run
+        call = _by_address(python, len(results)) if isinstance(python, int) else None
 
         def run(*pointers: int | None) -> None:
             if self._error is not None:
@@ -82,7 +58,7 @@ class Callbacks:
                     call(pointers)
                     return
                 arrays = [_array_at(p, t) for p, t in zip(pointers, operands, strict=False)]
-                found = call_function(op, cast(CustomCallFunction, function), arrays)
+                found = cast("Callable[[Sequence[Array]], Sequence[Any]]", python)(arrays)
                 for pointer, type_, value in zip(
                     pointers[len(operands) :], results, found, strict=True
                 ):
@@ -105,6 +81,25 @@ def _by_address(address: int, results: int) -> Callable[[Sequence[int | None]], 
         target(pointers[-1] if results == 1 else outputs, table)
 
     return call
+
+
+def on_arrays(function: DeclaredFunction) -> Callable[[Sequence[Array]], Sequence[Any]]:
+    """A declared function from arrays to arrays, also where it is one of C."""
+    run = function.run
+    if not isinstance(run, int):
+        return run
+    call = _by_address(run, len(function.result_types))
+
+    def run_c(arrays: Sequence[Array]) -> Sequence[Array]:
+        results = [
+            np.zeros(type_.get_shape(), numpy_dtype(type_.element_type))
+            for type_ in function.result_types
+        ]
+        operands = [np.ascontiguousarray(array) for array in arrays]
+        call([array.ctypes.data for array in (*operands, *results)])
+        return results
+
+    return run_c
 
 
 def _array_at(pointer: int | None, type_: Attribute) -> Array:

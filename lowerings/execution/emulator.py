@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 
-from lowerings.custom_calls import CUSTOM_CALL, operation_of
+from lowerings.custom_calls import declared_operation
 from lowerings.execution.arrays import (
     ALIGNMENT,
     ArgumentError,
@@ -281,12 +282,11 @@ def compile_for_emulator(
     """
     _required_emulator(emulation)
     for op in module.body.block.ops:
-        description = op.attributes.get(CUSTOM_CALL)
-        if isinstance(description, DictionaryAttr):
-            call = operation_of(description)
-            call.location = op.location
-            target = call.custom_call_target.data
-            raise located_error(call, f"an emulated program cannot call '{target}' outside of it")
+        outside = declared_operation(op) if isinstance(op, FuncOp) else None
+        if outside is not None:
+            target = outside.properties.get("custom_call_target")
+            what = f" '{target.data}'" if isinstance(target, StringAttr) else ""
+            raise located_error(outside, f"an emulated program cannot call{what} outside of it")
     emitted, arena_size = emit_entry(
         module, signature, "main", emulation.machine, inline_constants=True
     )

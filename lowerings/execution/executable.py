@@ -23,14 +23,16 @@ from lowerings.execution.arrays import (
     from_argument,
     require_memory,
 )
-from lowerings.execution.callbacks import Callbacks, CustomCalls
+from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
+from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array
+from xla_dialect.reference.observation import Observer
 
 
 class Executable:
@@ -179,15 +181,18 @@ def compile_loops_module(
     signature: Signature,
     entry: str = "main",
     custom_calls: CustomCalls | None = None,
+    observer: Observer | None = None,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
-    the parameters, the results and (if it needs any) bytes for temporary results.
+    the parameters, the results and (if it needs any) bytes for temporary results. `observer` gets
+    what the program prints and probes; by default it prints to the standard output.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
     """
-    callbacks = Callbacks.of(module, custom_calls or {})
+    functions = declared_functions(module, custom_calls or {}, observer or Observer())
+    callbacks = Callbacks.of(functions)
     machine = host()
     emitted, arena_size = emit_entry(module, signature, entry, machine)
     return compile_llvm_ir(

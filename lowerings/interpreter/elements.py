@@ -31,7 +31,7 @@ from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import DType, numpy_dtype
+from xla_dialect.reference.literal import Array, DType, numpy_dtype
 
 Number: TypeAlias = Any
 """A numpy scalar, or an array."""
@@ -113,6 +113,26 @@ def element_of(type_: Attribute) -> Element:
         return Element(dtype, dtype, bits)
     dtype = numpy_dtype(scalar)
     return Element(dtype, dtype, 8 * dtype.itemsize)
+
+
+def as_stored(values: Array, element: Element) -> Array:
+    """An array of the reference as memory holds it: unsigned integers are bits, i4 bytes."""
+    stored = np.array(values, order="C").view(element.storage)
+    if element.is_integer and not element.is_whole and element.dtype.kind != "b":
+        return element.stored(stored)
+    return stored
+
+
+def as_numbers(stored: Array, element: Element, dtype: DType) -> Array:
+    """What memory holds as an array of the reference's dtype, which may be unsigned."""
+    if element.dtype.kind == "b":
+        return (stored != 0).view(dtype)
+    if element.is_integer and not element.is_whole:
+        # ml_dtypes keeps the sign of a narrow integer above its bits.
+        signed = element.wrapped(stored)
+        is_unsigned = dtype.name.startswith("u")
+        return (element.unsigned(signed) if is_unsigned else signed).view(dtype)
+    return stored.view(dtype)
 
 
 def where(condition: Number, x: Number, y: Number) -> Number:

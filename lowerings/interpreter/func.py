@@ -1,15 +1,23 @@
-"""`func`: calls. A kernel's arguments must not overlap where it writes one of them."""
+"""
+`func`: calls, of functions outside of the program too.
+
+A kernel's arguments must not overlap where it writes one of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import func, memref, vector
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.execution.callbacks import on_arrays
+from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.interpreter.elements import as_numbers, as_stored, element_of
 from lowerings.interpreter.errors import UndefinedBehavior
 from lowerings.interpreter.machine import (
     Dialect,
@@ -23,6 +31,8 @@ from lowerings.interpreter.memory import Memref
 from lowerings.targets.llvm.func import KERNEL
 from lowerings.vector_extension import ScatterOp
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array, numpy_dtype
+from xla_dialect.types import Array as ArrayType
 
 _VIEWS = (
     memref.SubviewOp,
@@ -43,6 +53,8 @@ def call(translator: Translator, op: func.CallOp) -> FrameFunction:
     callee = machine.functions.get(name)
     if callee is None:
         raise XlaError(f"there is no function @{name}")
+    if name in machine.declared:
+        return _call_outside(op, machine.declared[name])
     written = sorted(written_arguments(machine, callee)) if KERNEL in callee.attributes else []
 
     def run(_frame: Frame, *values: Any) -> Any:
@@ -52,6 +64,38 @@ def call(translator: Translator, op: func.CallOp) -> FrameFunction:
         return results[0] if len(results) == 1 else results
 
     return run
+
+
+def _call_outside(op: func.CallOp, function: DeclaredFunction) -> FrameFunction:
+    """Calls what a declaration stands for; on memory its results are its last operands."""
+    run_on_arrays = on_arrays(function)
+    count = len(function.operand_types)
+
+    def run(_frame: Frame, *values: Any) -> Any:
+        arrays = [
+            _of_the_reference(value, operand.type, type_)
+            for value, operand, type_ in zip(
+                values, op.operands, function.operand_types, strict=False
+            )
+        ]
+        found = [np.asarray(value) for value in run_on_arrays(arrays)]
+        for target, value in zip(values[count:], found, strict=False):
+            target.array[...] = as_stored(value, target.element)
+        results = [
+            element_of(result.type).loaded(as_stored(value, element_of(result.type)))
+            for value, result in zip(found, op.results, strict=False)
+        ]
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+def _of_the_reference(value: Any, type_: Attribute, wanted: ArrayType) -> Array:
+    """A copy of a tensor or of memory as an array of the dtype that the reference has."""
+    element = element_of(type_)
+    stored = value.array if isinstance(value, Memref) else element.stored(np.asarray(value))
+    copied = np.array(stored, order="C")
+    return as_numbers(copied, element, numpy_dtype(wanted.element_type)).reshape(copied.shape)
 
 
 def _require_disjoint(values: Sequence[Any], written: int, name: str) -> None:
@@ -90,7 +134,10 @@ def written_operands(machine: Machine, op: Operation) -> Sequence[SSAValue]:
         case vector.TransferWriteOp():
             return [op.source]
         case func.CallOp():
-            callee = machine.functions.get(op.callee.string_value())
+            name = op.callee.string_value()
+            if name in machine.declared:
+                return op.operands[len(machine.declared[name].operand_types) :]
+            callee = machine.functions.get(name)
             if callee is None or not callee.body.blocks:
                 return []
             return [op.operands[number] for number in written_arguments(machine, callee)]

@@ -19,6 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference.interpreter import OperationError, located_error
@@ -185,16 +186,19 @@ class Machine:
         self,
         module: ModuleOp,
         dialects: Sequence[Dialect],
+        declared: Mapping[str, DeclaredFunction],
         *,
         seed: int = 0,
         iteration_limit: int | None = None,
         memory_limit: int = MEMORY_LIMIT,
     ):
         """
-        `seed`: of the arbitrary bytes in memory that nothing was written to. `iteration_limit`: how
+        `declared`: what the functions are that the module only declares. `seed`: of the arbitrary
+        bytes in memory that nothing was written to. `iteration_limit`: how
         often a `scf.while` may go round. `memory_limit`: bytes of the largest array.
         """
         self.module = module
+        self.declared = declared
         self.iteration_limit = iteration_limit
         self.memory_limit = memory_limit
         self.values = {name: maker for d in dialects for name, maker in d.values.items()}

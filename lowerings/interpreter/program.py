@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
@@ -20,10 +19,11 @@ from xdsl.ir import Attribute
 from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import ArgumentError, from_argument
+from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.arith import ARITH
 from lowerings.interpreter.complex import COMPLEX
-from lowerings.interpreter.elements import Element, element_of
+from lowerings.interpreter.elements import as_numbers, as_stored, element_of
 from lowerings.interpreter.func import FUNC, written_arguments
 from lowerings.interpreter.linalg import LINALG
 from lowerings.interpreter.machine import Dialect, Machine
@@ -35,7 +35,8 @@ from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
 from lowerings.memory_order import BUFFER_LAYOUT
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array, DType
+from xla_dialect.reference.literal import Array
+from xla_dialect.reference.observation import Observer
 from xla_dialect.types import array
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -61,13 +62,6 @@ class MachineOptions(TypedDict, total=False):
     """How often a `scf.while` may go round; by default there is no limit."""
     memory_limit: int
     """Bytes of the largest array."""
-
-
-def make_machine(
-    module: ModuleOp, dialects: Sequence[Dialect] = DIALECTS, **options: Unpack[MachineOptions]
-) -> Machine:
-    """The interpreter of a module, which must not change while it is used."""
-    return Machine(module, dialects, **options)
 
 
 def level_of(module: ModuleOp) -> str:
@@ -97,15 +91,21 @@ class InterpretedProgram:
         entry: str = "main",
         signature: Signature | None = None,
         dialects: Sequence[Dialect] = DIALECTS,
+        *,
+        custom_calls: CustomCalls | None = None,
+        observer: Observer | None = None,
         **options: Unpack[MachineOptions],
     ):
         """
         `signature`: the arrays as they lie in memory, if the caller knows; else what the types of
         the function say, where integers are signed and what a buffers level writes are results.
+        `custom_calls` are the functions for custom calls, `observer` gets what the program prints.
 
-        Raises XlaError for functions whose arguments are no arrays.
+        Raises XlaError for functions whose arguments are no arrays, and for custom calls that have
+        no function.
         """
-        self._machine = make_machine(module, dialects, **options)
+        declared = declared_functions(module, custom_calls or {}, observer or Observer())
+        self._machine = Machine(module, dialects, declared, **options)
         self._entry = entry
         function = self._machine.functions.get(entry)
         if function is None or not function.body.blocks:
@@ -151,7 +151,7 @@ class InterpretedProgram:
             )
         brought = [from_argument(a, signature, number) for number, a in enumerate(arrays)]
         arguments = [
-            argument(_as_stored(each, element_of(type_)), type_, layout)
+            argument(as_stored(each, element_of(type_)), type_, layout)
             for each, type_, layout in zip(brought, self._types, self._layouts, strict=True)
         ]
         results = [
@@ -164,7 +164,7 @@ class InterpretedProgram:
             results[number].memory[:] = arguments[parameter].memory
         (self._run_on_memory if self._has_memory else self._run_on_tensors)(arguments, results)
         return tuple(
-            _as_numbers(
+            as_numbers(
                 result.memory.view(result.element.storage), result.element, spec.dtype
             ).reshape(spec.shape)
             for result, spec in zip(results, signature.results, strict=True)
@@ -196,26 +196,6 @@ def _layouts(attributes: Any, count: int) -> list[StridedLayoutAttr | None]:
         return [None] * count
     found = [each.data.get(BUFFER_LAYOUT) for each in attributes.data[:count]]
     return [each if isinstance(each, StridedLayoutAttr) else None for each in found]
-
-
-def _as_stored(values: Array, element: Element) -> Array:
-    """An argument as memory holds it: unsigned integers are bits, booleans and `i4` bytes."""
-    stored = np.array(values, order="C").view(element.storage)
-    if element.is_integer and not element.is_whole and element.dtype.kind != "b":
-        return element.stored(stored)
-    return stored
-
-
-def _as_numbers(stored: Array, element: Element, dtype: DType) -> Array:
-    """What memory holds as an array of the signature's dtype."""
-    if element.dtype.kind == "b":
-        return (stored != 0).view(dtype)
-    if element.is_integer and not element.is_whole:
-        # ml_dtypes keeps the sign of a narrow integer above its bits.
-        signed = element.wrapped(stored)
-        is_unsigned = dtype.name.startswith("u")
-        return (element.unsigned(signed) if is_unsigned else signed).view(dtype)
-    return stored.view(dtype)
 
 
 def _signature(machine: Machine, function: FuncOp, types: Sequence[Attribute]) -> Signature:

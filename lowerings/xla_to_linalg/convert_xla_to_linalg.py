@@ -33,6 +33,7 @@ from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
+from xla_dialect.reference.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count
 
 
@@ -40,14 +41,20 @@ def _is_dynamic(type_: Attribute) -> bool:
     return isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
 
 
-def _guarded(function: ConversionFunction) -> ConversionFunction:
-    """An empty result needs no computation; what is not lowered yet is the reason of a leftover."""
+def _guarded(function: ConversionFunction, *, is_pure: bool = True) -> ConversionFunction:
+    """
+    What is not lowered yet is the reason of a leftover.
+
+    An empty result needs no computation, where nothing else is asked for.
+    """
 
     def convert(op: Operation, builder: ConversionBuilder) -> str | None:
         types = [r.type for r in op.results]
         if any(_is_dynamic(t) for t in (*types, *op.operand_types)):
             return "dynamic sizes are not lowered yet"
-        if all(isinstance(t, TensorType) and not element_count(t.get_shape()) for t in types):
+        if is_pure and all(
+            isinstance(t, TensorType) and not element_count(t.get_shape()) for t in types
+        ):
             builder.replace([empty(builder, array_type(r)) for r in op.results])
             return None
         try:
@@ -82,7 +89,11 @@ _PURE: dict[type[Operation], ConversionFunction] = {
     ops.contraction.ConvolutionOp: convolution.convert_convolution,
     ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
     ops.gather_scatter.ScatterOp: scatter.convert_scatter,
+}
+
+_EFFECTFUL: dict[type[Operation], ConversionFunction] = {
     ops.custom_calls.CustomCallOp: custom_calls.convert_custom_call,
+    **dict.fromkeys(OBSERVATIONS, custom_calls.convert_observation),
 }
 
 
@@ -92,9 +103,9 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     Elementwise operations, reductions, contractions, windows and gathers become `linalg.generic`,
     data movement slices and reshapes; cumulative reductions, scatters and sorts become `scf.for`,
-    custom calls calls of declared functions. Elementwise operations of one size become one generic
-    where only the last of them is used by others. Integers become signless; layouts, and what
-    importers keep in attributes, are dropped in the whole module.
+    custom calls, checks and prints calls of declared functions. Elementwise operations of one size
+    become one generic where only the last of them is used by others. Integers become signless;
+    layouts, and what importers keep in attributes, are dropped in the whole module.
     Loops, branches, tuples and fusions have to be gone before.
 
     ```
@@ -111,9 +122,12 @@ class ConvertXlaToLinalgPass(ConversionPass):
     """
 
     name = "convert-xla-to-linalg"
-    illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla",)
+    illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla", "check", "interpreter")
     conversions: ClassVar[dict[type[Operation], Any]] = {
         **{op_class: _guarded(function) for op_class, function in _PURE.items()},
+        **{
+            op_class: _guarded(function, is_pure=False) for op_class, function in _EFFECTFUL.items()
+        },
         ops.control_flow.CallOp: control_flow.convert_call,
         ops.control_flow.DomainOp: control_flow.convert_boundary,
         ops.control_flow.OptBarrierOp: control_flow.convert_boundary,

@@ -1,14 +1,20 @@
-"""Custom calls become calls of declared functions."""
+"""Custom calls, checks, prints and probes become calls of declared functions."""
 
 from __future__ import annotations
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, FunctionType, SymbolRefAttr
-from xdsl.ir import Region
+from xdsl.ir import Operation, Region
 
 from lowerings.conversion import ConversionBuilder
-from lowerings.custom_calls import CUSTOM_CALL, description_of
+from lowerings.custom_calls import (
+    CUSTOM_CALL,
+    OBSERVATION,
+    description_of,
+    description_of_observation,
+)
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.reference.self_checking import CHECK_CALLS
 from xla_dialect.types import is_array
 
 
@@ -28,29 +34,63 @@ def convert_custom_call(op: CustomCallOp, builder: ConversionBuilder) -> str | N
         return "it passes tuples or tokens"
     if op.called_computations:
         return "it passes computations"
-    description = description_of(op)
-    name = _declaration(builder, op, description)
+    target = op.custom_call_target.data
+    declared = func.FuncOp(
+        f"custom_call_{target}",
+        FunctionType.from_lists(list(op.operand_types), list(op.result_types)),
+        Region(),
+        "private",
+    )
+    declared.attributes[CUSTOM_CALL] = description_of(op)
+    # A check that fails says where it stands, so it has a declaration of its own.
+    shared = None if target in CHECK_CALLS else CUSTOM_CALL
+    name = _declare(declared, op, builder, shared)
     call = func.CallOp(SymbolRefAttr(name), op.inputs, op.result_types)
     builder.replace(builder.insert(call).results)
     return None
 
 
-def _declaration(builder: ConversionBuilder, op: CustomCallOp, description: DictionaryAttr) -> str:
-    """The name of the function that is declared for such calls, or is declared now."""
-    base = name = f"custom_call_{op.custom_call_target.data}"
+def convert_observation(op: Operation, builder: ConversionBuilder) -> None:
+    """
+    ```
+    check.expect_eq %x, %y : tensor<4xf32>
+    ```
+    becomes
+    ```
+    func.func private @check_expect_eq(tensor<4xf32>, tensor<4xf32>) attributes {observation = {..}}
+    func.call @check_expect_eq(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> ()
+    ```
+    """
+    type_ = FunctionType.from_lists(list(op.operand_types), [])
+    declared = func.FuncOp(op.name.replace(".", "_"), type_, Region(), "private")
+    declared.attributes[OBSERVATION] = description_of_observation(op)
+    name = _declare(declared, op, builder)
+    builder.insert(func.CallOp(SymbolRefAttr(name), op.operands, []))
+    builder.replace(op.operands[: len(op.results)])
+
+
+def _declare(
+    declared: func.FuncOp, op: Operation, builder: ConversionBuilder, shared: str | None = None
+) -> str:
+    """
+    Adds a declaration to the module; returns its name, which is made different from others.
+
+    One that has the attribute `shared` in common with it serves both.
+    """
+    base = name = declared.sym_name.data
     functions = {
         each.sym_name.data: each
         for each in builder.module.body.block.ops
         if isinstance(each, func.FuncOp)
     }
     number = 0
-    while name in functions and functions[name].attributes.get(CUSTOM_CALL) != description:
+    while name in functions:
+        other = functions[name].attributes.get(shared or "")
+        if isinstance(other, DictionaryAttr) and other == declared.attributes.get(shared or ""):
+            return name
         number += 1
         name = f"{base}_{number}"
-    if name not in functions:
-        type_ = FunctionType.from_lists(list(op.operand_types), list(op.result_types))
-        declared = func.FuncOp(name, type_, Region(), "private")
-        declared.attributes[CUSTOM_CALL] = description
-        declared.location = op.location
-        builder.module.body.block.add_op(declared)
+    declared.properties["sym_name"] = type(declared.sym_name)(name)
+    declared.location = op.location
+    builder.module.body.block.add_op(declared)
     return name

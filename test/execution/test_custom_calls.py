@@ -57,25 +57,62 @@ def one_call(sizes: str, attributes: str = "") -> str:
     }}"""
 
 
-def run(text: str, *arrays: Any, backend: str = "llvm", **functions: Any) -> Any:
-    return lowerings.compile(text, backend=backend, custom_calls=functions)(*arrays)
+def run(
+    text: str, *arrays: Any, backend: str = "llvm", level: str | None = None, **functions: Any
+) -> Any:
+    program = lowerings.compile(text, backend=backend, level=level, custom_calls=functions)
+    return program(*arrays)
 
 
-@pytest.mark.parametrize("backend", ["llvm", "reference"])
-def test_several_results(backend: str) -> None:
+LEVELS = [("interpreter", level) for level in ("tensors", "buffers", "loops")]
+EXECUTORS = [("llvm", None), ("reference", None), *LEVELS]
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_several_results(backend: str, level: str | None) -> None:
     y = np.array([250, 3], np.uint8)
-    a, b = run(TWO_RESULTS, f32(1, 2), y, backend=backend, both=lambda op, x, y: (x + 1, y + 10))
+
+    def both(op: Any, x: Any, y: Any) -> Any:
+        return x + 1, y + 10
+
+    a, b = run(TWO_RESULTS, f32(1, 2), y, backend=backend, level=level, both=both)
     assert a.tolist() == [2, 3]
     assert b.tolist() == [4, 13]
 
 
+@pytest.mark.parametrize("executor", [("llvm", None), *LEVELS], ids=str)
 @pytest.mark.parametrize("element_type", [e.name for e in ELEMENT_TYPES])
-def test_element_types(element_type: str) -> None:
+def test_element_types(element_type: str, executor: tuple[str, str | None]) -> None:
     element = BY_NAME[element_type]
+    backend, level = executor
     x = np.array([1, 1, 2, 1]).astype(numpy_dtype(element.type))
-    (found,) = run(one_call(f"4x{element.type}"), x, f=lambda op, x: x[::-1])
-    assert found.dtype == x.dtype
+    seen: list[Any] = []
+
+    def reverse(op: Any, x: Any) -> Any:
+        seen.append(x.dtype)
+        return x[::-1]
+
+    (found,) = run(one_call(f"4x{element.type}"), x, backend=backend, level=level, f=reverse)
+    assert [found.dtype, *seen] == [x.dtype, x.dtype]
     assert np.array_equal(found, x[::-1])
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+@pytest.mark.parametrize("result", ["", "tensor<0xf32>"])
+def test_calls_without_results_are_made(result: str, backend: str, level: str | None) -> None:
+    seen: list[float] = []
+
+    def note(op: Any, x: Any) -> Any:
+        seen.append(float(x))
+        return np.zeros(0, np.float32) if result else ()
+
+    call = 'xla.custom_call %x {custom_call_target = "note"} : (tensor<f32>) -> '
+    text = f"""func.func @main(%x: tensor<f32>) {{
+      {"%r = " if result else ""}{call}{result or "()"}
+      func.return
+    }}"""
+    run(text, np.float32(3), backend=backend, level=level, note=note)
+    assert seen == [3]
 
 
 @pytest.mark.parametrize("sizes", ["f32", "0x3xf32", "2x1x3xf32"])
@@ -156,7 +193,8 @@ def address(function: Any) -> int:
     return found
 
 
-def test_c_functions() -> None:
+@pytest.mark.parametrize(("backend", "level"), [("llvm", None), *LEVELS])
+def test_c_functions(backend: str, level: str | None) -> None:
     """`out` is the result, or the pointers to several results."""
 
     @_C_FUNCTION
@@ -172,9 +210,11 @@ def test_c_functions() -> None:
             ctypes.cast(results[0], _FLOATS)[i] = ctypes.cast(operands[0], _FLOATS)[i] * 2
             ctypes.cast(results[1], _BYTES)[i] = ctypes.cast(operands[1], _BYTES)[i] + 1
 
-    (found,) = run(one_call("2xf32"), f32(1, 2), f=address(negate))
+    executor: Any = {"backend": backend, "level": level}
+    (found,) = run(one_call("2xf32"), f32(1, 2), f=address(negate), **executor)
     assert found.tolist() == [-1, -2]
-    a, b = run(TWO_RESULTS, f32(1, 2), np.array([7, 8], np.uint8), both=address(both))
+    y = np.array([7, 8], np.uint8)
+    a, b = run(TWO_RESULTS, f32(1, 2), y, both=address(both), **executor)
     assert a.tolist() == [2, 4]
     assert b.tolist() == [8, 9]
 

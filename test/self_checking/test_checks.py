@@ -352,15 +352,81 @@ BRANCH = """func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
 """
 
 
-def test_inside_control_flow_the_reference_checks_what_is_executed() -> None:
+EXECUTORS = [
+    ("reference", None),
+    ("llvm", None),
+    ("interpreter", "tensors"),
+    ("interpreter", "buffers"),
+    ("interpreter", "loops"),
+]
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_inside_control_flow_what_is_executed_is_checked(backend: str, level: str | None) -> None:
+    program = lowerings.compile(BRANCH, backend=backend, level=level)
     two = np.array(2, np.float32)
-    assert outcome(BRANCH, np.array(False), two, backend="reference") == ""
-    assert "check.expect_eq_const: 1 of 1" in outcome(
-        BRANCH, np.array(True), two, backend="reference"
+    assert program(np.array(False), two)[0] == 2
+    with pytest.raises(XlaError) as caught:
+        program(np.array(True), two)
+    assert str(caught.value) == (
+        "<input>:3:5: error: check.expect_eq_const: 1 of 1 elements differ, the first at []: 2.0, "
+        "expected 1.0 (error 8388608 ULP)"
     )
-    assert outcome(BRANCH, np.array(True), two, backend="llvm") == (
-        "<input>:3:5: error: check.expect_eq_const: stands inside xla.conditional, where a "
-        "compiled program cannot return what it sees; use backend='reference'"
+    assert program(np.array(False), two)[0] == 2
+
+
+ROUNDS = """func.func @main(%x: tensor<2xui8>, %limit: tensor<2xui8>) -> tensor<2xui8> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<2xui8>
+  cond {
+    %n = stablehlo.constant dense<3> : tensor<i32>
+    %j = interpreter.print %i : tensor<i32>
+    %c = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %w = stablehlo.add %v, %v : tensor<2xui8>
+    %p = interpreter.print %w : tensor<2xui8>
+    %low = stablehlo.minimum %w, %limit : tensor<2xui8>
+    %unused = stablehlo.custom_call @check.eq(%low, %w) : (tensor<2xui8>, tensor<2xui8>) -> tensor<i1>
+    stablehlo.return %j, %w : tensor<i32>, tensor<2xui8>
+  }
+  return %r#1 : tensor<2xui8>
+}
+"""
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_in_every_round_of_a_loop_in_order(
+    backend: str, level: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first that fails ends the checks and prints; the loop itself goes on."""
+    program = lowerings.compile(ROUNDS, backend=backend, level=level)
+    x = np.array([30, 60], np.uint8)
+    (found,) = program(x, np.array([255, 255], np.uint8))
+    assert found.tolist() == [240, 224]
+    with pytest.raises(XlaError) as caught:
+        program(x, np.array([255, 200], np.uint8))
+    assert str(caught.value) == (
+        "<input>:15:15: error: xla.custom_call: check.eq: 1 of 2 elements differ, the first at "
+        "[1]: 200, expected 240"
+    )
+    printed = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()]
+    rounds = [
+        *("s32[] 0", "u8[2] [ 60, 120]", "s32[] 1", "u8[2] [120, 240]"),
+        *("s32[] 2", "u8[2] [240, 224]", "s32[] 3"),
+    ]
+    assert printed == rounds + rounds[:4]
+
+
+@pytest.mark.riscv64
+def test_inside_control_flow_an_emulated_program_cannot_check() -> None:
+    with pytest.raises(XlaError) as caught:
+        lowerings.compile(BRANCH, backend="riscv64")
+    assert str(caught.value) == (
+        "<input>:3:5: error: check.expect_eq_const: stands inside xla.conditional, where an "
+        "emulated program cannot return what it sees; use another backend"
     )
 
 

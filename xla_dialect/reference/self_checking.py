@@ -92,7 +92,7 @@ def show(op: interpreter.PrintOp, values: Sequence[Array], observer: Observer) -
 
 def write(op: interpreter.ProbeOp, values: Sequence[Array], observer: Observer) -> None:
     """Writes the operand."""
-    observer.write(op.probe_id.data, str(op.result.type), values[0])
+    observer.write(op.probe_id.data, str(op.operand.type), values[0])
 
 
 OBSERVATIONS: Mapping[type[Operation], Observation] = {
@@ -129,17 +129,20 @@ CHECK_CALLS: Mapping[str, Callable[[Array], Criterion]] = {
 
 
 def require_check(op: CustomCallOp) -> None:
-    """Raises XlaError where a custom call has not the types of a check."""
+    """Raises XlaError that names the target where a custom call has not the types of a check."""
+    target = op.custom_call_target.data
     operand_types = [operand.type for operand in op.operands]
     if (
         len(operand_types) != 2
         or not all(map(types.is_array, operand_types))
         or not types.compatible(*operand_types)
     ):
-        raise XlaError(f"takes two arrays of one type, not {types.spell_all(operand_types)}")
+        found = types.spell_all(operand_types)
+        raise XlaError(f"{target}: takes two arrays of one type, not {found}")
     for result in op.result_types:
         if types.spell(result) not in ("pred[]", "()"):
-            raise XlaError(f"returns pred[], () or nothing, not {types.spell(result)}")
+            found = types.spell(result)
+            raise XlaError(f"{target}: returns pred[], () or nothing, not {found}")
 
 
 def call_check(op: CustomCallOp, *values: Value) -> object:
@@ -149,8 +152,8 @@ def call_check(op: CustomCallOp, *values: Value) -> object:
     Raises XlaError that names the target where they are not the same.
     """
     target = op.custom_call_target.data
+    require_check(op)
     try:
-        require_check(op)
         actual, expected = (np.asarray(value) for value in values)
         expect((actual, expected), CHECK_CALLS[target](actual))
     except XlaError as error:

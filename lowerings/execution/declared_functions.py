@@ -1,0 +1,115 @@
+"""What the functions do that a program only declares: custom calls, checks, prints, probes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from lowerings.custom_calls import declared_operation
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.reference.custom_calls import CustomCallFunction, call_function, function_for
+from xla_dialect.reference.interpreter import located_error
+from xla_dialect.reference.literal import Array, Value
+from xla_dialect.reference.observation import Observer
+from xla_dialect.reference.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
+from xla_dialect.types import Array as ArrayType
+
+CustomCall: TypeAlias = CustomCallFunction | int
+"""
+A Python function as the reference takes it, or the address of a C function
+`void target(void *out, void **in)`: `in` points to the operands' elements, `out` to those of the
+result, or with several results to pointers to theirs.
+"""
+
+CustomCalls: TypeAlias = Mapping[str, CustomCall]
+"""By target."""
+
+
+@dataclass(frozen=True)
+class DeclaredFunction:
+    """What a declaration stands for."""
+
+    op: Operation
+    """The operation, with its place."""
+    operand_types: tuple[ArrayType, ...]
+    result_types: tuple[ArrayType, ...]
+    """Of what the function itself returns: nothing for a print."""
+    run: Callable[[Sequence[Array]], Sequence[Value]] | int
+    """From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address."""
+
+
+def declared_functions(
+    module: ModuleOp, registry: CustomCalls, observer: Observer
+) -> dict[str, DeclaredFunction]:
+    """
+    What the functions are that a module of a lower level declares, by name.
+
+    Raises XlaError, with the place, where the registry has no function for a custom call, or a
+    check has not the types of one.
+    """
+    found: dict[str, DeclaredFunction] = {}
+    for declaration in module.body.block.ops:
+        if not isinstance(declaration, FuncOp):
+            continue
+        op = declared_operation(declaration)
+        if op is None:
+            continue
+        run = (
+            _custom_call(op, registry)
+            if isinstance(op, CustomCallOp)
+            else _observation(op, observer)
+        )
+        found[declaration.sym_name.data] = DeclaredFunction(
+            op,
+            cast("tuple[ArrayType, ...]", tuple(op.operand_types)),
+            cast("tuple[ArrayType, ...]", tuple(op.result_types)),
+            run,
+        )
+    return found
+
+
+def _custom_call(
+    op: CustomCallOp, registry: CustomCalls
+) -> Callable[[Sequence[Array]], Sequence[Value]] | int:
+    target = op.custom_call_target.data
+    try:
+        function = function_for(target, registry)
+        if target in CHECK_CALLS:
+            require_check(op)
+    except XlaError as error:
+        raise located_error(op, str(error)) from None
+    if isinstance(function, int):
+        return function
+    return _located(op, lambda arrays: call_function(op, function, arrays))
+
+
+def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]], Sequence[Value]]:
+    observe = OBSERVATIONS[type(op)]
+
+    def run(arrays: Sequence[Array]) -> Sequence[Value]:
+        observe(op, arrays, observer)
+        return ()
+
+    return _located(op, run)
+
+
+def _located(
+    op: Operation, function: Callable[[Sequence[Array]], Sequence[Value]]
+) -> Callable[[Sequence[Array]], Sequence[Value]]:
+    """A function whose errors say which operation it is, and where."""
+
+    def run(arrays: Sequence[Array]) -> Sequence[Value]:
+        try:
+            return function(arrays)
+        except LocatedError:
+            raise
+        except XlaError as error:
+            raise located_error(op, str(error)) from error
+
+    return run
