@@ -37,9 +37,9 @@ from xdsl.dialects.builtin import (
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.change import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, extensions
 
 __all__ = [
@@ -151,7 +151,7 @@ class ConversionFailed(PassFailedException):
 
 
 @dataclass(frozen=True)
-class ConversionPass(ModulePass, ABC):
+class ConversionPass(ReportingPass, ABC):
     """
     A pass that converts operations in one walk.
 
@@ -185,13 +185,15 @@ class ConversionPass(ModulePass, ABC):
         """The function for each class of operation; a pass may look at the module first."""
         return {**self.added_conversions(), **self.conversions}
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Converts; raises `ConversionFailed` as `check` does."""
         walk = _ConversionWalk(ctx, op, self.conversions_in(op))
         walk.convert_regions(op)
         for absorbed in reversed(walk.absorbed):
             absorbed.detach()
             absorbed.erase()
         self.check(op, walk.reasons)
+        return walk.converts
 
     def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
         """
@@ -229,6 +231,8 @@ class _ConversionWalk:
     conversions: Mapping[type[Operation], ConversionFunction]
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
     absorbed: list[Operation] = field(default_factory=list[Operation])
+    converts: bool = False
+    """Whether a conversion function was called."""
 
     def convert_regions(self, op: Operation) -> None:
         for region in op.regions:
@@ -240,6 +244,7 @@ class _ConversionWalk:
         while op is not None:
             convert = self.conversions.get(type(op))
             if convert is not None:
+                self.converts = True
                 before = op.prev_op
                 reason = convert(op, ConversionBuilder(self.ctx, self.module, op, self.absorbed))
                 if reason is not None:

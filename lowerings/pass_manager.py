@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from lowerings.change import run_pass
 from lowerings.collector import collector_paused
 from lowerings.pipelines import LEVELS, PIPELINES, Stage, stages_to
 from lowerings.universe import toolkit_universe
@@ -70,21 +71,24 @@ class PassManager:
         Raises PassFailed where a pass gives up, and where the module does not verify after it.
         """
         self.done = 0
+        is_verified = False
         with collector_paused():
             for number, module_pass in enumerate(passes, 1):
                 for event in self.before:
                     event(module_pass, module)
                 start = time.perf_counter()
                 try:
-                    module_pass.apply(self.ctx, module)
+                    if run_pass(module_pass, self.ctx, module):
+                        is_verified = False
                 except VerifyException as error:
                     raise PassFailed(f"{module_pass.name}: {error}") from error
                 except DiagnosticException as error:
                     raise PassFailed(_named(module_pass, str(error))) from error
                 timing = PassTiming(module_pass.name, time.perf_counter() - start)
                 self.timings.append(timing)
-                if self.verify_each or number == len(passes):
+                if not is_verified and (self.verify_each or number == len(passes)):
                     self._verify(module, module_pass, timing)
+                    is_verified = True
                 for event in self.after:
                     event(module_pass, module)
                 self.done = number

@@ -46,6 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     # These take types in the spelling of HLO text, and constants as arrays.
     ("xla_dialect.builder", "xla_dialect.stablehlo.writing"),
+    ("lowerings.change",),
     (
         "lowerings.arith_extension",
         "lowerings.collector",

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lowerings.pipelines import PIPELINES, pass_specs
+from lowerings.change import ReportingPass
+from lowerings.context import make_context
+from lowerings.pass_manager import parse_passes
+from lowerings.pipelines import NATIVE, PIPELINES, pass_specs
+from lowerings.program import load_program
 from lowerings.universe import UNIVERSE
 
 TEST_ROOT = Path(__file__).parent
@@ -44,3 +48,19 @@ def test_pass_shows_what_it_does(name: str) -> None:
 def test_pipelines_name_passes_of_the_toolkit(pipeline: str) -> None:
     for spec in pass_specs(PIPELINES[pipeline]):
         assert spec.partition("{")[0] in UNIVERSE.all_passes
+
+
+@pytest.mark.parametrize("program", ["argmax.mlir", "lstm.hlo", "mlp_classifier_optimized.hlo"])
+def test_what_a_pass_leaves_it_says(program: str) -> None:
+    """A module that is not verified again, since a pass changed nothing, is the same."""
+    module, ctx = load_program(TEST_ROOT / "programs" / program), make_context()
+    said: set[bool] = set()
+    for module_pass in parse_passes(",".join(pass_specs(NATIVE))):
+        if not isinstance(module_pass, ReportingPass):
+            module_pass.apply(ctx, module)
+            continue
+        before = str(module)
+        changed = module_pass.change(ctx, module)
+        assert changed or str(module) == before, module_pass.name
+        said.add(changed)
+    assert said == {True, False}

@@ -165,7 +165,7 @@ def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
 
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
-        if not (op.next_op is not None and is_decided_by_form(type(op)) and not op.regions):
+        if not is_decided_by_form(op):
             op.verify(verify_nested_ops=False)
         elif not program.forms.holds(op):
             op.verify(verify_nested_ops=False)

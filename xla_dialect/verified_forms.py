@@ -7,6 +7,8 @@ place in a block, its regions, symbols) is not of its form.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
@@ -19,25 +21,57 @@ from xla_dialect.op import XlaOp
 Form: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation and the identities of its types and attributes."""
 
-_DIALECTS = frozenset({"arith", "complex", "math", "memref", "tensor", "vector"})
+_DIALECTS = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
 """Beside `xla`, the dialects whose verifiers were read: they look at types and attributes only."""
 
-_AROUND = (HasAncestor, HasParent, IsTerminator, SymbolUserOpInterface)
+_REGIONS_OF_ANY_BODY = "linalg"
+"""The dialect whose verifiers ask of a region which arguments its blocks have, and no more."""
+
+_AROUND = (HasAncestor, HasParent, SymbolUserOpInterface)
 """Traits whose verifiers look at what is around an operation."""
 
 
+class Decided(Enum):
+    """Which operations of a class verify by types and attributes alone."""
+
+    NONE = 0
+    ENDS = 1
+    """Those that end a block."""
+    OTHERS = 2
+    """Those that do not, and have no regions."""
+    WITH_REGIONS = 3
+    """Those that do not end a block; arguments of their regions count as types."""
+
+
 @cache
-def is_decided_by_form(operation: type[Operation]) -> bool:
-    """Whether operations of a class that end no block verify by types and attributes alone."""
+def decided_by_form(operation: type[Operation]) -> Decided:
+    """Which operations of a class verify by their form."""
     if operation is CallOp:
         # `verify` looks for the function itself: xDSL 0.74 goes through the module for each call.
-        return True
+        return Decided.OTHERS
+    dialect = operation.name.partition(".")[0]
     if issubclass(operation, XlaOp):
-        if operation.verify_context is not XlaOp.verify_context:
+        known = operation.verify_context is XlaOp.verify_context
+    else:
+        known = dialect in _DIALECTS
+    if not known or any(isinstance(trait, _AROUND) for trait in operation.traits.traits):
+        return Decided.NONE
+    if any(isinstance(trait, IsTerminator) for trait in operation.traits.traits):
+        return Decided.ENDS
+    return Decided.WITH_REGIONS if dialect == _REGIONS_OF_ANY_BODY else Decided.OTHERS
+
+
+def is_decided_by_form(op: Operation) -> bool:
+    """Whether another operation of this form that verifies is proof that this one does."""
+    match decided_by_form(type(op)):
+        case Decided.NONE:
             return False
-    elif operation.name.partition(".")[0] not in _DIALECTS:
-        return False
-    return not any(isinstance(trait, _AROUND) for trait in operation.traits.traits)
+        case Decided.ENDS:
+            return op.next_op is None and not op.successors
+        case Decided.OTHERS:
+            return op.next_op is not None and not op.regions
+        case Decided.WITH_REGIONS:
+            return op.next_op is not None
 
 
 class VerifiedForms:
@@ -50,38 +84,37 @@ class VerifiedForms:
         self._held: list[Attribute] = []
 
     def holds(self, op: Operation) -> bool:
-        """Whether an operation without regions has a form that `add` was called with."""
-        form = _form(op)
+        """Whether an operation has a form that `add` was called with."""
+        shape, attributes = _shape(op), _attributes_of(op)
+        form = (*shape, *map(id, attributes))
         if form in self._forms:
             return True
-        if self._by_value(op) not in self._forms:
+        if (*shape, *self._by_value(attributes)) not in self._forms:
             return False
-        self._add(op, form)
+        self._forms.add(form)
+        self._held.extend(attributes)
         return True
 
     def add(self, op: Operation) -> None:
         """Remembers the form of an operation that was verified."""
-        self._forms.add(self._by_value(op))
-        self._add(op, _form(op))
+        shape, attributes = _shape(op), _attributes_of(op)
+        self._forms.add((*shape, *map(id, attributes)))
+        self._forms.add((*shape, *self._by_value(attributes)))
+        self._held.extend(attributes)
 
-    def _add(self, op: Operation, form: Form) -> None:
-        self._forms.add(form)
-        self._held.extend(_attributes_of(op))
-
-    def _by_value(self, op: Operation) -> Form:
-        """The form with one attribute in the place of all that are equal to it."""
+    def _by_value(self, attributes: Iterable[Attribute]) -> Iterator[int]:
+        """Identities, those of one attribute in the place of all that are equal to it."""
         one = self._attributes
-        found = (id(one.setdefault(attribute, attribute)) for attribute in _attributes_of(op))
-        return (*_shape(op), *found)
-
-
-def _form(op: Operation) -> Form:
-    return (*_shape(op), *map(id, _attributes_of(op)))
+        return (id(one.setdefault(attribute, attribute)) for attribute in attributes)
 
 
 def _shape(op: Operation) -> Form:
     """The class, and what the attributes are there for."""
-    return (type(op), len(op.operands), *op.properties, len(op.properties), *op.attributes)
+    found: list[type[Operation] | int | str] = [type(op), len(op.operands), *op.properties]
+    found += (len(op.properties), *op.attributes)
+    for region in op.regions:
+        found += (-1, *(len(block.args) for block in region.blocks))
+    return tuple(found)
 
 
 def _attributes_of(op: Operation) -> list[Attribute]:
@@ -89,4 +122,6 @@ def _attributes_of(op: Operation) -> list[Attribute]:
     found += [result.type for result in op.results]
     found += op.properties.values()
     found += op.attributes.values()
+    for region in op.regions:
+        found += [argument.type for block in region.blocks for argument in block.args]
     return found

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation
-from xdsl.passes import ModulePass
 
+from lowerings.change import ReportingPass
 from lowerings.layouts.expansion import Expansion, in_default_layout, is_laid_out, physical_type
 from lowerings.layouts.families import FAMILIES
 from lowerings.layouts.objections import require_lowered_layouts
@@ -29,7 +29,7 @@ from lowerings.memory_order import (
 from xla_dialect.types import Array, is_array, without_layout
 
 
-class XlaExpandLayoutsPass(ModulePass):
+class XlaExpandLayoutsPass(ReportingPass):
     """
     Makes every array one in the default layout, whose dimensions are in memory order.
 
@@ -57,14 +57,15 @@ class XlaExpandLayoutsPass(ModulePass):
 
     name = "xla-expand-layouts"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through every function; raises ConversionFailed for layouts that are not lowered."""
         if not _has_layouts(op):
-            return
+            return False
         require_lowered_layouts(self.name, op)
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 _expand_function(function)
+        return True
 
 
 def _has_layouts(module: ModuleOp) -> bool:

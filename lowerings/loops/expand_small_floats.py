@@ -10,9 +10,9 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import Float64Type, ModuleOp, VectorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from lowerings.arith_extension import with_element_type
+from lowerings.change import ReportingPass
 from lowerings.float_formats import small_float
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
@@ -30,7 +30,7 @@ MOVES = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
 
 
 @dataclass(frozen=True)
-class ExpandSmallFloatsPass(ModulePass):
+class ExpandSmallFloatsPass(ReportingPass):
     """
     Arithmetic of floats of 4 to 8 bits, of scalars and vectors, to integer arithmetic and f32.
 
@@ -56,17 +56,18 @@ class ExpandSmallFloatsPass(ModulePass):
 
     name = "expand-small-floats"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.body.block.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                expand_function(function)
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through every function."""
+        functions = [each for each in op.body.block.ops if isinstance(each, func.FuncOp)]
+        changed = [expand_function(each) for each in functions if each.body.blocks]
+        return any(changed)
 
 
-def expand_function(function: func.FuncOp) -> None:
-    """Expands what a function computes of small floats."""
+def expand_function(function: func.FuncOp) -> bool:
+    """Expands what a function computes of small floats; whether there was anything."""
     found = [op for op in function.walk() if _computes(type(op)) and _has_small_floats(op)]
     if not found:
-        return
+        return False
     builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
     for op in found:
         operands = [_extended(Number(builder, operand)) for operand in op.operands]
@@ -76,6 +77,7 @@ def expand_function(function: func.FuncOp) -> None:
         block = op.parent
         assert block is not None
         block.erase_op(op)
+    return True
 
 
 @cache

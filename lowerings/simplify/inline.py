@@ -10,9 +10,9 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.change import ReportingPass
 from xla_dialect.ops.control_flow import CallOp, FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array
@@ -21,7 +21,7 @@ MAX_OPERATIONS = 1_000_000
 """Calls that call twice grow without bound in their depth; a module stays below this size."""
 
 
-class XlaInlinePass(ModulePass):
+class XlaInlinePass(ReportingPass):
     """
     Puts the computations of calls and fusions in their place, nested ones and those in regions too.
 
@@ -47,14 +47,15 @@ class XlaInlinePass(ModulePass):
 
     name = "xla-inline"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Inlines callees before callers, so that every body is finished when it is copied."""
         graph = CallGraph.of(op)
         order = graph.callees_first()
         graph.check_sizes(order)
+        inlines = any(graph.sites.values())
         for function in order:
             graph.inline_into(function)
-        graph.remove_unused()
+        return graph.remove_unused() or inlines
 
 
 def callee(op: CallOp) -> str:
@@ -159,12 +160,13 @@ class CallGraph:
             return target.body.block
         return target.body.clone().block
 
-    def remove_unused(self) -> None:
-        """Removes private functions that nothing refers to."""
-        for function in self.functions.values():
-            if is_private(function) and self._is_unused(function):
-                function.detach()
-                function.erase()
+    def remove_unused(self) -> bool:
+        """Removes private functions that nothing refers to; whether there were any."""
+        unused = [f for f in self.functions.values() if is_private(f) and self._is_unused(f)]
+        for function in unused:
+            function.detach()
+            function.erase()
+        return bool(unused)
 
     def _is_unused(self, function: func.FuncOp) -> bool:
         return self.uses[function.sym_name.data] == 0

@@ -150,8 +150,9 @@ class ConvertXlaToLinalgPass(ConversionPass):
         added = super().added_conversions()
         return {op_class: _guarded(function) for op_class, function in added.items()}
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Converts, checks that nothing of the dialect is left, then makes types signless."""
-        super().apply(ctx, op)
+        super().change(ctx, op)
         make_signless(op)
         drop_kept_attributes(op)
+        return True
