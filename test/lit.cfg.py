@@ -17,8 +17,8 @@ from peers import in_ci, missing_peers, mlir_opt
 config.name = "xla-dialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".hlo", ".lit"]
-# Programs that JAX made: data for the pytest tests, without RUN lines.
-config.excludes = ["programs"]
+# Programs of the pytest tests, without RUN lines.
+config.excludes = ["programs", "run"]
 config.test_source_root = TEST_ROOT
 config.test_exec_root = os.path.join(os.path.dirname(TEST_ROOT), ".lit")
 

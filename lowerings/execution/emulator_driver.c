@@ -71,6 +71,21 @@ void free(void *pointer) {
     system_call(MUNMAP, (long)block, *(word *)block, 0, 0, 0, 0);
 }
 
+/*
+What LLVM calls where a bf16 lives in a register of f32, as across a branch; libgcc has it, zig's
+runtime not. Rounds to even and keeps NaN; the lower half of the result holds the bits.
+*/
+float __truncsfbf2(float value) {
+    union {
+        float value;
+        unsigned bits;
+    } both = {value};
+    unsigned is_nan = (both.bits & 0x7fffffff) > 0x7f800000;
+    unsigned rounded = both.bits + 0x7fff + (both.bits >> 16 & 1);
+    both.bits = 0xffff0000 | (is_nan ? both.bits >> 16 | 0x40 : rounded >> 16);
+    return both.value;
+}
+
 /* `stack`: the number of arguments, and their addresses. */
 __attribute__((used)) static void start(word *stack) {
     long file = stack[0] == 2 ? system_call(OPENAT, AT_FDCWD, stack[2], O_RDWR, 0, 0, 0) : -1;

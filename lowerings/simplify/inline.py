@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.change import ReportingPass
-from xla_dialect.ops.control_flow import CallOp, FusionOp
+from xla_dialect.calls import Call, callee, is_call
+from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array
 
@@ -23,7 +24,8 @@ MAX_OPERATIONS = 1_000_000
 
 class XlaInlinePass(ReportingPass):
     """
-    Puts the computations of calls and fusions in their place, nested ones and those in regions too.
+    Puts the computations of calls (`xla.call` and `func.call`) and of fusions in their place,
+    nested ones and those in regions too.
 
     Private functions that nothing refers to any more are removed. Calls of functions without a
     body stay. Raises PassFailedException for recursive calls.
@@ -58,17 +60,12 @@ class XlaInlinePass(ReportingPass):
         return graph.remove_unused() or inlines
 
 
-def callee(op: CallOp) -> str:
-    """The name of the function that a call names."""
-    return op.to_apply.string_value()
-
-
 @dataclass(eq=False)
 class CallGraph:
     """The functions of a module, with the calls that each holds and how often each is named."""
 
     functions: dict[str, func.FuncOp]
-    sites: dict[str, list[CallOp | FusionOp]]
+    sites: dict[str, list[Call | FusionOp]]
     uses: dict[str, int]
     sizes: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -84,7 +81,7 @@ class CallGraph:
             count = 0
             for op in top.walk():
                 count += 1
-                if name is not None and isinstance(op, CallOp | FusionOp):
+                if name is not None and (is_call(op) or isinstance(op, FusionOp)):
                     graph.sites[name].append(op)
                 for symbol in _symbols((*op.properties.values(), *op.attributes.values())):
                     if symbol in graph.uses:
@@ -125,7 +122,7 @@ class CallGraph:
         return order
 
     def _callees(self, name: str) -> list[str]:
-        called = (callee(site) for site in self.sites[name] if isinstance(site, CallOp))
+        called = (callee(site) for site in self.sites[name] if is_call(site))
         return [c for c in dict.fromkeys(called) if c in self.functions]
 
     def check_sizes(self, order: Sequence[func.FuncOp]) -> None:
@@ -133,7 +130,7 @@ class CallGraph:
         for function in order:
             name = function.sym_name.data
             for site in self.sites[name]:
-                if isinstance(site, CallOp):
+                if is_call(site):
                     self.sizes[name] += self.sizes.get(callee(site), 0)
             if self.sizes[name] > MAX_OPERATIONS:
                 raise PassFailedException(

@@ -35,7 +35,7 @@ func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
 
 // -----
 
-// Fusions, nested ones too; a public function stays, an external one is still called.
+// Fusions, nested ones too, and calls of func; a public function stays, an external one is still called.
 func.func private @external(tensor<f32>) -> tensor<f32>
 func.func @public(%x: tensor<f32>) -> tensor<f32> {
   %0 = xla.negate %x : tensor<f32>
@@ -51,7 +51,8 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
     xla.return %2 : tensor<f32>
   }
   %4 = xla.call %0 {to_apply = @external} : tensor<f32>
-  func.return %4 : tensor<f32>
+  %5 = func.call @public(%4) : (tensor<f32>) -> tensor<f32>
+  func.return %5 : tensor<f32>
 }
 
 // CHECK:       func.func private @external(tensor<f32>) -> tensor<f32>
@@ -60,7 +61,8 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
 // CHECK:       func.func @main(%x: tensor<f32>) -> tensor<f32> {
 // CHECK-NEXT:    %b = xla.negate %x : tensor<f32>
 // CHECK-NEXT:    %0 = xla.abs %b : tensor<f32>
-// CHECK-NEXT:    %1 = xla.call %0 {to_apply = @external} : tensor<f32>
+// CHECK-NEXT:    %x_1 = xla.call %0 {to_apply = @external} : tensor<f32>
+// CHECK-NEXT:    %1 = xla.negate %x_1 : tensor<f32>
 // CHECK-NEXT:    func.return %1 : tensor<f32>
 
 // -----

@@ -1,0 +1,70 @@
+// Sums; integers wrap, pred is a logical or.
+
+func.func @worked() {
+  %narrow.left = xla.constant dense<[127, -128, 100]> : tensor<3xi8>
+  %narrow.right = xla.constant dense<[1, -1, -28]> : tensor<3xi8>
+  %narrow = xla.add %narrow.left, %narrow.right : tensor<3xi8>
+  check.expect_eq_const %narrow, dense<[-128, 127, 72]> : tensor<3xi8>
+  %floats.left = xla.constant dense<[1.5, -0.0, 0x7F800000]> : tensor<3xf32>
+  %floats.right = xla.constant dense<[2.0, -0.0, 0xFF800000]> : tensor<3xf32>
+  %floats = xla.add %floats.left, %floats.right : tensor<3xf32>
+  check.expect_eq_const %floats, dense<[3.5, -0.0, 0x7FC00000]> : tensor<3xf32>
+  %pred.left = xla.constant dense<[true, true, false]> : tensor<3xi1>
+  %pred.right = xla.constant dense<[true, false, false]> : tensor<3xi1>
+  %pred = xla.add %pred.left, %pred.right : tensor<3xi1>
+  check.expect_eq_const %pred, dense<[true, true, false]> : tensor<3xi1>
+  %complex.left = xla.constant dense<[(1.0,2.0)]> : tensor<1xcomplex<f32>>
+  %complex.right = xla.constant dense<[(0.5,-3.0)]> : tensor<1xcomplex<f32>>
+  %complex = xla.add %complex.left, %complex.right : tensor<1xcomplex<f32>>
+  check.expect_eq_const %complex, dense<[(1.5,-1.0)]> : tensor<1xcomplex<f32>>
+  func.return
+}
+
+// for f32 in floats
+func.func @floats() -> tensor<11x11xf32> {
+  %values = xla.constant dense<[0.0, -0.0, 1.0, -1.5, 0.5, 3.0, -7.0, 1.0e30, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000]> : tensor<11xf64>
+  %x = xla.convert %values : (tensor<11xf64>) -> tensor<11xf32>
+  %left = xla.broadcast %x {dimensions = [0]} : (tensor<11xf32>) -> tensor<11x11xf32>
+  %right = xla.broadcast %x {dimensions = [1]} : (tensor<11xf32>) -> tensor<11x11xf32>
+  %y = xla.add %left, %right : tensor<11x11xf32>
+  func.return %y : tensor<11x11xf32>
+}
+
+// for i32 in integers pred
+func.func @integers() -> tensor<14x14xi32> {
+  %values = xla.constant dense<[0, 1, -1, 2, 7, -3, 127, -128, 32767, -32768, 2147483647, -2147483648, 9223372036854775807, -9223372036854775808]> : tensor<14xi64>
+  %x = xla.convert %values : (tensor<14xi64>) -> tensor<14xi32>
+  %left = xla.broadcast %x {dimensions = [0]} : (tensor<14xi32>) -> tensor<14x14xi32>
+  %right = xla.broadcast %x {dimensions = [1]} : (tensor<14xi32>) -> tensor<14x14xi32>
+  %y = xla.add %left, %right : tensor<14x14xi32>
+  func.return %y : tensor<14x14xi32>
+}
+
+// for f32 in parts
+func.func @complex() -> tensor<9x9xcomplex<f32>> {
+  %real = xla.constant dense<[0.0, -0.0, 1.0, 3.0, -0.5, 1.0e10, 0x7FF0000000000000, 1.0, 0x7FF8000000000000]> : tensor<9xf64>
+  %imaginary = xla.constant dense<[0.0, 1.0, 0.0, -4.0, 2.0, -1.0, 1.0, 0xFFF0000000000000, 0.0]> : tensor<9xf64>
+  %values = xla.complex %real, %imaginary : (tensor<9xf64>, tensor<9xf64>) -> tensor<9xcomplex<f64>>
+  %x = xla.convert %values : (tensor<9xcomplex<f64>>) -> tensor<9xcomplex<f32>>
+  %left = xla.broadcast %x {dimensions = [0]} : (tensor<9xcomplex<f32>>) -> tensor<9x9xcomplex<f32>>
+  %right = xla.broadcast %x {dimensions = [1]} : (tensor<9xcomplex<f32>>) -> tensor<9x9xcomplex<f32>>
+  %y = xla.add %left, %right : tensor<9x9xcomplex<f32>>
+  func.return %y : tensor<9x9xcomplex<f32>>
+}
+
+func.func @mixed_layouts() -> tensor<3x5xf32, #xla.layout<{0,1}>> {
+  %left = xla.constant dense<[[0.0, 1.0, -2.0, 3.5, -4.25], [0.5, -0.5, 1.5, -1.5, 2.5], [10.0, -0.0, 100.0, -0.125, 7.0]]> : tensor<3x5xf32>
+  %0 = xla.constant dense<[[1.0, 0.5, -2.0, 4.0, 3.0], [-0.25, 8.0, 1.5, 2.0, -5.0], [16.0, -1.0, 0.125, 10.0, -0.5]]> : tensor<3x5xf32>
+  %right = xla.copy %0 : (tensor<3x5xf32>) -> tensor<3x5xf32, #xla.layout<{0,1}>>
+  %y = xla.add %left, %right : (tensor<3x5xf32>, tensor<3x5xf32, #xla.layout<{0,1}>>) -> tensor<3x5xf32, #xla.layout<{0,1}>>
+  func.return %y : tensor<3x5xf32, #xla.layout<{0,1}>>
+}
+
+func.func @scalar_and_empty() -> (tensor<f32>, tensor<3x0xf32>) {
+  %left = xla.constant dense<3.0> : tensor<f32>
+  %right = xla.constant dense<2.0> : tensor<f32>
+  %scalar = xla.add %left, %right : tensor<f32>
+  %nothing = xla.constant dense<> : tensor<3x0xf32>
+  %empty = xla.add %nothing, %nothing : tensor<3x0xf32>
+  func.return %scalar, %empty : tensor<f32>, tensor<3x0xf32>
+}

@@ -1,0 +1,42 @@
+// Every feature scaled and moved, with a mean and a variance that are given.
+
+func.func @worked() {
+  %x = xla.constant dense<[[1.0, 10.0], [3.0, 30.0]]> : tensor<2x2xf32>
+  %scale = xla.constant dense<[2.0, 1.0]> : tensor<2xf32>
+  %offset = xla.constant dense<[0.0, 5.0]> : tensor<2xf32>
+  %mean = xla.constant dense<[2.0, 20.0]> : tensor<2xf32>
+  %variance = xla.constant dense<[1.0, 100.0]> : tensor<2xf32>
+  %0 = xla.batch_norm_inference %x, %scale, %offset, %mean, %variance {epsilon = 0.0 : f32, feature_index = 1} : (tensor<2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  check.expect_eq_const %0, dense<[[-2.0, 4.0], [2.0, 6.0]]> : tensor<2x2xf32>
+  func.return
+}
+
+// for f32 in f8E4M3FN f8E5M2 bf16 f16 f32 f64
+func.func @floats() -> tensor<2x3x2xf32> {
+  %0 = xla.constant dense<[[[1.0, 2.0], [0.5, -1.0], [4.0, 0.0]], [[3.0, -2.0], [1.5, 2.0], [-1.0, 1.0]]]> : tensor<2x3x2xf64>
+  %1 = xla.constant dense<[1.0, 2.0, -0.5]> : tensor<3xf64>
+  %2 = xla.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64>
+  %3 = xla.constant dense<[0.5, 0.0, 1.0]> : tensor<3xf64>
+  %4 = xla.constant dense<[1.0, 0.25, 3.0]> : tensor<3xf64>
+  %x = xla.convert %0 : (tensor<2x3x2xf64>) -> tensor<2x3x2xf32>
+  %scale = xla.convert %1 : (tensor<3xf64>) -> tensor<3xf32>
+  %offset = xla.convert %2 : (tensor<3xf64>) -> tensor<3xf32>
+  %mean = xla.convert %3 : (tensor<3xf64>) -> tensor<3xf32>
+  %variance = xla.convert %4 : (tensor<3xf64>) -> tensor<3xf32>
+  %5 = xla.batch_norm_inference %x, %scale, %offset, %mean, %variance {epsilon = 0.0625 : f32, feature_index = 1} : (tensor<2x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x2xf32>
+  func.return %5 : tensor<2x3x2xf32>
+}
+
+func.func @column_major() -> tensor<2x2xf32, #xla.layout<{0,1}>> {
+  %x = xla.constant dense<[[1.0, 10.0], [3.0, 30.0]]> : tensor<2x2xf32, #xla.layout<{0,1}>>
+  %two = xla.constant dense<[2.0, 1.0]> : tensor<2xf32>
+  %0 = xla.batch_norm_inference %x, %two, %two, %two, %two {epsilon = 0.5 : f32, feature_index = 0} : (tensor<2x2xf32, #xla.layout<{0,1}>>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32, #xla.layout<{0,1}>>
+  func.return %0 : tensor<2x2xf32, #xla.layout<{0,1}>>
+}
+
+func.func @sizes() -> tensor<0x2xf32> {
+  %nothing = xla.constant dense<> : tensor<0x2xf32>
+  %two = xla.constant dense<[2.0, 1.0]> : tensor<2xf32>
+  %empty = xla.batch_norm_inference %nothing, %two, %two, %two, %two {epsilon = 0.0 : f32, feature_index = 1} : (tensor<0x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<0x2xf32>
+  func.return %empty : tensor<0x2xf32>
+}

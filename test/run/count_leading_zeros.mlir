@@ -1,0 +1,34 @@
+// The number of zeros above the highest bit that is set; of 0 all bits.
+
+func.func @worked() {
+  %signed = xla.constant dense<[1, -1, 0]> : tensor<3xi32>
+  %signed.result = xla.count_leading_zeros %signed : tensor<3xi32>
+  check.expect_eq_const %signed.result, dense<[31, 0, 32]> : tensor<3xi32>
+  %narrow = xla.constant dense<[0, 1, -1]> : tensor<3xi8>
+  %narrow.result = xla.count_leading_zeros %narrow : tensor<3xi8>
+  check.expect_eq_const %narrow.result, dense<[8, 7, 0]> : tensor<3xi8>
+  func.return
+}
+
+// for i32 in integers
+func.func @integers() -> tensor<18xi32> {
+  %values = xla.constant dense<[0, 1, -1, 2, -2, 7, -7, 85, 127, -128, 128, 255, 32767, -32768, 2147483647, -2147483648, 9223372036854775807, -9223372036854775808]> : tensor<18xi64>
+  %x = xla.convert %values : (tensor<18xi64>) -> tensor<18xi32>
+  %y = xla.count_leading_zeros %x : tensor<18xi32>
+  func.return %y : tensor<18xi32>
+}
+
+func.func @column_major() -> tensor<3x5xi8, #xla.layout<{0,1}>> {
+  %row_major = xla.constant dense<[[0, 1, -2, 3, -4], [5, -6, 7, 127, -128], [100, -100, 16, -16, 85]]> : tensor<3x5xi8>
+  %x = xla.copy %row_major : (tensor<3x5xi8>) -> tensor<3x5xi8, #xla.layout<{0,1}>>
+  %y = xla.count_leading_zeros %x : tensor<3x5xi8, #xla.layout<{0,1}>>
+  func.return %y : tensor<3x5xi8, #xla.layout<{0,1}>>
+}
+
+func.func @scalar_and_empty() -> (tensor<i32>, tensor<0x3xi32>) {
+  %x = xla.constant dense<7> : tensor<i32>
+  %scalar = xla.count_leading_zeros %x : tensor<i32>
+  %nothing = xla.constant dense<> : tensor<0x3xi32>
+  %empty = xla.count_leading_zeros %nothing : tensor<0x3xi32>
+  func.return %scalar, %empty : tensor<i32>, tensor<0x3xi32>
+}

@@ -1,0 +1,31 @@
+// The error function: odd, and 1 from about 4 on.
+
+func.func @worked() {
+  %ends = xla.constant dense<[0.0, 0x7F800000, 0xFF800000]> : tensor<3xf32>
+  %ends.result = xla.erf %ends : tensor<3xf32>
+  check.expect_eq_const %ends.result, dense<[0.0, 1.0, -1.0]> : tensor<3xf32>
+  func.return
+}
+
+// for f32 in floats
+func.func @floats() -> tensor<19xf32> {
+  %values = xla.constant dense<[0.0, -0.0, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 1.0, -1.0, 0.5, -0.5, 2.0, -2.5, 3.9, -4.5, 0.001, 0.84375, 1.25, -6.0, 30.0, 6.0e-8]> : tensor<19xf64>
+  %x = xla.convert %values : (tensor<19xf64>) -> tensor<19xf32>
+  %y = xla.erf %x : tensor<19xf32>
+  func.return %y : tensor<19xf32>
+}
+
+func.func @column_major() -> tensor<3x5xf32, #xla.layout<{0,1}>> {
+  %row_major = xla.constant dense<[[0.0, 0.75, -0.25, 0.5, -1.0], [0.5, -0.5, 0.125, -0.875, 0.25], [1.0, -0.0, 0.0625, -0.125, 0.375]]> : tensor<3x5xf32>
+  %x = xla.copy %row_major : (tensor<3x5xf32>) -> tensor<3x5xf32, #xla.layout<{0,1}>>
+  %y = xla.erf %x : tensor<3x5xf32, #xla.layout<{0,1}>>
+  func.return %y : tensor<3x5xf32, #xla.layout<{0,1}>>
+}
+
+func.func @scalar_and_empty() -> (tensor<f32>, tensor<0x3xf32>) {
+  %x = xla.constant dense<0.5> : tensor<f32>
+  %scalar = xla.erf %x : tensor<f32>
+  %nothing = xla.constant dense<> : tensor<0x3xf32>
+  %empty = xla.erf %nothing : tensor<0x3xf32>
+  func.return %scalar, %empty : tensor<f32>, tensor<0x3xf32>
+}

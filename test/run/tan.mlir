@@ -1,0 +1,41 @@
+// tan x, of large angles too.
+
+func.func @worked() {
+  %zero = xla.constant dense<[0.0, -0.0]> : tensor<2xf32>
+  %zero.result = xla.tan %zero : tensor<2xf32>
+  check.expect_eq_const %zero.result, dense<[0.0, -0.0]> : tensor<2xf32>
+  func.return
+}
+
+// for f32 in floats
+func.func @floats() -> tensor<20xf32> {
+  %values = xla.constant dense<[0.0, -0.0, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 1.0, -1.0, 0.5, -0.5, 1.5707963267948966, 3.141592653589793, -3.141592653589793, 0.7853981633974483, 10.0, -100.0, 1.0e4, 1.0e15, 0.001, 6.0e-8, -1.0e-40]> : tensor<20xf64>
+  %x = xla.convert %values : (tensor<20xf64>) -> tensor<20xf32>
+  %y = xla.tan %x : tensor<20xf32>
+  func.return %y : tensor<20xf32>
+}
+
+// for f32 in parts
+func.func @complex() -> tensor<20xcomplex<f32>> {
+  %real = xla.constant dense<[0.0, -0.0, 1.0, -1.0, 0.0, 0.0, 0.5, -0.5, 0.25, -2.0, 3.0, 0.001, 5.0, -4.0, 0x7FF0000000000000, 0xFFF0000000000000, 1.0, -1.0, 0x7FF8000000000000, 1.0]> : tensor<20xf64>
+  %imaginary = xla.constant dense<[0.0, 0.0, 0.0, 0.0, 1.0, -1.0, 0.25, 2.0, -1.5, -3.0, 4.0, -0.002, -0.5, 1.5, 1.0, -1.0, 0x7FF0000000000000, 0xFFF0000000000000, 1.0, 0x7FF8000000000000]> : tensor<20xf64>
+  %values = xla.complex %real, %imaginary : (tensor<20xf64>, tensor<20xf64>) -> tensor<20xcomplex<f64>>
+  %x = xla.convert %values : (tensor<20xcomplex<f64>>) -> tensor<20xcomplex<f32>>
+  %y = xla.tan %x : tensor<20xcomplex<f32>>
+  func.return %y : tensor<20xcomplex<f32>>
+}
+
+func.func @column_major() -> tensor<3x5xf32, #xla.layout<{0,1}>> {
+  %row_major = xla.constant dense<[[0.0, 1.0, -2.0, 3.5, -4.25], [0.5, -0.5, 1.5, -1.5, 2.5], [10.0, -0.0, 100.0, -0.125, 7.0]]> : tensor<3x5xf32>
+  %x = xla.copy %row_major : (tensor<3x5xf32>) -> tensor<3x5xf32, #xla.layout<{0,1}>>
+  %y = xla.tan %x : tensor<3x5xf32, #xla.layout<{0,1}>>
+  func.return %y : tensor<3x5xf32, #xla.layout<{0,1}>>
+}
+
+func.func @scalar_and_empty() -> (tensor<f32>, tensor<0x3xf32>) {
+  %x = xla.constant dense<0.5> : tensor<f32>
+  %scalar = xla.tan %x : tensor<f32>
+  %nothing = xla.constant dense<> : tensor<0x3xf32>
+  %empty = xla.tan %nothing : tensor<0x3xf32>
+  func.return %scalar, %empty : tensor<f32>, tensor<0x3xf32>
+}

@@ -1,0 +1,259 @@
+"""Every operation, of every element type that it allows, on every executor: the files of test/run."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from run_files import ALL, RunFile, Together, run_files, together
+
+from lowerings.compilation import compile_module
+from lowerings.execution.emulator import Emulation, EmulationError
+from tools import xla_run
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops import OPERATIONS
+from xla_dialect.reference.comparison import is_inexact, ulps_between
+from xla_dialect.reference.literal import bits_of
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How far floats may be from those of the reference. By default the bits are equal."""
+
+    levels: int = 0
+    """ULP, interpreted at the tensors and buffers levels."""
+    machine: int = 0
+    """ULP, at the loops level and as machine code."""
+    of_largest: bool = False
+    """Whether it is the last place of the largest finite number of the array that is meant."""
+    complex_only: bool = False
+    """Whether real numbers have to be equal all the same."""
+    reason: str = ""
+
+
+POLYNOMIALS = Bound(0, 4, reason="polynomials at the loops level")
+FORMULAS = Bound(4, 4, reason="formulas of other functions, and polynomials")
+PARTS = Bound(4, 4, complex_only=True, reason="formulas of the parts of complex numbers")
+EXPANDED = Bound(16, 16, True, reason="expanded into other formulas, whose sums cancel elsewhere")
+BOUNDS: Mapping[str, Bound] = {
+    **dict.fromkeys(("cbrt", "erf"), POLYNOMIALS),
+    **dict.fromkeys(
+        (
+            *("abs", "acos", "acosh", "asin", "asinh", "atanh", "cosine", "cosh", "exponential"),
+            *("exponential_minus_one", "log", "log_plus_one", "logistic", "power", "rsqrt"),
+            *("sine", "sinh", "tan", "tanh"),
+        ),
+        FORMULAS,
+    ),
+    **dict.fromkeys(("divide", "multiply", "sign", "sqrt"), PARTS),
+    "atan2": Bound(4, 4, True, reason="the part of a complex angle that cancels is noise"),
+    **dict.fromkeys(
+        (
+            *("batch_norm_grad", "batch_norm_inference", "batch_norm_training"),
+            *("cholesky", "fft", "triangular_solve"),
+        ),
+        EXPANDED,
+    ),
+}
+"""How far each operation's results may be off; those that are not here, by no bit."""
+
+
+def of_levels(bound: Bound) -> int:
+    return bound.levels
+
+
+def of_machine(bound: Bound) -> int:
+    return bound.machine
+
+
+@dataclass(frozen=True)
+class Executor:
+    """A backend, and the programs that it gets."""
+
+    backend: str
+    ulps: Callable[[Bound], int]
+    level: str | None = None
+    emulation: Emulation | None = None
+    every_type: bool = True
+    """Whether functions are repeated for all their element types."""
+
+
+EXECUTORS: Mapping[str, Executor] = {
+    "tensors": Executor("interpreter", of_levels, "tensors"),
+    "buffers": Executor("interpreter", of_levels, "buffers", every_type=False),
+    "loops": Executor("interpreter", of_machine, "loops", every_type=False),
+    "buffers_every_type": Executor("interpreter", of_levels, "buffers"),
+    "loops_every_type": Executor("interpreter", of_machine, "loops"),
+    "llvm": Executor("llvm", of_machine),
+    "riscv64": Executor("riscv64", of_machine, emulation=Emulation(), every_type=False),
+    "riscv64_every_type": Executor("riscv64", of_machine, emulation=Emulation()),
+    "riscv64_vectors": Executor("riscv64", of_machine, emulation=Emulation("+v")),
+}
+ONLY_FULL = ("buffers_every_type", "loops_every_type", "riscv64_every_type", "riscv64_vectors")
+"""The executors of `--full`: without it they have the element types that the files name."""
+
+WITHOUT_FILE: Mapping[str, str] = {
+    "all_gather_done": "what all_gather_start begins",
+    "all_reduce_done": "what all_reduce_start begins",
+    "async_done": "what async_start begins",
+    "async_update": "what async_start begins",
+    "collective_permute_done": "what collective_permute_start begins",
+    "copy_done": "what copy_start begins",
+    "recv": "where send goes",
+    "recv_done": "where send goes",
+    "send_done": "what send begins",
+    "stochastic_convert": "nothing evaluates it",
+}
+"""Operations that no file is about: what files they are in, or why in none."""
+
+_PROCESSES = "run_parallel"
+ON_REFERENCE_ONLY: Mapping[str, str] = {
+    "add_dependency": "xla.after_all",
+    "after_all": "xla.after_all",
+    "all_gather": _PROCESSES,
+    "all_gather_start": _PROCESSES,
+    "all_reduce": _PROCESSES,
+    "all_reduce_start": _PROCESSES,
+    "all_to_all": _PROCESSES,
+    "async_start": "xla.async_start",
+    "collective_broadcast": _PROCESSES,
+    "collective_permute": _PROCESSES,
+    "collective_permute_start": _PROCESSES,
+    "copy_start": "xla.copy_start",
+    "dynamic_reshape": "xla.dynamic_reshape",
+    "get_dimension_size": "xla.set_dimension_size",
+    "infeed": _PROCESSES,
+    "outfeed": "xla.outfeed",
+    "partition_id": _PROCESSES,
+    "ragged_all_to_all": _PROCESSES,
+    "reduce_scatter": _PROCESSES,
+    "replica_id": _PROCESSES,
+    "rng": "xla.rng",
+    "rng_get_and_update_state": "xla.rng_get_and_update_state",
+    "send": "xla.send",
+    "set_dimension_size": "xla.set_dimension_size",
+}
+"""Files that no other executor runs yet, with what its error names."""
+
+
+@cache
+def program(operation: str, every_type: bool) -> tuple[Together, tuple[AnyArray, ...]]:
+    """All functions of a file as one program, and what the reference returns for it."""
+    file = RunFile(operation)
+    whole = together(file.expanded if every_type else file.text, str(file.path))
+    return whole, run_on(whole, Executor("reference", of_levels))
+
+
+def run_on(whole: Together, executor: Executor) -> tuple[AnyArray, ...]:
+    compiled = compile_module(
+        whole.module.clone(),
+        backend=executor.backend,
+        level=executor.level,
+        entry=ALL,
+        emulation=executor.emulation,
+    )
+    return compiled()
+
+
+def differing(found: AnyArray, expected: AnyArray, ulps: int, of_largest: bool) -> AnyArray:
+    """Where floats are farther apart than `ulps`, or zeros have other signs; NaNs are equal."""
+    if found.dtype.kind == "c":
+        parts = [(f(found), f(expected)) for f in (np.real, np.imag)]
+        return np.logical_or(*(differing(a, b, ulps, of_largest) for a, b in parts))
+    if not is_inexact(found.dtype):
+        return np.asarray(found != expected)
+    if not ulps:
+        same = bits_of(found) == bits_of(expected)
+        return ~(same | ((found != found) & (expected != expected)))
+    far = ulps_between(found, expected) > ulps
+    with np.errstate(all="ignore"):
+        mine, theirs = found.astype(np.float64), expected.astype(np.float64)
+        if of_largest:
+            largest = np.max(np.abs(theirs), where=np.isfinite(theirs), initial=0)
+            unit = float(ml_dtypes.finfo(expected.dtype).eps) * largest
+            return far & ~(np.abs(mine - theirs) <= ulps * unit)
+        other_zero = (mine == 0) & (theirs == 0) & (np.signbit(mine) != np.signbit(theirs))
+    return far | other_zero
+
+
+def compare(
+    whole: Together,
+    found: Sequence[AnyArray],
+    expected: Sequence[AnyArray],
+    bound: Bound,
+    ulps: Callable[[Bound], int],
+) -> None:
+    """Fails with every result that differs: where first, and both values."""
+    wrong: list[str] = []
+    assert len(found) == len(expected)
+    for owner, mine, theirs in zip(whole.owners, found, expected, strict=True):
+        assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), owner
+        is_exact = bound.complex_only and mine.dtype.kind != "c"
+        places = differing(mine, theirs, 0 if is_exact else ulps(bound), bound.of_largest)
+        if places.any():
+            index = tuple(map(int, np.argwhere(places)[0]))
+            distance = ulps_between(mine, theirs).max() if is_inexact(mine.dtype) else None
+            wrong.append(
+                f"{owner} {list(index)}: {mine[index]}, the reference has {theirs[index]} "
+                f"(largest distance {distance} ULP)"
+            )
+    assert not wrong, "\n".join(wrong)
+
+
+def executors() -> list[Any]:
+    """The names of the executors, marked with what they need."""
+    marks = {
+        name: [
+            *([pytest.mark.full] if name in ONLY_FULL else []),
+            *([pytest.mark.riscv64] if executor.emulation is not None else []),
+        ]
+        for name, executor in EXECUTORS.items()
+    }
+    return [pytest.param(name, marks=marks[name]) for name in EXECUTORS]
+
+
+FILES = [file.operation for file in run_files()]
+
+
+@pytest.mark.parametrize("executor", executors())
+@pytest.mark.parametrize("operation", [name for name in FILES if name not in ON_REFERENCE_ONLY])
+def test_every_executor_agrees_with_the_reference(operation: str, executor: str) -> None:
+    how = EXECUTORS[executor]
+    whole, expected = program(operation, how.every_type)
+    try:
+        found = run_on(whole, how)
+    except EmulationError as error:
+        if "qemu before 8.0 cannot execute vfcvt.rtz" in str(error):
+            pytest.skip(str(error))
+        raise
+    compare(whole, found, expected, BOUNDS.get(operation, Bound()), how.ulps)
+
+
+@pytest.mark.parametrize("operation", ON_REFERENCE_ONLY)
+def test_what_only_the_reference_runs(operation: str) -> None:
+    """Its checks hold there, and machine code is refused with an error that says why."""
+    program(operation, every_type=True)
+    whole, _ = program(operation, every_type=False)
+    with pytest.raises(XlaError, match=re.escape(ON_REFERENCE_ONLY[operation])):
+        run_on(whole, EXECUTORS["llvm"])
+
+
+def test_every_operation_has_a_file() -> None:
+    names = {operation.name.removeprefix("xla.") for operation in OPERATIONS}
+    assert set(FILES) <= names
+    assert names - set(FILES) == WITHOUT_FILE.keys()
+    assert BOUNDS.keys() | ON_REFERENCE_ONLY.keys() <= set(FILES)
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter", "riscv64"])
+def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(RunFile("dynamic_slice").path)
+    assert xla_run.main([path, "--all-functions", "--backend", backend]) == 0
+    # One function for each group of arrays that is returned; @worked returns none.
+    assert capsys.readouterr().out.count("[") > 6
