@@ -85,6 +85,8 @@ class Options:
     """Where the interpreter runs it; None where it is read, or as far down as is usual."""
     emulation: Emulation
     donate: Donation = ()
+    check_bounds: bool | None = None
+    """Whether machine code checks its accesses to memory; None as the environment says."""
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
@@ -149,6 +151,7 @@ def compile(
     custom_calls: CustomCalls | None = None,
     emulation: Emulation | None = None,
     donate: Donation = (),
+    check_bounds: bool | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -159,7 +162,9 @@ def compile(
     the functions for the targets of custom calls, see `CustomCall` in
     `lowerings.execution.declared_functions`; LAPACK's are known. `emulation` says for which
     processor an emulated backend compiles, and how it runs the program. `donate` says which arrays
-    callers give away, see `Donation`.
+    callers give away, see `Donation`. With `check_bounds` machine code checks each access to memory
+    before it is made, and a call that would leave the arrays of the program raises XlaError (by
+    default where the environment has `XLA_CHECK_BOUNDS=1`); other executors always do.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -172,6 +177,7 @@ def compile(
         custom_calls=custom_calls,
         emulation=emulation,
         donate=donate,
+        check_bounds=check_bounds,
     )
 
 
@@ -186,6 +192,7 @@ def compile_module(
     custom_calls: CustomCalls | None = None,
     emulation: Emulation | None = None,
     donate: Donation = (),
+    check_bounds: bool | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -209,12 +216,15 @@ def compile_module(
         raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
     if emulation is not None and backend not in EMULATED_BACKENDS:
         raise CompilationError(f"the backend '{backend}' emulates no processor")
+    if check_bounds and backend in EMULATED_BACKENDS:
+        raise CompilationError(f"the backend '{backend}' cannot check bounds")
     options = Options(
         observer or Observer(),
         custom_calls or {},
         level,
         emulation or Emulation(),
         donate,
+        check_bounds,
     )
     return _BACKENDS[backend].compile(module, entry, options)
 
@@ -286,7 +296,12 @@ def _laid_out(program: Runnable, signature: Signature) -> Program:
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
     signature = _lower(module, entry, LEVELS[-1], host(), options.donate)
     executable = compile_loops_module(
-        module, signature.in_memory, ENTRY_SYMBOL, options.custom_calls, options.observer
+        module,
+        signature.in_memory,
+        ENTRY_SYMBOL,
+        options.custom_calls,
+        options.observer,
+        check_bounds=options.check_bounds,
     )
     return _laid_out(executable, signature)
 

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import settings
 from peers import DEVICES, in_ci, missing_peers, mlir_opt
 
+from lowerings.execution.executable import BOUNDS_VARIABLE
+
 # Read when JAX makes its first array.
 os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEVICES}")
 
@@ -19,6 +21,17 @@ _PEER_OF_MARKER = {"jax": "jax", "flax": "flax", "mlir_opt": "mlir-opt", "riscv6
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run the tests marked `full` too")
+    parser.addoption(
+        "--check-bounds",
+        action="store_true",
+        help="compile checks of all accesses to memory into programs",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets all programs check their bounds if asked for, also those of other processes."""
+    if config.getoption("--check-bounds"):
+        os.environ[BOUNDS_VARIABLE] = "1"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

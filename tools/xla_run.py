@@ -89,6 +89,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
         f"(default {INTERPRETED_LEVELS[0]})",
     )
     add_emulation_arguments(parser)
+    add(
+        "--check-bounds",
+        action="store_true",
+        default=None,
+        help="compile a check before each access to memory; one outside of its array is an error",
+    )
     add("--num-threads", type=int, metavar="N", help="threads of compiled code")
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
@@ -221,6 +227,7 @@ def run_function(
             observer=observer,
             level=args.level,
             emulation=emulation,
+            check_bounds=args.check_bounds,
         )
         return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
     require_threads(args.num_threads)

@@ -72,7 +72,7 @@ class XlaPlanBuffersPass(ModulePass):
     The arena is as large as what is live at the same time, and starts at a multiple of 64 bytes;
     so do all buffers in it. Every entry has one, if of size 0. Another function has one if it needs
     memory; its callers give it a part of theirs. A buffer of an entry that is not needed any more
-    when a result of its type is written is in the place of that result instead.
+    when a result of its element type is written can be in the place of that result instead.
     """
 
     name = "xla-plan-buffers"

@@ -41,6 +41,7 @@ __all__ = [
     "Storage",
     "WholeDestination",
     "make_collapse",
+    "make_dense",
     "make_expand",
     "make_permuted",
     "make_subview",
@@ -217,13 +218,25 @@ def make_permuted(source: SSAValue, dimensions: tuple[int, ...]) -> Operation | 
     strides, offset = strides_and_offset(result_type)
     if offset is None:
         return None
+    return _reinterpreted(source, result_type, strides, offset)
+
+
+def make_dense(source: SSAValue, type: MemRef) -> Operation:
+    """`memref.reinterpret_cast` of dense memory to a dense type with as many elements or less."""
+    return _reinterpreted(source, type, *strides_and_offset(type))
+
+
+def _reinterpreted(
+    source: SSAValue, type: MemRef, strides: Sequence[int], offset: int | None
+) -> Operation:
+    assert offset is not None
     return memref.ReinterpretCastOp.create(
         operands=(source,),
-        result_types=(result_type,),
+        result_types=(type,),
         properties={
             "static_offsets": _integers((offset,)),
-            "static_sizes": _integers(result_type.get_shape()),
-            "static_strides": _integers(strides),
+            "static_sizes": _integers(type.get_shape()),
+            "static_strides": _integers(tuple(strides)),
             "operandSegmentSizes": _CAST_SEGMENTS,
         },
     )

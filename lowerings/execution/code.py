@@ -9,6 +9,8 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from lowerings.execution.arrays import address_of, allocate
+from lowerings.execution.run_control import RunControl
+from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import CompilationError
 from lowerings.targets.llvm.module import ExternalConstant
 from xla_dialect.reference.literal import Array
@@ -29,10 +31,12 @@ class LoadedCode:
         entry: str,
         constants: Sequence[ExternalConstant] = (),
         functions: Mapping[str, Any] | None = None,
+        guards: ModuleGuards | None = None,
     ):
         """
         `functions`: what the code calls outside of it, as ctypes functions by their names. They
-        must live as long as this object. Raises CompilationError.
+        must live as long as this object. `guards`: where its runs may end before their time. Raises
+        CompilationError.
         """
         # One linker each: its memory goes when this object goes, and names need not differ.
         # JITLink keeps code and constants together. LLVM's older linker maps them one by one, and
@@ -41,7 +45,8 @@ class LoadedCode:
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
-        for name in (entry, *(constant.symbol for constant in constants)):
+        exported = [entry, *(constant.symbol for constant in constants)]
+        for name in exported if guards is None else [*exported, guards.symbol]:
             builder.export_symbol(name)
         try:
             self._symbols = builder.link(self._linker, "program")
@@ -50,6 +55,8 @@ class LoadedCode:
         self._constants = [self._place(constant) for constant in constants]
         self.function: Any = _Function(self._symbols[entry])
         """The entry: takes the address of an array of pointers, releases the GIL."""
+        self.control = None if guards is None else RunControl(guards, self._symbols[guards.symbol])
+        """The state of runs that may end before their time; None if there are none."""
 
     def _place(self, constant: ExternalConstant) -> Array:
         data = allocate(len(constant.data))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import threading
 from collections.abc import Sequence
 from typing import cast
@@ -26,13 +27,18 @@ from lowerings.execution.arrays import (
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.run_control import run_within
 from lowerings.execution.signature import Signature
+from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.observation import Observer
+
+BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
+"""Set to 1 in the environment, this makes all programs check their accesses to memory."""
 
 
 class Executable:
@@ -50,16 +56,19 @@ class Executable:
         signature: Signature,
         arena_size: int | None = None,
         callbacks: Callbacks | None = None,
+        time_limit: float | None = None,
     ):
         """
         `arena_size` counts the bytes for temporary results that the entry takes after its
         parameters and results; None if it takes no such argument. `callbacks` are what the code
-        calls. Raises OutOfMemory.
+        calls. `time_limit`: seconds that a call may take. Raises OutOfMemory.
         """
         self.signature = signature
         self._callbacks = callbacks
         self._code = code
         self._call = code.function
+        self._control = code.control
+        self._time_limit = time_limit
         self._lock = threading.Lock()
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
@@ -126,9 +135,15 @@ class Executable:
             for array in results:
                 pointers[number] = address_of(array)
                 number += 1
-            self._call(self._table)
+            if self._time_limit is None:
+                self._call(self._table)
+            else:
+                self._run_within(self._time_limit)
+            failure = None if self._control is None else self._control.finish()
             if self._callbacks is not None:
                 self._callbacks.raise_error()
+            if failure is not None:
+                raise failure
         return tuple(results)
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
@@ -153,6 +168,21 @@ class Executable:
                     f"parameter {name(other)} lies in the same memory"
                 )
 
+    def _run_within(self, seconds: float) -> None:
+        """Runs the code for so long at most; raises TimeLimitReached."""
+        control = self._control
+        try:
+            run_within(
+                seconds,
+                self.signature.name,
+                lambda: self._call(self._table),
+                (lambda: None) if control is None else control.stop,
+            )
+        except BaseException:
+            if control is not None:
+                control.finish()
+            raise
+
 
 def compile_llvm_ir(
     text: str,
@@ -163,6 +193,8 @@ def compile_llvm_ir(
     constants: Sequence[ExternalConstant] = (),
     machine: Machine | None = None,
     callbacks: Callbacks | None = None,
+    guards: ModuleGuards | None = None,
+    time_limit: float | None = None,
 ) -> Executable:
     """
     Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
@@ -172,8 +204,8 @@ def compile_llvm_ir(
     """
     object_code = (machine or host()).object_code(text)
     functions = None if callbacks is None else callbacks.symbols
-    code = LoadedCode(object_code, entry, constants, functions)
-    return Executable(code, signature, arena_size, callbacks)
+    code = LoadedCode(object_code, entry, constants, functions, guards)
+    return Executable(code, signature, arena_size, callbacks, time_limit)
 
 
 def compile_loops_module(
@@ -182,11 +214,17 @@ def compile_loops_module(
     entry: str = "main",
     custom_calls: CustomCalls | None = None,
     observer: Observer | None = None,
+    *,
+    check_bounds: bool | None = None,
+    time_limit: float | None = None,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
     the parameters, the results and (if it needs any) bytes for temporary results. `observer` gets
     what the program prints and probes; by default it prints to the standard output.
+
+    With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
+    memory is checked. `time_limit`: seconds that a call may take.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -194,7 +232,11 @@ def compile_loops_module(
     functions = declared_functions(module, custom_calls or {}, observer or Observer())
     callbacks = Callbacks.of(functions)
     machine = host()
-    emitted, arena_size = emit_entry(module, signature, entry, machine)
+    if check_bounds is None:
+        check_bounds = os.environ.get(BOUNDS_VARIABLE, "0") not in ("", "0")
+    emitted, arena_size = emit_entry(
+        module, signature, entry, machine, interruptible=True, check_bounds=check_bounds
+    )
     return compile_llvm_ir(
         emitted.text,
         signature,
@@ -203,6 +245,8 @@ def compile_loops_module(
         constants=emitted.constants,
         machine=machine,
         callbacks=callbacks if callbacks.symbols else None,
+        guards=emitted.guards,
+        time_limit=time_limit,
     )
 
 
@@ -213,10 +257,12 @@ def emit_entry(
     machine: Machine,
     *,
     inline_constants: bool = False,
+    interruptible: bool = False,
+    check_bounds: bool = False,
 ) -> tuple[EmittedModule, int | None]:
     """
     The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
-    takes, None if it takes none.
+    takes, None if it takes none. The other options are those of `emit_module`.
 
     Raises EmissionError, and XlaError where entry and signature disagree.
     """
@@ -227,6 +273,8 @@ def emit_entry(
         triple=machine.triple,
         data_layout=machine.data_layout,
         inline_constants=inline_constants,
+        interruptible=interruptible,
+        check_bounds=check_bounds,
     )
     if entry not in emitted.entries:
         raise XlaError(f"function @{entry} carries no attribute `xla.entry`")

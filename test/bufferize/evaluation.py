@@ -308,6 +308,14 @@ def run_cast(e: Evaluator, op: memref.CastOp, operands: list[Any], values: Any):
     return [view]
 
 
+def run_reinterpret_cast(
+    e: Evaluator, op: memref.ReinterpretCastOp, operands: list[Any], values: Any
+):
+    (offset,) = op.static_offsets.get_values()
+    assert isinstance(op.result.type, MemRefType)
+    return [Window(operands[0].memory, offset, op.result.type)]
+
+
 def run_view(e: Evaluator, op: memref.ViewOp, operands: list[Any], values: Any):
     arena, start = operands[0], int(operands[1])
     type = op.result.type
@@ -499,6 +507,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "memref.expand_shape": run_memref_reshape,
     "memref.cast": run_cast,
     "memref.view": run_view,
+    "memref.reinterpret_cast": run_reinterpret_cast,
     "memref.load": run_load,
     "memref.store": run_store,
     "memref.copy": run_copy,

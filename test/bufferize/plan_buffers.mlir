@@ -59,6 +59,30 @@ func.func @in_result(%a: memref<40xi1>, %result: memref<40xi1>, %other: memref<4
 
 // -----
 
+// A smaller buffer can be in a result too, seen in its own shape; one of another element type not. The
+// larger %c is there rather than the later %d, for that leaves less to the arena.
+
+// CHECK-LABEL: func.func @of_other_shape(
+// CHECK-SAME:    %arena: memref<64xi8>) attributes {xla.entry, xla.arena_bytes = 64 : i64, xla.max_live_bytes = 64 : i64} {
+// CHECK-NEXT:    %c = memref.reinterpret_cast %result to offset: [0], sizes: [30, 5], strides: [5, 1] : memref<160xi8> to memref<30x5xi8>
+// CHECK-NEXT:    linalg.fill ins(%x : i8) outs(%c : memref<30x5xi8>)
+// CHECK:         %d = memref.view %arena
+// CHECK:         %e = memref.view %arena
+func.func @of_other_shape(%x: i8, %y: i32, %result: memref<160xi8>) attributes {xla.entry} {
+  %c = memref.alloc() : memref<30x5xi8>
+  linalg.fill ins(%x : i8) outs(%c : memref<30x5xi8>)
+  %d = memref.alloc() : memref<40xi8>
+  %part = memref.subview %c[0, 0] [8, 5] [1, 1] : memref<30x5xi8> to memref<8x5xi8>
+  %flat = memref.collapse_shape %part [[0, 1]] : memref<8x5xi8> into memref<40xi8>
+  "memref.copy"(%flat, %d) : (memref<40xi8>, memref<40xi8>) -> ()
+  %e = memref.alloc() : memref<16xi32>
+  linalg.fill ins(%y : i32) outs(%e : memref<16xi32>)
+  linalg.fill ins(%x : i8) outs(%result : memref<160xi8>)
+  return
+}
+
+// -----
+
 // A view keeps its buffer alive, and a loop what is used in it but comes from outside; what is
 // allocated inside only needs room while an iteration uses it.
 

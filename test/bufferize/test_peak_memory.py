@@ -145,12 +145,9 @@ ROWS = {
     "pooled": Row(pooled, ((4, 32, 32, 16), (3, 3, 16, 32))),
 }
 
-IN_CACHE = "what is below 256 KiB is not computed in place, for equal kernels to be one"
 LIBRARY = "XLA calls a library, whose own memory is not counted; our padded image is"
 MORE = {
     "softmax": "1 KiB: maximum and sum of a row are live together, for the kernel is one",
-    "training_step": "a gradient lies beside the activation that it is multiplied with; "
-    + IN_CACHE,
     "updated_rows": "1 KiB: the row is put together before it is written",
     "convolved": LIBRARY,
     "pooled": LIBRARY,

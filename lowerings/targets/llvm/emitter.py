@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -53,11 +54,28 @@ class Component:
         return f"{self.type} {self.operand}"
 
 
+class Guards(Protocol):
+    """What loops and calls need to know of how a run may end before its time."""
+
+    def poll(self, e: FunctionEmitter) -> None:
+        """Ends the run if its caller asks for it."""
+        ...
+
+    def after_call(self, e: FunctionEmitter, op: func.CallOp) -> None:
+        """Ends the run if that of a called function has ended."""
+        ...
+
+
 class Symbols(Protocol):
     """What a function needs to know of the module around it."""
 
     value_types: dict[int, tuple[Attribute, ValueType]]
     """The types met so far, by the identity of MLIR's, which is kept alive here."""
+
+    @property
+    def guards(self) -> Guards | None:
+        """Where runs of the module may end before their time; None if nowhere."""
+        ...
 
     def callee(self, op: Operation, name: str) -> str:
         """The symbol to call for a function."""
@@ -112,6 +130,10 @@ class FunctionEmitter:
         """The arguments whose memory is or may be written."""
         self.stores_through_unknown = False
         """Whether memory is written that may belong to any argument."""
+        self.result_type = "void"
+        """LLVM's type of what the function returns."""
+        self.guards = symbols.guards
+        """Where the run may end; None in a module whose runs always go to the end."""
         self.stack_slots: list[str] = []
         """Instructions for the start of the function."""
         self._count = 0

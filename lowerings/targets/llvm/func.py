@@ -38,12 +38,15 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     call = (
         f"call {_result_type(types)} {e.symbols.callee(op, name)}({', '.join(map(str, arguments))})"
     )
-    if not types:
+    if types:
+        returned = e.temporary(call)
+    else:
+        returned = ""
         e.emit(call)
-        return
-    returned = e.temporary(call)
-    if len(types) == 1:
-        e.bind_all(op.results, [returned])
+    if e.guards is not None:
+        e.guards.after_call(e, op)
+    if len(types) <= 1:
+        e.bind_all(op.results, [returned] * len(types))
         return
     aggregate = _result_type(types)
     parts = [e.temporary(f"extractvalue {aggregate} {returned}, {i}") for i in range(len(types))]
@@ -84,10 +87,11 @@ def emit_function(
     e = FunctionEmitter(handlers, symbols)
     try:
         results = [t for type_ in function.function_type.outputs for t in e.component_types(type_)]
+        e.result_type = _result_type(results)
         blocks = list(function.body.blocks)
         if not blocks:
             types = [t for type_ in function.function_type.inputs for t in e.component_types(type_)]
-            return [f"declare {_result_type(results)} {symbol}({', '.join(types)})"]
+            return [f"declare {e.result_type} {symbol}({', '.join(types)})"]
         if len(blocks) > 1:
             raise UnsupportedType("control flow must be structured: found several blocks")
         names: list[list[str]] = []
@@ -109,7 +113,7 @@ def emit_function(
         for text in _parameters(e, function, number, registers)
     )
     return [
-        f"define {linkage}{_result_type(results)} {symbol}({parameters}) {attributes} {{",
+        f"define {linkage}{e.result_type} {symbol}({parameters}) {attributes} {{",
         "entry:",
         *e.stack_slots,
         *e.lines,

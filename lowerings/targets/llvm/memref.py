@@ -144,7 +144,7 @@ def emit_get_global(e: FunctionEmitter, op: memref.GetGlobalOp) -> None:
 # ---- views
 
 
-def _mixed(e: FunctionEmitter, static: object, dynamic: Sequence[SSAValue]) -> list[str]:
+def mixed(e: FunctionEmitter, static: object, dynamic: Sequence[SSAValue]) -> list[str]:
     """The operands of a list in which some numbers are known and others are values."""
     unknown = iter(dynamic)
     return [
@@ -173,9 +173,9 @@ def _kept_dimensions(op: memref.SubviewOp, shape: Sequence[int | None]) -> list[
 
 def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
     source, result = e.view(op.source), op.results[0]
-    offsets = _mixed(e, op.static_offsets, op.offsets)
-    sizes = _mixed(e, op.static_sizes, op.sizes)
-    steps = _mixed(e, op.static_strides, op.strides)
+    offsets = mixed(e, op.static_offsets, op.offsets)
+    sizes = mixed(e, op.static_sizes, op.sizes)
+    steps = mixed(e, op.static_strides, op.strides)
     # The offset of a dimension of size 1 is 0, as its index is.
     pointer = element_address(e, source, offsets)
     layout = layout_of(result.type)
@@ -204,15 +204,15 @@ def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> N
     source, result = e.view(op.source), op.results[0]
     if source.layout.offset is None:
         raise UnsupportedType(f"the source's offset must be static: {op.source.type}")
-    (offset,) = _mixed(e, op.static_offsets, op.offsets)
+    (offset,) = mixed(e, op.static_offsets, op.offsets)
     distance = add(e, offset, str(-source.layout.offset))
     pointer = move_pointer(e, source.layout.element.memory, source.pointer, [distance])
-    sizes = _mixed(e, op.static_sizes, op.sizes)
-    strides = _mixed(e, op.static_strides, op.strides)
+    sizes = mixed(e, op.static_sizes, op.sizes)
+    strides = mixed(e, op.static_strides, op.strides)
     _define_view(e, result, pointer, sizes, strides, source)
 
 
-def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
+def groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
     """The dimensions of the expanded shape that make up each one of the collapsed shape."""
     groups = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any] | IntAttr]]", op.reassociation)
     return [
@@ -225,7 +225,7 @@ def emit_collapse_shape(e: FunctionEmitter, op: memref.CollapseShapeOp) -> None:
     source, result = e.view(op.src), op.results[0]
     sizes: list[str] = []
     strides: list[str] = []
-    for group in _groups(op):
+    for group in groups(op):
         size = "1"
         for dimension in group:
             size = multiply(e, size, source.sizes[dimension])
@@ -238,9 +238,9 @@ def emit_collapse_shape(e: FunctionEmitter, op: memref.CollapseShapeOp) -> None:
 
 def emit_expand_shape(e: FunctionEmitter, op: memref.ExpandShapeOp) -> None:
     source, result = e.view(op.src), op.results[0]
-    sizes = _mixed(e, op.static_output_shape, op.output_shape)
+    sizes = mixed(e, op.static_output_shape, op.output_shape)
     strides = [""] * len(sizes)
-    for dimension, group in enumerate(_groups(op)):
+    for dimension, group in enumerate(groups(op)):
         stride = source.strides[dimension]
         for inner in reversed(group):
             strides[inner] = stride

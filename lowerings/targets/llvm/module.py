@@ -18,10 +18,17 @@ from xdsl.ir import Attribute, Operation
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
+from lowerings.targets.llvm.bounds_checks import CHECKS
 from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.guards import (
+    GuardWriter,
+    ModuleGuards,
+    guarded_by_checks,
+    stopping_functions,
+)
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.types import ValueType, layout_of
 
@@ -76,6 +83,8 @@ class EmittedModule:
     constants: tuple[ExternalConstant, ...]
     entries: tuple[str, ...]
     """The names of the exported functions `void name(void **arguments)`."""
+    guards: ModuleGuards | None = None
+    """Where runs may end before their time; None if nowhere."""
 
 
 def emit_module(
@@ -85,14 +94,21 @@ def emit_module(
     triple: str = "",
     data_layout: str = "",
     inline_constants: bool = False,
+    interruptible: bool = False,
+    check_bounds: bool = False,
 ) -> EmittedModule:
     """
     Prints a module of the loops level (`func scf memref vector arith math complex`).
 
-    With `inline_constants` all constants stand in the text, whatever their size. Raises
-    EmissionError for what has no form in LLVM IR.
+    With `inline_constants` all constants stand in the text, whatever their size. An `interruptible`
+    program looks in its loops whether it shall end, and `check_bounds` ends one that is about to
+    access memory outside of its arrays; `EmittedModule.guards` says how. Raises EmissionError for
+    what has no form in LLVM IR.
     """
-    return _ModuleEmitter(module, attributes, inline_constants).emit(triple, data_layout)
+    emitter = _ModuleEmitter(module, attributes, inline_constants)
+    if interruptible or check_bounds:
+        emitter.add_guards(check_bounds)
+    return emitter.emit(triple, data_layout)
 
 
 class _ModuleEmitter:
@@ -102,6 +118,8 @@ class _ModuleEmitter:
         self.module = module
         self.attributes = attributes
         self.inline_constants = inline
+        self.guards: GuardWriter | None = None
+        self.handlers = HANDLERS
         self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
@@ -110,6 +128,14 @@ class _ModuleEmitter:
         self.node_lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.constants: list[ExternalConstant] = []
+
+    def add_guards(self, check_bounds: bool) -> None:
+        """Lets runs end before their time, to be called before anything is printed."""
+        self.names = {_symbol_name(op) for op in self.module.body.block.ops}
+        name = self._unused("xla.state")
+        self.guards = GuardWriter(name, stopping_functions(self.module, check_bounds))
+        if check_bounds:
+            self.handlers = guarded_by_checks(HANDLERS, CHECKS, self.guards)
 
     # ---- what functions ask for
 
@@ -149,7 +175,7 @@ class _ModuleEmitter:
 
     def emit(self, triple: str, data_layout: str) -> EmittedModule:
         operations = list(self.module.body.block.ops)
-        self.names = {_symbol_name(op) for op in operations}
+        self.names |= {_symbol_name(op) for op in operations}
         bodies: list[func.FuncOp] = []
         global_lines: list[str] = []
         for op in operations:
@@ -163,7 +189,9 @@ class _ModuleEmitter:
         lines = [line for function in bodies for line in self._function(function)]
         head = [f'target triple = "{triple}"'] if triple else []
         head += [f'target datalayout = "{data_layout}"'] if data_layout else []
+        guards = self.guards if self.guards is not None and self.guards.stopping else None
         tail = [
+            *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
             f"attributes #0 = {{ {self.attributes.spell()} }}",
             f"attributes #1 = {{ noinline {self.attributes.spell()} }}",
@@ -172,7 +200,8 @@ class _ModuleEmitter:
         ]
         text = "\n".join([*head, *global_lines, *lines, *tail, ""])
         entries = tuple(f.sym_name.data for f in bodies if functions.is_marked(f, functions.ENTRY))
-        return EmittedModule(text, tuple(self.constants), entries)
+        written = None if guards is None else guards.written()
+        return EmittedModule(text, tuple(self.constants), entries, written)
 
     def _unused(self, name: str) -> str:
         """A name that no symbol has: `name`, or `name` with a number."""
@@ -196,7 +225,7 @@ class _ModuleEmitter:
         linkage = "internal " if _is_internal(op) else ""
         group = next((g for mark, g in _GROUPS.items() if functions.is_marked(op, mark)), "#0")
         body = self.callees[name]
-        lines = functions.emit_function(op, body, linkage, group, HANDLERS, self)
+        lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
         if is_entry:
             exported = spell_symbol(name)
             lines += functions.entry_wrapper(op, exported, body, "#0", self.metadata("!{}"))

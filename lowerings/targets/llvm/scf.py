@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from xdsl.dialects import scf
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -75,12 +75,16 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     if step.known is not None and step.known <= 0:
         raise UnsupportedType(f"the step must be positive, found {step.known}")
     variable, *arguments = block.args
+    # Others are over soon: they touch so many elements as there are in memory.
+    polls = e.guards if any(isinstance(inner, func.CallOp) for inner in block.ops) else None
 
     def body(index: Bound, carried: Sequence[str]) -> list[str]:
         e.values[variable] = index.operand
         if index.known is not None:
             e.constants[variable] = index.known
         e.bind_all(arguments, carried)
+        if polls is not None:
+            polls.poll(e)
         return _yielded(e, block)
 
     initial = _all_components(e, op.operands[3:])
@@ -159,6 +163,9 @@ def emit_while(e: FunctionEmitter, op: scf.WhileOp) -> None:
     inside = [e.name() for _ in initial]
     lines = [e.reserve_line() for _ in initial]
     e.bind_all(before.args, inside)
+    if e.guards is not None:
+        # Nobody knows how often it goes round.
+        e.guards.poll(e)
     condition = _emit_region(e, before, scf.ConditionOp)
     passed = _operands(_all_components(e, condition.operands[1:]))
     e.emit(f"br i1 {e.values[condition.operands[0]]}, label %{again}, label %{leave}")

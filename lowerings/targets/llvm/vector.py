@@ -121,7 +121,7 @@ def _scattered_addresses(
             wide = type_.with_element(I64)
             distances = e.temporary(f"sext {type_.text} {distances} to {wide.text}")
             type_ = wide
-        by = _splat(e, stride, type_)
+        by = splat(e, stride, type_)
         distances = e.temporary(f"mul {type_.text} {distances}, {by}")
     moved = e.temporary(
         f"getelementptr {view.layout.element.memory}, ptr {pointer}, {type_.text} {distances}"
@@ -150,7 +150,7 @@ def emit_scatter(e: FunctionEmitter, op: ScatterOp) -> None:
 # ---- masks
 
 
-def _steps(type_: ValueType) -> str:
+def steps(type_: ValueType) -> str:
     """The constant 0, 1, 2, ... of a vector type of integers."""
     numbers = ", ".join(f"{type_.element.text} {lane}" for lane in range(type_.lanes or 0))
     return f"<{numbers}>"
@@ -158,7 +158,7 @@ def _steps(type_: ValueType) -> str:
 
 def emit_step(e: FunctionEmitter, op: StepOp) -> None:
     result = op.results[0]
-    e.values[result] = _steps(e.type_of(result))
+    e.values[result] = steps(e.type_of(result))
 
 
 def _mask_below(e: FunctionEmitter, count: str, type_: ValueType) -> str:
@@ -171,8 +171,8 @@ def _mask_below(e: FunctionEmitter, count: str, type_: ValueType) -> str:
         below = e.temporary(f"call i64 @llvm.smin.i64(i64 {count}, i64 {lanes})")
         bounded = e.temporary(f"call i64 @llvm.smax.i64(i64 {below}, i64 0)")
         count = e.temporary(f"trunc nuw nsw i64 {bounded} to i32")
-    limit = _splat(e, count, counters)
-    return e.temporary(f"icmp ugt {counters.text} {limit}, {_steps(counters)}")
+    limit = splat(e, count, counters)
+    return e.temporary(f"icmp ugt {counters.text} {limit}, {steps(counters)}")
 
 
 def emit_create_mask(e: FunctionEmitter, op: vector.CreateMaskOp) -> None:
@@ -184,7 +184,7 @@ def emit_create_mask(e: FunctionEmitter, op: vector.CreateMaskOp) -> None:
 # ---- moving elements
 
 
-def _splat(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
+def splat(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
     """A scalar operand in every lane."""
     element = type_.element.text
     if not operand.startswith("%"):
@@ -203,12 +203,12 @@ def emit_broadcast(e: FunctionEmitter, op: vector.BroadcastOp) -> None:
         raise UnsupportedType(f"no broadcast from {source.type} to {result.type}")
     operand = e.values[source]
     if source_type.lanes is None:
-        e.values[result] = _splat(e, operand, type_)
+        e.values[result] = splat(e, operand, type_)
     elif source_type.lanes == type_.lanes:
         e.values[result] = operand
     else:
         number = e.temporary(f"extractelement {source_type.text} {operand}, i64 0")
-        e.values[result] = _splat(e, number, type_)
+        e.values[result] = splat(e, number, type_)
 
 
 def _position(e: FunctionEmitter, static: Sequence[int], dynamic: Sequence[SSAValue]) -> str | None:
@@ -404,7 +404,7 @@ def _transfer_address(
     if view.strides[-1] == "1":
         return pointer
     counters = type_.with_element(I64)
-    return _scattered_addresses(e, view, pointer, _steps(counters), counters)
+    return _scattered_addresses(e, view, pointer, steps(counters), counters)
 
 
 _ALL_LANES = "splat (i1 true)"
@@ -418,7 +418,7 @@ def emit_transfer_read(e: FunctionEmitter, op: vector.TransferReadOp) -> None:
     if mask is None and not pointer.startswith("<"):
         load(e, result, pointer)
     else:
-        otherwise = _splat(e, e.values[op.padding], type_)
+        otherwise = splat(e, e.values[op.padding], type_)
         _masked_load(e, result, pointer, mask or _ALL_LANES, otherwise)
 
 

@@ -1,0 +1,82 @@
+"""Ending programs before their time: their own checks, and callers that wait no longer."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import cast
+
+from lowerings.targets.llvm.guards import STOP_REQUESTED, ModuleGuards, RunState
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.reference.deadline import TimeLimitReached
+
+
+class BoundsViolation(XlaError):
+    """A program that is about to access memory outside of its arrays, at an unknown place."""
+
+
+class RunControl:
+    """The state of a program in this process whose runs may end before their time."""
+
+    def __init__(self, guards: ModuleGuards, address: int):
+        """`address`: of the program's `RunState`."""
+        self._guards = guards.guards
+        self._words = (ctypes.c_int64 * len(RunState)).from_address(address)
+
+    def stop(self) -> None:
+        """Makes runs end soon: what they write is of no use."""
+        self._words[RunState.FAILURE] = STOP_REQUESTED
+
+    def finish(self) -> XlaError | None:
+        """
+        To be called after each run. Returns the error of a check that failed: a LocatedError where
+        its place is known, else a BoundsViolation.
+        """
+        failure: int = self._words[RunState.FAILURE]
+        if failure == 0:
+            return None
+        found, limit, call = cast("list[int]", self._words[1:])
+        self._words[:] = [0] * len(RunState)
+        if failure == STOP_REQUESTED:
+            return None
+        guard = self._guards[failure - 1]
+        message = guard.message.format(found=found, limit=limit)
+        # Kernels do not know where they come from, their calls do.
+        place = guard.place or (self._guards[call - 1].place if call else None)
+        if place is None:
+            return BoundsViolation(message)
+        return LocatedError(message, *place)
+
+
+def run_within(
+    seconds: float | None, name: str, run: Callable[[], None], stop: Callable[[], None]
+) -> None:
+    """
+    Runs something in a thread of its own, for so long at most, and until Ctrl-C in any case.
+
+    `stop` makes it end. Raises TimeLimitReached, and what `run` raises.
+    """
+    errors: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            run()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=body, name=f"run of {name}", daemon=True)
+    thread.start()
+    try:
+        thread.join(seconds)
+        is_late = thread.is_alive()
+    except BaseException:
+        stop()
+        thread.join()
+        raise
+    if is_late:
+        stop()
+        thread.join()
+        raise TimeLimitReached(name, seconds or 0)
+    if errors:
+        raise errors[0]

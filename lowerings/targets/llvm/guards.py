@@ -1,0 +1,222 @@
+"""
+How machine code ends before its time: where a check fails, and where its caller asks it to stop.
+
+A module with guards has one global of words, `RunState`. Its first is 0 while all is well. What
+finds another number there returns at once, and so do its callers: no exception passes through
+machine code, and every thread ends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from lowerings.targets.llvm.constants import symbol as spell_symbol
+from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
+from xla_dialect.diagnostics import place_of
+
+STOP_REQUESTED = -1
+"""What a caller writes into the first word to end a run; checks that fail write their number."""
+
+
+class RunState(IntEnum):
+    """The words of the global, each an i64."""
+
+    FAILURE = 0
+    """0, `STOP_REQUESTED`, or one more than the number of the guard that failed."""
+    FOUND = 1
+    """The number that was checked."""
+    LIMIT = 2
+    """What it was checked against."""
+    CALL = 3
+    """One more than the number of the guard behind the outermost call; 0 if there was no call."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A place where a run may end."""
+
+    message: str
+    """What failed; `{found}` and `{limit}` stand for the numbers of the state."""
+    place: tuple[str, int, int] | None
+    """File, line and column of the operation, where they are known."""
+
+
+@dataclass(frozen=True)
+class ModuleGuards:
+    """What a caller needs to know of the guards of a module."""
+
+    symbol: str
+    """The global of `RunState`; exported."""
+    guards: tuple[Guard, ...]
+    """By number."""
+
+
+@dataclass
+class GuardWriter:
+    """The guards of a module while it is printed."""
+
+    name: str
+    """Of the global, and with `.fail` of the function that notes a failure."""
+    stopping: frozenset[str]
+    """The functions that may end before their time."""
+    guards: list[Guard] = field(default_factory=list[Guard])
+
+    @property
+    def state(self) -> str:
+        """The symbol of the global."""
+        return spell_symbol(self.name)
+
+    @property
+    def failure(self) -> str:
+        """The symbol of the function that notes a failure."""
+        return spell_symbol(f"{self.name}.fail")
+
+    def require(
+        self,
+        e: FunctionEmitter,
+        op: Operation,
+        condition: str,
+        message: str,
+        found: str = "0",
+        limit: str = "0",
+    ) -> None:
+        """
+        Ends the run unless an i1 is true. `found` and `limit` are operands of type i64 for the
+        message.
+        """
+        if condition == "true":
+            return
+        number = self._number(op, message)
+        inside, outside = e.new_label("inside"), e.new_label("outside")
+        e.emit(f"br i1 {condition}, label %{inside}, label %{outside}")
+        e.start_block(outside)
+        e.emit(f"call void {self.failure}(i64 {number}, i64 {found}, i64 {limit})")
+        _leave(e)
+        e.start_block(inside)
+
+    def poll(self, e: FunctionEmitter) -> None:
+        """Ends the run if its caller asks for it."""
+        # Volatile: another thread writes it. Not atomic, which would order other accesses too.
+        self._leave_if_failed(e, "load volatile")
+
+    def after_call(self, e: FunctionEmitter, op: func.CallOp) -> None:
+        """Ends the run if that of a called function has ended."""
+        name = op.callee.string_value()
+        if name not in self.stopping:
+            return
+        place = place_of(op.location)
+        number = 0 if place is None else self._number(op, "") + 1
+
+        def note() -> None:
+            if number:
+                e.emit(f"store i64 {number}, ptr {self._word(e, RunState.CALL)}, align 8")
+
+        self._leave_if_failed(e, "load", note)
+
+    def _leave_if_failed(
+        self, e: FunctionEmitter, load: str, before: Callable[[], None] | None = None
+    ) -> None:
+        failure = e.temporary(f"{load} i64, ptr {self.state}, align 8")
+        goes_on = e.temporary(f"icmp eq i64 {failure}, 0")
+        on, out = e.new_label("on"), e.new_label("out")
+        e.emit(f"br i1 {goes_on}, label %{on}, label %{out}")
+        e.start_block(out)
+        if before is not None:
+            before()
+        _leave(e)
+        e.start_block(on)
+
+    def _word(self, e: FunctionEmitter, word: RunState) -> str:
+        return e.temporary(f"getelementptr inbounds i64, ptr {self.state}, i64 {word.value}")
+
+    def _number(self, op: Operation, message: str) -> int:
+        self.guards.append(Guard(message, place_of(op.location)))
+        return len(self.guards) - 1
+
+    def declarations(self) -> list[str]:
+        """The global and the function that notes a failure, the first of a run only."""
+        words = [
+            f"  %word{word.value} = getelementptr inbounds i64, ptr {self.state}, i64 {word.value}"
+            for word in (RunState.FOUND, RunState.LIMIT)
+        ]
+        return [
+            # Here, not elsewhere: it is reached without a table of addresses.
+            f"{self.state} = dso_local global [{len(RunState)} x i64] zeroinitializer, align 64",
+            f"define internal void {self.failure}(i64 %number, i64 %found, i64 %limit) "
+            "cold noinline nounwind {",
+            "  %failure = add i64 %number, 1",
+            f"  %before = cmpxchg ptr {self.state}, i64 0, i64 %failure monotonic monotonic",
+            "  %first = extractvalue { i64, i1 } %before, 1",
+            "  br i1 %first, label %note, label %end",
+            "note:",
+            *words,
+            "  store i64 %found, ptr %word1, align 8",
+            "  store i64 %limit, ptr %word2, align 8",
+            "  br label %end",
+            "end:",
+            "  ret void",
+            "}",
+        ]
+
+    def written(self) -> ModuleGuards:
+        """What a caller needs to know, when all functions are printed."""
+        return ModuleGuards(self.name, tuple(self.guards))
+
+
+def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
+    """The functions with a body that may end before their time."""
+    bodies = {
+        op.sym_name.data: op
+        for op in module.body.block.ops
+        if isinstance(op, func.FuncOp) and op.body.blocks
+    }
+    if check_bounds:
+        return frozenset(bodies)
+    callers: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    for name, function in bodies.items():
+        for op in function.walk():
+            if isinstance(op, func.CallOp):
+                callers.setdefault(op.callee.string_value(), []).append(name)
+                if isinstance(op.parent_op(), scf.ForOp):
+                    waiting.append(name)
+            elif isinstance(op, scf.WhileOp):
+                waiting.append(name)
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(callers.get(name, ()))
+    return frozenset(found)
+
+
+def _leave(e: FunctionEmitter) -> None:
+    """Returns from the function, with nothing of use."""
+    e.emit(f"ret {e.result_type}" + ("" if e.result_type == "void" else " zeroinitializer"))
+
+
+def guarded_by_checks(
+    handlers: dict[type[Operation], Handler],
+    checks: dict[type[Operation], Callable[[FunctionEmitter, Any, GuardWriter], None]],
+    writer: GuardWriter,
+) -> dict[type[Operation], Handler]:
+    """The handlers, each after the check of its operation."""
+
+    def checked(handler: Handler, check: Callable[..., None]) -> Handler:
+        def emit(e: FunctionEmitter, op: Any) -> None:
+            check(e, op, writer)
+            handler(e, op)
+
+        return emit
+
+    return handlers | {
+        kind: checked(handlers[kind], check) for kind, check in checks.items() if kind in handlers
+    }
