@@ -52,6 +52,16 @@ def ordered(x: Any, n: Any) -> Any:
     )
 
 
+def ordered_approximately(x: Any) -> Any:
+    """The largest and smallest of numbers that all differ; on the CPU nothing is approximate."""
+    return (
+        *(*lax.approx_max_k(x, 3), *lax.approx_min_k(x, 24, recall_target=0.5)),
+        *lax.approx_max_k(x.reshape(4, 6).astype(jnp.bfloat16), 2, reduction_dimension=0),
+        *lax.approx_min_k(x, 2, aggregate_to_topk=False, reduction_input_size_override=99),
+        jax.grad(lambda x: (lax.approx_max_k(x, 3)[0] ** 2).sum())(x),
+    )
+
+
 def indexed(x: Any, n: Any) -> Any:
     """Gathers, in and out of bounds."""
     rows = n[0] % 4
@@ -196,6 +206,9 @@ def programs() -> dict[str, JaxProgram]:
         "rearranged": JaxProgram(rearranged, (CUBE,), bound=EXACT),
         "rearranged_bool": JaxProgram(rearranged, (CUBE % 3 == 0,), bound=EXACT),
         "ordered": JaxProgram(ordered, (X, N), bound=EXACT),
+        "ordered_approximately": JaxProgram(
+            ordered_approximately, (RANDOM.permutation(24).astype(np.float32),), bound=EXACT
+        ),
         "indexed": JaxProgram(indexed, (X, N), bound=EXACT),
         "updated": JaxProgram(updated, (X, N), bound=EXACT),
         "updated_floats": JaxProgram(

@@ -106,7 +106,7 @@ def test_operations_of_stablehlo(use: Use) -> None:
 
 # Programs of JAX
 
-FORMULAS = re.compile(r"chlo\.\w+|sdy\.manual_computation")
+FORMULAS = re.compile(r"chlo\.\w+|sdy\.manual_computation|@ApproxTopK")
 """What reading takes apart, but for the few that the dialect has too."""
 
 WITH_RESHAPES = ("eigenvalues_of_any",)

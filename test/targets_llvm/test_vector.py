@@ -199,18 +199,24 @@ def test_shuffle():
 @pytest.mark.parametrize("lanes", [2, 8, 9, 17])
 @pytest.mark.parametrize("name", ["bf16", "f16"])
 def test_moves_of_narrow_floats(name: str, lanes: int):
-    """As they are, and backwards: 9 and 17 `bfloat` side by side are more than LLVM can take."""
+    """
+    As they are, backwards, and the smaller of both: 9 and 17 `bfloat` side by side are more than
+    LLVM can take.
+    """
     backwards = ", ".join(str(lane) for lane in reversed(range(lanes)))
     type_ = f"vector<{lanes}x{name}>"
     body = f"""
       %v = vector.load %a[%c0] : memref<{lanes}x{name}>, {type_}
       %w = vector.shuffle %v, %v [{backwards}] : {type_}, {type_}
-      vector.store %v, %r[%c0, %c0] : memref<2x{lanes}x{name}>, {type_}
-      vector.store %w, %r[%c1, %c0] : memref<2x{lanes}x{name}>, {type_}
+      %m = arith.cmpf olt, %v, %w : {type_}
+      %s = arith.select %m, %v, %w : vector<{lanes}xi1>, {type_}
+      vector.store %v, %r[%c0, %c0] : memref<3x{lanes}x{name}>, {type_}
+      vector.store %w, %r[%c1, %c0] : memref<3x{lanes}x{name}>, {type_}
+      vector.store %s, %r[%c2, %c0] : memref<3x{lanes}x{name}>, {type_}
     """
     x = np.arange(lanes).astype(dtype(name))
-    found = program(body, [x], f"{name}[2,{lanes}]")
-    assert found.tolist() == [x.tolist(), x[::-1].tolist()]
+    found = program(body, [x], f"{name}[3,{lanes}]")
+    assert found.tolist() == [x.tolist(), x[::-1].tolist(), np.minimum(x, x[::-1]).tolist()]
 
 
 def test_bitcast_changes_the_number_of_lanes():

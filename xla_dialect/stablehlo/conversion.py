@@ -96,6 +96,7 @@ class Conversion:
         self._types: dict[Attribute, Attribute] = {}
         self._shapes = ShapeValues()
         self._functions: dict[str, func.FuncOp] = {}
+        self._converted: dict[str, func.FuncOp] = {}
         self._inlined: list[str] = []
         self._refines = False
         """Whether there is an array type with an unbounded dimension, to be refined."""
@@ -244,6 +245,12 @@ class Conversion:
         function = self._functions.get(name)
         if function is None or is_dynamic(function) or not function.body.blocks:
             raise SourceError(op, f"there is no function @{name} with static types and a body")
+        converted = self._converted.get(name)
+        if converted is not None:  # and so what it was made from is taken apart
+            region = converted.body.clone()
+            last = cast(Operation, region.block.last_op)
+            Rewriter.replace_op(last, ReturnOp.make(list(last.operands), {}))
+            return region
         outer = self._block
         block = self._block = Block(arg_types=[self.type(a.type, op) for a in function.args])
         body = function.body.clone()
@@ -269,7 +276,7 @@ class Conversion:
         private functions of that kind are put in the place of their calls.
         """
         kept = portable_entries(module.attributes)
-        functions: dict[str, func.FuncOp] = {}
+        functions = self._converted
         for op in module.ops:
             if isinstance(op, SourceOp) and op.name == MESH:
                 name, mesh = op.text("sym_name"), op.take("mesh")

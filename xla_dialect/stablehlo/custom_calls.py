@@ -12,9 +12,10 @@ from xdsl.parser import Parser
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS
+from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS, ReplacedCall
 from xla_dialect.stablehlo.source import Row, SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import as_array
@@ -24,6 +25,12 @@ API_VERSIONS = tuple(CustomCallApiVersion)
 
 _TYPED = 4
 """The version whose configuration is a dictionary; it is a string for the others."""
+
+_REPLACED: Mapping[str, ReplacedCall] = {
+    **DYNAMIC_CALLS,
+    "ApproxTopK": convert_approximate_top_k,
+}
+"""By the name of the target: what becomes other operations while a program is read."""
 
 _KEPT = ("called_computations", "operand_layouts", "result_layouts")
 
@@ -116,11 +123,12 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         op.fail(f"api_version is {version}, not 0 to {len(API_VERSIONS) - 1}")
     target = op.text("call_target_name")
     check_layouts(op)
-    replaced = DYNAMIC_CALLS.get(target)
+    replaced = _REPLACED.get(target)
     if replaced is not None:
-        for name in ("backend_config", "has_side_effect"):
-            op.take(name)
-        return replaced(op, conversion)
+        op.take("has_side_effect")
+        results = replaced(op, conversion)
+        op.take("backend_config")
+        return results
     properties: dict[str, Attribute] = {
         "custom_call_target": StringAttr(target),
         "custom_call_has_side_effect": BoolAttr.from_bool(op.flag("has_side_effect")),

@@ -16,7 +16,7 @@ from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.window import Window, WindowAttr
 
-DynamicCall: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
+ReplacedCall: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
 """Emits what replaces a custom call."""
 
 
@@ -82,7 +82,7 @@ def convert_dynamic_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAV
     return conversion.emit(TopkOp, [operand], conversion.result_types(op), properties)
 
 
-DYNAMIC_CALLS: Mapping[str, DynamicCall] = {
+DYNAMIC_CALLS: Mapping[str, ReplacedCall] = {
     "shape_assertion": convert_assertion,
     "stablehlo.dynamic_reduce_window": convert_dynamic_reduce_window,
     "stablehlo.dynamic_top_k": convert_dynamic_top_k,

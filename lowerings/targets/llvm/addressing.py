@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from lowerings.targets.llvm.emitter import FunctionEmitter, View
-from lowerings.targets.llvm.types import BF16, I1, INDEX, ValueType
+from lowerings.targets.llvm.types import I1, INDEX, ValueType
 
 
 def multiply(e: FunctionEmitter, lhs: str, rhs: str) -> str:
@@ -71,16 +71,14 @@ def from_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
         # Any byte but 0 is true, as numpy has it.
         zero = "0" if type_.lanes is None else "zeroinitializer"
         return e.temporary(f"icmp ne {type_.memory} {operand}, {zero}")
-    cast = "bitcast" if type_.element is BF16 else "trunc"
-    return e.temporary(f"{cast} {type_.memory} {operand} to {type_.text}")
+    return e.temporary(f"trunc {type_.memory} {operand} to {type_.text}")
 
 
 def to_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
     """What a register holds, as it is written to memory."""
     if type_.text == type_.memory:
         return operand
-    cast = "bitcast" if type_.element is BF16 else "zext"
-    return e.temporary(f"{cast} {type_.text} {operand} to {type_.memory}")
+    return e.temporary(f"zext {type_.text} {operand} to {type_.memory}")
 
 
 def load(e: FunctionEmitter, result: SSAValue, pointer: str) -> None:

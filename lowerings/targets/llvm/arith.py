@@ -159,11 +159,14 @@ def emit_fma(e: FunctionEmitter, op: Operation) -> None:
 
 
 def emit_negf(e: FunctionEmitter, op: arith.NegfOp) -> None:
-    # A change of one bit: bf16 needs no rounding.
-    type_, flags = e.type_of(op.results[0]), fast_math_flags(op)
+    type_, operand = e.type_of(op.results[0]), e.values[op.operand]
     if type_.element.kind is not Kind.FLOAT:
         raise UnsupportedType(f"arithmetic of {op.results[0].type} must be expanded before")
-    e.define(op.results[0], f"fneg {flags}{type_.text} {e.values[op.operands[0]]}")
+    if type_.element is BF16:
+        # A change of one bit: it needs no rounding.
+        e.define(op.results[0], f"xor {type_.text} {operand}, {type_.constant('-32768')}")
+    else:
+        e.define(op.results[0], f"fneg {fast_math_flags(op)}{type_.text} {operand}")
 
 
 def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
@@ -173,14 +176,15 @@ def emit_cmpi(e: FunctionEmitter, op: arith.CmpiOp) -> None:
 
 
 def emit_cmpf(e: FunctionEmitter, op: arith.CmpfOp) -> None:
-    lhs, rhs = op.operands
-    if e.type_of(lhs).element.kind is not Kind.FLOAT:
-        raise UnsupportedType(f"comparison of {lhs.type} must be expanded before")
+    type_ = e.type_of(op.lhs)
+    if type_.element.kind is not Kind.FLOAT:
+        raise UnsupportedType(f"comparison of {op.lhs.type} must be expanded before")
+    lhs, rhs = (e.values[operand] for operand in op.operands)
+    if type_.element is BF16:
+        lhs, rhs = widen(e, lhs, type_), widen(e, rhs, type_)
+        type_ = type_.with_element(F32)
     predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
-    e.define(
-        op.results[0],
-        f"fcmp {fast_math_flags(op)}{predicate} {e.typed(lhs)}, {e.values[rhs]}",
-    )
+    e.define(op.results[0], f"fcmp {fast_math_flags(op)}{predicate} {type_.text} {lhs}, {rhs}")
 
 
 def emit_select(e: FunctionEmitter, op: arith.SelectOp) -> None:

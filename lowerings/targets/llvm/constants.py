@@ -32,8 +32,9 @@ from lowerings.targets.llvm.types import (
 
 DenseElements: TypeAlias = "DenseIntOrFPElementsAttr[Any]"
 
-# A float literal is its bits in hexadecimal; a `float` is written as the double of that value.
-_FLOAT_FORMS = {F16: "0xH{:04X}", BF16: "0xR{:04X}", F64: "0x{:016X}"}
+# A float literal is its bits in hexadecimal; a `float` is written as the double of that value. A
+# bf16 is a word.
+_FLOAT_FORMS = {F16: "0xH{:04X}", BF16: "{}", F64: "0x{:016X}"}
 _SINGLE_EXPONENT = 0x7F80_0000
 
 

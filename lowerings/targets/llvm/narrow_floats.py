@@ -3,7 +3,8 @@ Floats of 16 bits, where LLVM cannot be left to it.
 
 LLVM 22 rounds `float` to `bfloat` on x86 with `vcvtneps2bf16`, which flushes subnormals to zero,
 or calls the C library's `__truncsfbf2`, which a process need not have; the same goes for rounding
-`double` to either type. So arithmetic of bf16 is done in f32, and the rounding is written out.
+`double` to either type. So arithmetic of bf16 is done in f32, and the rounding is written out; the
+numbers themselves are words of 16 bits to LLVM.
 """
 
 from __future__ import annotations
@@ -11,24 +12,20 @@ from __future__ import annotations
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.types import BF16, F16, F32, F64, INTEGERS, ElementType, ValueType
 
-_I16, _I32 = INTEGERS[16], INTEGERS[32]
+_I32 = INTEGERS[32]
 
 
 def widen(e: FunctionEmitter, operand: str, type_: ValueType) -> str:
-    """
-    A bf16 operand as f32, by moving its bits: what LLVM knows to be an `fpext`, it may undo around
-    an operation that then is one of `bfloat`.
-    """
-    halves, integers = type_.with_element(_I16), type_.with_element(_I32)
-    bits = e.temporary(f"bitcast {type_.text} {operand} to {halves.text}")
-    word = e.temporary(f"zext {halves.text} {bits} to {integers.text}")
+    """A bf16 operand as f32, by moving its bits."""
+    integers = type_.with_element(_I32)
+    word = e.temporary(f"zext {type_.text} {operand} to {integers.text}")
     high = e.temporary(f"shl {integers.text} {word}, {integers.constant('16')}")
     return e.temporary(f"bitcast {integers.text} {high} to {type_.with_element(F32).text}")
 
 
 def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:
     """An f32 operand rounded to bf16: nearest, ties to even; a NaN becomes or stays quiet."""
-    integers, halves = single.with_element(_I32), single.with_element(_I16)
+    integers = single.with_element(_I32)
     word, mask = integers.text, single.with_element(INTEGERS[1]).text
 
     def constant(value: int) -> str:
@@ -43,8 +40,7 @@ def round_to_bf16(e: FunctionEmitter, operand: str, single: ValueType) -> str:
     is_nan = e.temporary(f"fcmp uno {single.text} {operand}, {operand}")
     chosen = e.temporary(f"select {mask} {is_nan}, {word} {quiet}, {word} {rounded}")
     shifted = e.temporary(f"lshr {word} {chosen}, {constant(16)}")
-    low = e.temporary(f"trunc {word} {shifted} to {halves.text}")
-    return e.temporary(f"bitcast {halves.text} {low} to {single.with_element(BF16).text}")
+    return e.temporary(f"trunc {word} {shifted} to {single.with_element(BF16).text}")
 
 
 def _round_to_odd(e: FunctionEmitter, operand: str, double: ValueType) -> str:

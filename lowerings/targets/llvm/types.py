@@ -82,8 +82,9 @@ INTEGERS = {bits: _integer(bits) for bits in (1, 2, 4, 6, 8, 16, 32, 64, 128)}
 I1 = INTEGERS[1]
 I64 = INTEGERS[64]
 F16 = _float("half", 16, "f16")
-# Words in memory: LLVM for x86 aborts where 2^k + 1 `bfloat` are loaded and stored as one vector.
-BF16 = ElementType("bfloat", "i16", 16, 2, Kind.FLOAT, "bf16")
+# A word: LLVM for x86 aborts where 2^k + 1 `bfloat` are stored or selected as one vector. What is
+# computed with them is computed in f32, see `narrow_floats`.
+BF16 = ElementType("i16", "i16", 16, 2, Kind.FLOAT, "i16")
 F32 = _float("float", 32, "f32")
 F64 = _float("double", 64, "f64")
 _BY_CLASS: dict[type[Attribute], ElementType] = {

@@ -1,0 +1,95 @@
+"""JAX's `approx_max_k` and `approx_min_k`: the custom call `@ApproxTopK`.
+
+Where there is no hardware for approximation the answer is exact: all is sorted by the called
+comparator, and as many as there are results are taken. So does XLA on the CPU, whatever recall is
+asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    SymbolRefAttr,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect.ops.data_movement import SliceOp
+from xla_dialect.ops.sorting import SortOp
+from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.source import SourceOp
+from xla_dialect.types import Array, array, is_array
+
+
+def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`@ApproxTopK(inputs..., inits...)`; the configuration says how many, and where."""
+    operands, declared = conversion.operands(op), conversion.result_types(op)
+    count = len(operands) // 2
+    inputs = operands[:count]
+    if not count or len(operands) != 2 * count or len(declared) != count:
+        op.fail("takes arrays and as many initial values, and has as many results")
+    if not all(map(is_array, (*(value.type for value in operands), *declared))):
+        op.fail("takes and returns arrays")
+    dimension, top_k, is_aggregated = _configuration(op)
+    sizes = sizes_of(inputs[0].type)
+    if not 0 <= dimension < len(sizes):
+        op.fail(f"reduction_dim is {dimension}, the arrays have {len(sizes)} dimensions")
+    # How many candidates there are before aggregation is up to who lowered the program.
+    kept = top_k if is_aggregated else (*sizes_of(declared[0]), 0, *sizes)[dimension]
+    if not 0 <= kept <= sizes[dimension]:
+        op.fail(f"keeps {kept} of the {sizes[dimension]} elements of dimension {dimension}")
+    limits = [kept if d == dimension else size for d, size in enumerate(sizes)]
+    for value, type_ in zip(inputs, declared, strict=True):
+        element_type = cast(Array, value.type).element_type
+        if sizes_of(value.type) != sizes or type_ != array(element_type, limits):
+            op.fail(f"the result for {value.type} is {type_}, expected sizes {limits}")
+    ordered = conversion.emit(
+        SortOp,
+        inputs,
+        [value.type for value in inputs],
+        {"dimension": IntegerAttr(dimension, i64), "is_stable": BoolAttr.from_bool(True)},
+        [conversion.computation(_comparator(op), op)],
+    )
+    return [_first(v, type_, conversion) for v, type_ in zip(ordered, declared, strict=True)]
+
+
+def _configuration(op: SourceOp) -> tuple[int, int, bool]:
+    """The dimension that is searched, how many are wanted, whether only these are returned."""
+    found = [op.take(name) for name in ("mhlo.backend_config", "backend_config")]
+    given = next((each for each in found if isinstance(each, DictionaryAttr)), None)
+    if given is None:
+        op.fail("its configuration is missing")
+    values: list[int] = []
+    for name in ("reduction_dim", "top_k", "aggregate_to_topk"):
+        number = given.data.get(name)
+        if not isinstance(number, IntegerAttr):
+            op.fail(f"{name} of its configuration is {number}, not a number")
+        values.append(cast("IntegerAttr[Any]", number).value.data)
+    return values[0], values[1], bool(values[2])
+
+
+def _comparator(op: SourceOp) -> str:
+    called = op.take("called_computations")
+    names = cast("ArrayAttr[Attribute]", called).data if isinstance(called, ArrayAttr) else ()
+    if len(names) != 1 or not isinstance(names[0], SymbolRefAttr):
+        op.fail("names one comparator as its called computation")
+    return names[0].root_reference.data
+
+
+def _first(value: SSAValue, type_: Attribute, conversion: Conversion) -> SSAValue:
+    """The elements of an array from its start, as many as a type has."""
+    sizes = sizes_of(type_)
+    if sizes_of(value.type) == sizes:
+        return value
+    properties = {
+        "start_indices": dimension_list([0] * len(sizes)),
+        "limit_indices": dimension_list(sizes),
+        "strides": dimension_list([1] * len(sizes)),
+    }
+    return conversion.emit(SliceOp, [value], [type_], properties)[0]
