@@ -1,15 +1,18 @@
 """Who runs random programs: XLA CPU, and the native backend."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from peers import has_jax
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
 
 from differential.draft import Array
 from lowerings.compilation import compile_module
 from xla_dialect.hlo_text import print_hlo
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.elementwise_binary import AndOp, OrOp
+from xla_dialect.types import Array as ArrayType
 
 if has_jax():
     import jax
@@ -36,6 +39,26 @@ def on_xla(module: ModuleOp, arguments: Sequence[Array]) -> list[Array]:
         )
         inputs = [jax.device_put(array, device) for array in arguments]
         return [np.asarray(array) for array in executable.execute(inputs)]
+
+
+def ends_xla(module: ModuleOp) -> bool:
+    """
+    Whether XLA CPU (jaxlib 0.10.2) may end the process: so it does for `and` and `or` of a signed
+    integer that was converted to a narrower one, whatever stands between.
+    """
+    return any(isinstance(op, ConvertOp) and _narrows_signed(op) for op in module.walk()) and any(
+        isinstance(op, AndOp | OrOp) for op in module.walk()
+    )
+
+
+def _narrows_signed(op: ConvertOp) -> bool:
+    source, target = (cast(ArrayType, value.type).element_type for value in (op.operand, op.result))
+    return (
+        isinstance(source, IntegerType)
+        and isinstance(target, IntegerType)
+        and source.signedness.data == target.signedness.data == Signedness.SIGNLESS
+        and source.width.data > target.width.data > 1
+    )
 
 
 def natively(module: ModuleOp, arguments: Sequence[Array]) -> list[Array]:

@@ -33,6 +33,9 @@ ARITHMETIC = frozenset(f"xla.{name}" for name in ("add", "subtract", "multiply",
 PRODUCTS = frozenset(("xla.dot", "xla.convolution"))
 SOLVED = frozenset(("xla.cholesky", "xla.triangular_solve", "xla.fft", "xla.batch_norm_training"))
 FOLDS = frozenset(("xla.reduce", "xla.reduce_window", "xla.select_and_scatter", "xla.scatter"))
+DECISIONS = frozenset(
+    f"xla.{name}" for name in ("compare", "convert", "maximum", "minimum", "clamp", "sign", "sort")
+)
 REGIONS = frozenset(("xla.while", "xla.conditional", "xla.call", "xla.map"))
 FUNCTION_UNITS = {"float32": 16, "float64": 256}
 """What XLA CPU's functions are good for, in epsilons; narrower floats are rounded from f32."""
@@ -87,13 +90,13 @@ def first_difference(
 ) -> tuple[tuple[int, ...], Any, Any, float] | None:
     """The first index at which two results differ more than they may, both, and the tolerance."""
     assert (theirs.dtype, theirs.shape) == (mine.dtype, mine.shape), op.name
-    row = ROWS[element_type_of(mine.dtype)]
+    element_class = element_class_of(mine)
     if any(explains(op, operands) for explains in EXPLAINED.values()):
         return None
-    if not row.element_class & (ElementClass.FLOAT | ElementClass.COMPLEX):
+    if not element_class & (ElementClass.FLOAT | ElementClass.COMPLEX):
         wrong, allowed = theirs != mine, np.zeros(mine.shape)
     else:
-        wide = np.complex128 if row.element_class == ElementClass.COMPLEX else np.float64
+        wide = np.complex128 if element_class == ElementClass.COMPLEX else np.float64
         with np.errstate(all="ignore"):
             a, b = theirs.astype(wide), mine.astype(wide)
             allowed = np.broadcast_to(tolerance(op, operands, b, mine.dtype), mine.shape)
@@ -137,7 +140,25 @@ def tolerance(op: Operation, operands: Sequence[Array], result: Array, dtype: An
 
 
 def is_solved_with_infinities(op: Operation, operands: Sequence[Array]) -> bool:
-    return op.name in (*SOLVED, "xla.convolution") and has_infinities(operands)
+    multiplies = op.name in (*SOLVED, "xla.convolution") or (
+        op.name == "xla.dot" and any(x.dtype.kind == "c" for x in operands)
+    )
+    return multiplies and has_infinities(operands)
+
+
+def decides_by_subnormals(op: Operation, operands: Sequence[Array]) -> bool:
+    """A choice between numbers, or whether one is 0."""
+    if op.name not in DECISIONS and not (op.name in FOLDS and not adds(op)):
+        return False
+    return any(
+        any_subnormal([magnitudes(x)], float(ml_dtypes.finfo(x.real.dtype).tiny)).any()
+        for x in operands
+        if element_class_of(x) & (ElementClass.FLOAT | ElementClass.COMPLEX)
+    )
+
+
+def element_class_of(array: Array) -> ElementClass:
+    return ROWS[element_type_of(array.dtype)].element_class
 
 
 def has_infinities(arrays: Sequence[Array]) -> bool:
@@ -157,6 +178,7 @@ EXPLAINED: Mapping[str, Callable[[Operation, Sequence[Array]], bool]] = {
     "XLA CPU multiplies infinities and NaN with zeros of padding or of other rows": (
         is_solved_with_infinities
     ),
+    "XLA CPU takes subnormal numbers for 0": decides_by_subnormals,
     "XLA CPU compares bits: the NaN of fnuz types, which has no sign, is -0 to it": (
         orders_the_only_nan
     ),
