@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -11,6 +12,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from lowerings.execution.declared_functions import DeclaredFunction
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
@@ -30,6 +32,8 @@ class Callbacks:
     symbols: dict[str, Any] = field(default_factory=dict[str, Any])
     """By the name of the declaration; they have to live as long as the program."""
     _error: BaseException | None = None
+    _thread: int | None = None
+    """The thread in which a function runs at the moment."""
 
     @staticmethod
     def of(functions: Mapping[str, DeclaredFunction]) -> Callbacks:
@@ -38,6 +42,11 @@ class Callbacks:
         for name, function in functions.items():
             callbacks.symbols[name] = callbacks._as_c(function)
         return callbacks
+
+    def require_outside(self, program: str) -> None:
+        """Raises XlaError in a function that a program calls: there it cannot be run once more."""
+        if self._thread == threading.get_ident():
+            raise XlaError(f"{program} is called by a function that it calls itself")
 
     def raise_error(self) -> None:
         """Raises the error of a function that was called since the last time."""
@@ -57,6 +66,7 @@ class Callbacks:
                 if call is not None:
                     call(pointers)
                     return
+                self._thread = threading.get_ident()
                 arrays = [_array_at(p, t) for p, t in zip(pointers, operands, strict=False)]
                 found = cast("Callable[[Sequence[Array]], Sequence[Any]]", python)(arrays)
                 for pointer, type_, value in zip(
@@ -65,6 +75,8 @@ class Callbacks:
                     _array_at(pointer, type_)[...] = value
             except BaseException as error:
                 self._error = error
+            finally:
+                self._thread = None
 
         signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(operands) + len(results)))
         return signature(run)

@@ -127,6 +127,8 @@ class Executable:
             if number not in given:
                 np.copyto(results[number], checked[parameter])
         pointers = self._pointers
+        if self._callbacks is not None:
+            self._callbacks.require_outside(self.signature.name)
         with self._lock:
             number = 0
             for array in checked:

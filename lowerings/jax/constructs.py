@@ -7,14 +7,13 @@ from typing import Any, cast
 
 from jax.extend import source_info_util
 
-_CALLBACK = "calls back into Python, which works under jax.jit only"
+_CALLBACK = "calls back into Python; ordered=True works under jax.jit only"
 _DEVICES = "needs several devices; compile the program of one of them"
 
 REASONS = {
     "debug_callback": _CALLBACK,
     "debug_print": _CALLBACK,
     "io_callback": _CALLBACK,
-    "pure_callback": _CALLBACK,
     "infeed": "takes data from a device's queue",
     "outfeed": "gives data to a device's queue",
     "pallas_call": "is a kernel for an accelerator",

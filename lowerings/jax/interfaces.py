@@ -31,6 +31,11 @@ _device_put = cast(
 )
 
 
+def kept_callbacks(lowered: Any) -> Sequence[Callable[..., Any]]:
+    """The functions of Python that a lowered program calls; its custom calls count them."""
+    return lowered._lowering.compile_args["host_callbacks"]
+
+
 def is_tracer(value: Any) -> bool:
     """Whether a value stands for an array while JAX traces a function."""
     return isinstance(value, jax.core.Tracer)

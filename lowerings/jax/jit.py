@@ -40,6 +40,9 @@ def jit(
     `donate_argnums` that are numpy arrays, where types agree; JAX arrays are left as they are, for
     JAX may share their memory.
 
+    Functions of Python that a program calls (`jax.pure_callback`, `io_callback`, `debug.print`) are
+    called; with `ordered=True` they are an error.
+
     Also a decorator, with or without arguments. Raises JaxProgramError for a program that this
     toolkit cannot compile; JAX's own errors pass through.
     """

@@ -12,7 +12,8 @@ from xdsl.printer import Printer
 from lowerings.compilation import Program, compile_module
 from lowerings.context import make_context
 from lowerings.jax.constructs import unsupported_constructs
-from lowerings.jax.interfaces import jax
+from lowerings.jax.host_callbacks import host_callbacks
+from lowerings.jax.interfaces import jax, kept_callbacks
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import parse_program
@@ -116,6 +117,7 @@ class Lowered:
                 backend=self.backend,
                 num_threads=self.num_threads,
                 donate=self.donated,
+                custom_calls=host_callbacks(kept_callbacks(self._lowered)),
             )
         except XlaError as error:
             raise self._explained(error) from error

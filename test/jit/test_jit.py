@@ -12,6 +12,7 @@ from xla_dialect.diagnostics import XlaError
 
 if has_jax():
     import jax
+    import jax.experimental
     import jax.numpy as jnp
 
     from lowerings.jax import JaxProgramError, Lowered, jit
@@ -225,17 +226,64 @@ def test_levels() -> None:
         lowered.as_text("lloops")
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_functions_of_python_are_called(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[Any] = []
+
+    def note(i: Any, x: Any) -> None:
+        seen.append((int(i), np.asarray(x).tolist()))
+
+    def count(x: Any) -> Any:
+        seen.append("counted")
+        return np.int32(x.size), np.asarray(x).astype(np.float16)
+
+    def program(x: Any) -> Any:
+        def body(i: Any, x: Any) -> Any:
+            jax.debug.callback(note, i, x)
+            return jax.lax.cond(i > 0, lambda x: jax.pure_callback(np.negative, x, x), jnp.sin, x)
+
+        jax.debug.print("from {x}", x=x[0])
+        types = jax.ShapeDtypeStruct((), np.int32), jax.ShapeDtypeStruct(x.shape, np.float16)
+        counted = jax.experimental.io_callback(count, types, x)
+        return jax.lax.fori_loop(0, 2, body, x), counted
+
+    x = np.array([0.5, -0.0], np.float32)
+    fast = jit(program, backend=backend)
+    for _ in range(2):
+        seen.clear()
+        assert_same_tree(fast(x), (-np.sin(x), (np.int32(2), x.astype(np.float16))))
+        assert seen == ["counted", (0, [0.5, -0.0]), (1, np.sin(x).tolist())]
+    assert capsys.readouterr().out == "from 0.5\n" * 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_a_called_function_raises_comes_out(backend: str) -> None:
+    def fail(x: Any) -> Any:
+        raise KeyError("not here")
+
+    with pytest.raises(KeyError, match="not here"):
+        jit(lambda x: jax.pure_callback(fail, x, x), backend=backend)(np.float32(1))
+
+
+def test_a_called_function_cannot_call_its_program() -> None:
+    fast = jit(lambda x: jax.pure_callback(lambda x: fast(np.asarray(x)), x, x))
+    with pytest.raises(XlaError, match="main is called by a function that it calls itself"):
+        fast(np.float32(1))
+
+
 def test_what_cannot_be_compiled_is_named() -> None:
     def calls_back(x: Any) -> Any:
-        return jax.lax.cond(x[0] > 0, lambda x: jax.pure_callback(np.sin, x, x), lambda x: x, x)
+        return jax.experimental.io_callback(np.sin, x, x, ordered=True)
 
     with pytest.raises(JaxProgramError) as caught:
         jit(calls_back)(np.ones(2, np.float32))
     message = str(caught.value)
     assert message.startswith("jit(calls_back): ")
-    assert "custom_call" in message
+    assert "token" in message
     assert "test_jit.py" in message.splitlines()[-1]
-    assert message.endswith("pure_callback calls back into Python, which works under jax.jit only")
+    assert message.endswith(
+        "io_callback calls back into Python; ordered=True works under jax.jit only"
+    )
 
 
 def test_what_jax_rejects_is_jax_error() -> None:

@@ -1,0 +1,37 @@
+"""Functions of Python that a program of JAX calls: `pure_callback`, `io_callback`, `debug.print`.
+
+JAX keeps them beside the lowered program and puts their number into a custom call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.reference.custom_calls import CustomCallFunction
+
+TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+"""The custom calls; the second calls for the part of an array that one device has."""
+
+
+def host_callbacks(functions: Sequence[Callable[..., Any]]) -> dict[str, CustomCallFunction]:
+    """The functions for these custom calls, given those that JAX has kept, in its order."""
+
+    def call(op: CustomCallOp, *operands: Any) -> Any:
+        found = functions[_number(op)](*operands)
+        return found[0] if len(op.results) == 1 else tuple(found)
+
+    return dict.fromkeys(TARGETS, call)
+
+
+def _number(op: CustomCallOp) -> int:
+    configuration = op.attributes.get("mhlo.backend_config")
+    entries = configuration.data if isinstance(configuration, DictionaryAttr) else {}
+    number = entries.get("index")
+    if not isinstance(number, IntegerAttr):
+        raise XlaError(f"'{op.custom_call_target.data}' does not say which function it calls")
+    return cast("IntegerAttr[Any]", number).value.data
