@@ -8,7 +8,8 @@ operation by name what its step does: `VALUES` for operations that see their ope
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -119,6 +120,16 @@ class Translator:
         self.dimensions: list[tuple[int, ...]] = []
         """Of the enclosing structured operations of linalg, the slots of their loop indices."""
         self._slots: dict[SSAValue, int] = {}
+        self._instead: Mapping[str, StructuredMaker] = {}
+
+    @contextmanager
+    def instead(self, makers: Mapping[str, StructuredMaker]) -> Generator[None]:
+        """Makes steps of some operations, by name, in another way meanwhile."""
+        outer, self._instead = self._instead, makers
+        try:
+            yield
+        finally:
+            self._instead = outer
 
     def new_slot(self) -> int:
         """A slot for a value without a name."""
@@ -139,25 +150,27 @@ class Translator:
     def block(self, block: Block) -> Code:
         """The code of a block; raises LocatedError for an operation that is not known."""
         arguments = self.slots(block.args)
-        steps: list[Step] = []
-        yielded: tuple[int, ...] = ()
-        for op in block.ops:
-            if op.name in self.machine.terminators:
-                yielded = self.slots(op.operands)
-            else:
-                steps.append(self._step(op))
-        return Code(arguments, tuple(steps), yielded)
+        last = block.last_op
+        if last is None or last.name not in self.machine.terminators:
+            return Code(arguments, self.steps(block.ops), ())
+        before = [op for op in block.ops if op is not last]
+        return Code(arguments, self.steps(before), self.slots(last.operands))
+
+    def steps(self, operations: Iterable[Operation]) -> tuple[Step, ...]:
+        """What operations do, one after the other; raises as `block` does."""
+        return tuple(map(self._step, operations))
 
     def _step(self, op: Operation) -> Step:
         machine = self.machine
-        value_maker = machine.values.get(op.name)
+        value_maker = None if op.name in self._instead else machine.values.get(op.name)
         try:
             if value_maker is not None:
                 function = value_maker(op)
-            elif op.name in machine.structured:
-                function = machine.structured[op.name](self, op)
             else:
-                raise XlaError("the interpreter does not know this operation")
+                maker = self._instead.get(op.name) or machine.structured.get(op.name)
+                if maker is None:
+                    raise XlaError("the interpreter does not know this operation")
+                function = maker(self, op)
         except (LocatedError, OperationError):
             raise
         except XlaError as error:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import scf
 
+from lowerings.interpreter.batching import at_once
 from lowerings.interpreter.elements import Number, element_of
 from lowerings.interpreter.errors import IterationLimitReached, UndefinedBehavior
 from lowerings.interpreter.machine import (
@@ -35,7 +36,13 @@ def _range(lower: Number, upper: Number, step: Number) -> range:
 
 
 def loop(translator: Translator, op: scf.ForOp) -> FrameFunction:
-    """A counted loop."""
+    """A counted loop, with its iterations at once where they do not depend on each other."""
+    in_order = loop_in_order(translator, op)
+    return at_once(translator, op, in_order) or in_order
+
+
+def loop_in_order(translator: Translator, op: scf.ForOp) -> FrameFunction:
+    """A counted loop, one iteration after the other."""
     code = translator.block(single_block(op.body))
     number = element_of(op.lb.type).dtype.type
 

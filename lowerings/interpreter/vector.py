@@ -232,7 +232,8 @@ def extract(op: vector.ExtractOp) -> Function:
         position = _position(op, dynamic)
         require_inside((position,), (count,), "a vector")
         if np.ndim(position):
-            return np.take_along_axis(values, position[..., None], axis=-1)[..., 0]
+            each = np.broadcast_to(values, (*np.shape(position), count))
+            return np.take_along_axis(each, position[..., None], axis=-1)[..., 0]
         return values[..., position]
 
     return run

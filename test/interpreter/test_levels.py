@@ -88,19 +88,13 @@ def test_most_examples_are_lowered() -> None:
     assert sum(map(is_lowered, examples())) >= LOWERED_EXAMPLES
 
 
-QUICK = {("argmax", level) for level in INTERPRETED_LEVELS} | {
-    (name, level)
-    for name in ("mlp_classifier", "transformer_block", "lstm")
-    for level in ("tensors", "buffers")
-}
+CASES = [(program.name, level) for program in stored_programs() for level in INTERPRETED_LEVELS]
+SLOW = [("transformer_block", "loops")]
 
 
 @pytest.mark.parametrize(
     "case",
-    each_or_full(
-        [(program.name, level) for program in stored_programs() for level in INTERPRETED_LEVELS],
-        QUICK,
-    ),
+    each_or_full(CASES, [case for case in CASES if case not in SLOW]),
 )
 def test_stored_programs(case: tuple[str, str]) -> None:
     name, level = case
