@@ -81,6 +81,8 @@ class Options:
 
     observer: Observer
     custom_calls: CustomCalls
+    num_threads: int | None
+    """None: as many as pay."""
     level: str | None
     """Where the interpreter runs it; None where it is read, or as far down as is usual."""
     emulation: Emulation
@@ -221,6 +223,7 @@ def compile_module(
     options = Options(
         observer or Observer(),
         custom_calls or {},
+        num_threads,
         level,
         emulation or Emulation(),
         donate,
@@ -302,6 +305,7 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
         options.custom_calls,
         options.observer,
         check_bounds=options.check_bounds,
+        num_threads=options.num_threads,
     )
     return _laid_out(executable, signature)
 

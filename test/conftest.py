@@ -7,6 +7,7 @@ from hypothesis import settings
 from peers import DEVICES, in_ci, missing_peers, mlir_opt
 
 from lowerings.execution.executable import BOUNDS_VARIABLE
+from lowerings.execution.openmp import OpenMPRuntime, runtime
 
 # Read when JAX makes its first array.
 os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEVICES}")
@@ -16,7 +17,16 @@ settings.register_profile("quick", max_examples=25, deadline=None, derandomize=T
 settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-_PEER_OF_MARKER = {"jax": "jax", "flax": "flax", "mlir_opt": "mlir-opt", "riscv64": "riscv64"}
+# Programs share the processors with the other workers of pytest-xdist.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_PEER_OF_MARKER = {
+    "jax": "jax",
+    "flax": "flax",
+    "mlir_opt": "mlir-opt",
+    "openmp": "openmp",
+    "riscv64": "riscv64",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,3 +69,11 @@ def mlir_opt_path() -> str:
     path = mlir_opt()
     assert path is not None, "mark tests that use this fixture with @pytest.mark.mlir_opt"
     return path
+
+
+@pytest.fixture(scope="session")
+def openmp_runtime() -> OpenMPRuntime:
+    """The threads of compiled programs, for tests marked `openmp`."""
+    found = runtime()
+    assert found is not None, "mark tests that use this fixture with @pytest.mark.openmp"
+    return found

@@ -10,8 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.execution.code import LoadedCode
+from lowerings.execution.openmp import ThreadTable
 from lowerings.targets.llvm.machine import host
 from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.parallel import THREADS
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -30,14 +32,23 @@ def lower(text: str, passes: Sequence[ModulePass]) -> ModuleOp:
 class MachineCode:
     """The entries of a module, compiled."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, threads: ThreadTable | None = None):
+        """With `threads` its parallel loops run on so many."""
         machine = host()
         emitted = emit_module(
-            module, machine.attributes, triple=machine.triple, data_layout=machine.data_layout
+            module,
+            machine.attributes,
+            triple=machine.triple,
+            data_layout=machine.data_layout,
+            has_threads=lambda: threads is not None,
         )
         code = machine.object_code(emitted.text)
+        self.has_tasks = emitted.has_tasks
+        self._threads = threads
+        pointers = {THREADS: threads.address} if threads and emitted.has_tasks else {}
         self._entries = {
-            name: LoadedCode(code, name, emitted.constants) for name in emitted.entries
+            name: LoadedCode(code, name, emitted.constants, pointers=pointers)
+            for name in emitted.entries
         }
 
     def run(self, entry: str, arrays: Sequence[AnyArray]) -> None:

@@ -1,6 +1,6 @@
 """
-The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax; and what runs
-programs for RISC-V.
+The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax; what runs
+programs for RISC-V, and the runtime for several threads.
 
 Away from CI a missing peer skips the tests that need it; in CI (`CI=true`) it is an error, so that
 no comparison disappears unnoticed.
@@ -11,6 +11,8 @@ import importlib.util
 import os
 import shutil
 import subprocess
+
+from lowerings.execution.openmp import runtime
 
 MLIR_VERSION = 22
 DEVICES = 4
@@ -74,4 +76,6 @@ def missing_peers() -> dict[str, str]:
         missing["riscv64"] = (
             "qemu-riscv64, ziglang or unicorn not found: apt install qemu-user, pip install -e '.[riscv]'"
         )
+    if runtime() is None:
+        missing["openmp"] = "no OpenMP runtime: apt install libgomp1, pip install -e '.[threads]'"
     return missing

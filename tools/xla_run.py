@@ -22,6 +22,7 @@ from lowerings.compilation import (
     run_processes,
 )
 from lowerings.execution.emulator import Emulation
+from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.pipelines import LEVELS
@@ -95,7 +96,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
         default=None,
         help="compile a check before each access to memory; one outside of its array is an error",
     )
-    add("--num-threads", type=int, metavar="N", help="threads of compiled code")
+    add(
+        "--num-threads",
+        type=int,
+        metavar="N",
+        help="threads of compiled code, at most; as many as there are processors if not given",
+    )
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
     add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
@@ -154,6 +160,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
     emulation = emulation_for(backend, args)
+    warn_of_missing_threads(backend, args)
     observer = observer_for(args)
     for name in entries(module, args):
         try:
@@ -243,6 +250,17 @@ def run_function(
         observer=observer,
     )
     return FunctionRun(name, signature, grid, results, [host.outfeed for host in hosts])
+
+
+def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:
+    """Says so where several threads were asked for and compiled code can have one only."""
+    asked = args.num_threads is not None and args.num_threads > 1
+    if asked and backend == BACKENDS[0] and runtime() is None:
+        print(
+            "xla-run: warning: there is no OpenMP runtime, so one thread is used: "
+            "pip install 'xla-dialect[threads]', or install libgomp or libomp",
+            file=sys.stderr,
+        )
 
 
 def require_threads(count: int | None) -> None:

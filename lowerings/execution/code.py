@@ -32,11 +32,12 @@ class LoadedCode:
         constants: Sequence[ExternalConstant] = (),
         functions: Mapping[str, Any] | None = None,
         guards: ModuleGuards | None = None,
+        pointers: Mapping[str, int] | None = None,
     ):
         """
-        `functions`: what the code calls outside of it, as ctypes functions by their names. They
-        must live as long as this object. `guards`: where its runs may end before their time. Raises
-        CompilationError.
+        `functions`: what the code calls outside of it, as ctypes functions by their names;
+        `pointers`: addresses that variables of the code are set to. Both must live as long as this
+        object. `guards`: where its runs may end before their time. Raises CompilationError.
         """
         # One linker each: its memory goes when this object goes, and names need not differ.
         # JITLink keeps code and constants together. LLVM's older linker maps them one by one, and
@@ -45,7 +46,8 @@ class LoadedCode:
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
-        exported = [entry, *(constant.symbol for constant in constants)]
+        pointers = pointers or {}
+        exported = [entry, *(constant.symbol for constant in constants), *pointers]
         for name in exported if guards is None else [*exported, guards.symbol]:
             builder.export_symbol(name)
         try:
@@ -53,6 +55,8 @@ class LoadedCode:
         except RuntimeError as error:
             raise CompilationError(f"cannot link the program: {error}") from error
         self._constants = [self._place(constant) for constant in constants]
+        for name, address in pointers.items():
+            self._point(name, address)
         self.function: Any = _Function(self._symbols[entry])
         """The entry: takes the address of an array of pointers, releases the GIL."""
         self.control = None if guards is None else RunControl(guards, self._symbols[guards.symbol])
@@ -61,5 +65,8 @@ class LoadedCode:
     def _place(self, constant: ExternalConstant) -> Array:
         data = allocate(len(constant.data))
         data[:] = memoryview(constant.data)
-        ctypes.c_void_p.from_address(self._symbols[constant.symbol]).value = address_of(data)
+        self._point(constant.symbol, address_of(data))
         return data
+
+    def _point(self, name: str, address: int) -> None:
+        ctypes.c_void_p.from_address(self._symbols[name]).value = address

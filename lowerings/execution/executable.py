@@ -6,7 +6,7 @@ import ctypes
 import math
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -27,11 +27,18 @@ from lowerings.execution.arrays import (
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.openmp import (
+    OpenMPRuntime,
+    ThreadTable,
+    runtime,
+    thread_count,
+)
 from lowerings.execution.run_control import run_within
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
+from lowerings.targets.llvm.parallel import THREADS
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array
@@ -57,14 +64,17 @@ class Executable:
         arena_size: int | None = None,
         callbacks: Callbacks | None = None,
         time_limit: float | None = None,
+        threads: ThreadTable | None = None,
     ):
         """
         `arena_size` counts the bytes for temporary results that the entry takes after its
         parameters and results; None if it takes no such argument. `callbacks` are what the code
-        calls. `time_limit`: seconds that a call may take. Raises OutOfMemory.
+        calls, `threads` is what it reads the number of its threads from, if it may have several.
+        `time_limit`: seconds that a call may take. Raises OutOfMemory.
         """
         self.signature = signature
         self._callbacks = callbacks
+        self._threads = threads
         self._code = code
         self._call = code.function
         self._control = code.control
@@ -81,6 +91,23 @@ class Executable:
         self._table = ctypes.addressof(self._pointers)
         if self._arena is not None:
             self._pointers[count - 1] = address_of(self._arena)
+
+    @property
+    def has_parallel_loops(self) -> bool:
+        """Whether some loop of the program may run on several threads."""
+        return self._threads is not None
+
+    @property
+    def num_threads(self) -> int:
+        """How many threads parallel loops use: 1 where there are none. It may be set."""
+        return 1 if self._threads is None else self._threads.threads
+
+    @num_threads.setter
+    def num_threads(self, count: int) -> None:
+        if count < 1:
+            raise ValueError(f"num_threads is {count}")
+        if self._threads is not None:
+            self._threads.threads = count
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """
@@ -197,17 +224,20 @@ def compile_llvm_ir(
     callbacks: Callbacks | None = None,
     guards: ModuleGuards | None = None,
     time_limit: float | None = None,
+    threads: ThreadTable | None = None,
 ) -> Executable:
     """
     Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
     parameters, the results, and `arena_size` bytes for temporary results unless that is None.
+    `threads` is for code with the pointer `THREADS`.
 
     Raises CompilationError.
     """
     object_code = (machine or host()).object_code(text)
     functions = None if callbacks is None else callbacks.symbols
-    code = LoadedCode(object_code, entry, constants, functions, guards)
-    return Executable(code, signature, arena_size, callbacks, time_limit)
+    pointers = None if threads is None else {THREADS: threads.address}
+    code = LoadedCode(object_code, entry, constants, functions, guards, pointers)
+    return Executable(code, signature, arena_size, callbacks, time_limit, threads)
 
 
 def compile_loops_module(
@@ -219,6 +249,8 @@ def compile_loops_module(
     *,
     check_bounds: bool | None = None,
     time_limit: float | None = None,
+    num_threads: int | None = None,
+    find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
@@ -227,6 +259,9 @@ def compile_loops_module(
 
     With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
     memory is checked. `time_limit`: seconds that a call may take.
+
+    Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
+    there are processors; they run in order if there is none.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -237,8 +272,17 @@ def compile_loops_module(
     if check_bounds is None:
         check_bounds = os.environ.get(BOUNDS_VARIABLE, "0") not in ("", "0")
     emitted, arena_size = emit_entry(
-        module, signature, entry, machine, interruptible=True, check_bounds=check_bounds
+        module,
+        signature,
+        entry,
+        machine,
+        interruptible=True,
+        check_bounds=check_bounds,
+        has_threads=lambda: find_runtime() is not None,
     )
+    threads = None
+    if emitted.has_tasks and (found := find_runtime()) is not None:
+        threads = ThreadTable(found, thread_count(num_threads))
     return compile_llvm_ir(
         emitted.text,
         signature,
@@ -249,6 +293,7 @@ def compile_loops_module(
         callbacks=callbacks if callbacks.symbols else None,
         guards=emitted.guards,
         time_limit=time_limit,
+        threads=threads,
     )
 
 
@@ -261,6 +306,7 @@ def emit_entry(
     inline_constants: bool = False,
     interruptible: bool = False,
     check_bounds: bool = False,
+    has_threads: Callable[[], bool] | None = None,
 ) -> tuple[EmittedModule, int | None]:
     """
     The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
@@ -277,6 +323,7 @@ def emit_entry(
         inline_constants=inline_constants,
         interruptible=interruptible,
         check_bounds=check_bounds,
+        has_threads=has_threads,
     )
     if entry not in emitted.entries:
         raise XlaError(f"function @{entry} carries no attribute `xla.entry`")

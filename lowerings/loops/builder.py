@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from xdsl.dialects import arith, func, scf
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -19,7 +20,7 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from lowerings.loops.constants import INDEX, FunctionConstants
+from lowerings.loops.constants import INDEX, FunctionConstants, scratch_memory
 
 NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 
@@ -46,6 +47,8 @@ class OpenLoop:
     step: SSAValue
     initial: tuple[SSAValue, ...]
     body: Block
+    is_parallel: bool = False
+    """Whether iterations may run at the same time; it carries nothing then."""
 
     @property
     def induction_variable(self) -> SSAValue:
@@ -71,6 +74,7 @@ class LoopBuilder:
         self.called: set[str] = set()
         """The functions of the module that were called."""
         self._outer: list[list[Operation]] = []
+        self._private: dict[MemRefType[Attribute], memref.AllocaOp] | None = None
         self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
 
     def add(self, op: OperationT) -> OperationT:
@@ -94,17 +98,27 @@ class LoopBuilder:
         step: SSAValue,
         initial: Sequence[SSAValue] = (),
         name_hint: str | None = None,
+        is_parallel: bool = False,
     ) -> OpenLoop:
-        """Starts a loop that carries `initial`; what follows is its body until `close_loop`."""
+        """
+        Starts a loop that carries `initial`; what follows is its body until `close_loop`.
+
+        A loop `is_parallel` only outside of others that are.
+        """
+        assert not is_parallel or (self._private is None and not initial)
+        if is_parallel:
+            self._private = {}
         body = Block(arg_types=[INDEX, *(value.type for value in initial)])
         body.args[0].name_hint = name_hint
         self._outer.append(self.ops)
         self._known.append({})
         self.ops = []
-        return OpenLoop(lower, upper, step, tuple(initial), body)
+        return OpenLoop(lower, upper, step, tuple(initial), body, is_parallel)
 
     def close_loop(self, loop: OpenLoop, carried: Sequence[SSAValue] = ()) -> Sequence[SSAValue]:
         """Ends the body, which hands `carried` to the next iteration; returns the last values."""
+        if loop.is_parallel:
+            return self._close_parallel_loop(loop)
         loop.body.add_ops(self.ops)
         loop.body.add_op(scf.YieldOp.create(operands=carried))
         self.ops = self._outer.pop()
@@ -115,6 +129,31 @@ class LoopBuilder:
             regions=[Region(loop.body)],
         )
         return self.add(op).results
+
+    def _close_parallel_loop(self, loop: OpenLoop) -> Sequence[SSAValue]:
+        assert self._private is not None
+        loop.body.add_ops([*self._private.values(), *self.ops, scf.ReduceOp()])
+        self._private = None
+        self.ops = self._outer.pop()
+        self._known.pop()
+        bounds = [loop.lower], [loop.upper], [loop.step]
+        return self.add(scf.ParallelOp(*bounds, Region(loop.body))).results
+
+    @property
+    def is_in_parallel(self) -> bool:
+        """Whether some open loop is parallel."""
+        return self._private is not None
+
+    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
+        """
+        Memory on the stack that what is written here may use; each iteration of a parallel loop
+        has its own. Asked for again, it is the same: its users take turns.
+        """
+        if self._private is None:
+            return self.constants.scratch(memref_type)
+        if memref_type not in self._private:
+            self._private[memref_type] = scratch_memory(memref_type)
+        return self._private[memref_type].memref
 
     def branch(
         self,

@@ -41,6 +41,11 @@ def element_bits(element_type: Attribute) -> int | None:
     return None
 
 
+def scratch_memory(memref_type: MemRefType[Attribute]) -> memref.AllocaOp:
+    """Memory on the stack, aligned to cache lines."""
+    return memref.AllocaOp.get(memref_type.element_type, SCRATCH_ALIGNMENT, memref_type.get_shape())
+
+
 class FunctionConstants:
     """
     The constants of one function: each once, at the top of the entry block.
@@ -111,9 +116,7 @@ class FunctionConstants:
         """
         known = self._scratch.get(memref_type)
         if known is None:
-            op = memref.AllocaOp.get(
-                memref_type.element_type, SCRATCH_ALIGNMENT, memref_type.get_shape()
-            )
+            op = scratch_memory(memref_type)
             self._insert(op)
             known = self._scratch[memref_type] = op.memref
         return known

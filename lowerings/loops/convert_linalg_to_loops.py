@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -21,6 +22,7 @@ from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import NESTS, Nest
 from lowerings.loops.packing import PackedContraction
+from lowerings.loops.parallelism import LEAST_MICROSECONDS, in_parallel
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
@@ -84,6 +86,8 @@ class ConvertLinalgToLoops(ModulePass):
 
     vector_bits: int = 512
     """The width of a vector register; 0 for loops over scalars."""
+    parallel_microseconds: int = LEAST_MICROSECONDS
+    """The estimated work from which on loops are parallel; below 0 none is."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
@@ -120,8 +124,12 @@ class ConvertLinalgToLoops(ModulePass):
         how = plan_contraction(nest, body, self.vector_bits)
         if how is None:
             how = plan_schedule(nest, body, self.vector_bits)
-        if isinstance(how, PackedContraction) and how.adds_blocks:
-            return PlannedNest(nest, how, [])
-        schedule = how if isinstance(how, Schedule) else None
-        nest, dead = fold_initial_values(nest, body, schedule, constants)
-        return PlannedNest(nest, how, dead)
+        least = self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
+        if isinstance(how, PackedContraction):
+            how = replace(how, parallel_microseconds=least)
+            if how.adds_blocks:
+                return PlannedNest(nest, how, [])
+            nest, dead = fold_initial_values(nest, body, None, constants)
+            return PlannedNest(nest, how, dead)
+        nest, dead = fold_initial_values(nest, body, how, constants)
+        return PlannedNest(nest, in_parallel(nest, body, how, least), dead)

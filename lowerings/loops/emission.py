@@ -209,6 +209,7 @@ class NestEmitter:
             builder.constants.index(loop.tile),
             [self.running[key] for key in keys],
             f"d{loop.dimension}",
+            loop.is_parallel and not builder.is_in_parallel,
         )
         outside = self.running
         self.running = dict(zip(keys, opened.carried, strict=True))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
@@ -24,6 +25,7 @@ from lowerings.loops.contraction import Contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Nest, make_access, restrict, split
+from lowerings.loops.parallelism import in_parallel, microseconds, shared_loop
 from lowerings.loops.planning import output_stride, plan_schedule
 from lowerings.loops.schedule import Loop, Schedule
 from lowerings.loops.slicing import slice_body
@@ -65,6 +67,8 @@ class PackedContraction:
     term_blocks: tuple[int, ...]
     """How much of each summed dimension a panel holds at a time."""
     vector_bits: int
+    parallel_microseconds: float = inf
+    """The estimated work from which on loops are parallel."""
 
     @property
     def width(self) -> int:
@@ -84,12 +88,26 @@ class PackedContraction:
         outer = [*self.roles.batch, *(d for d in self.roles.columns if d != self.vector)]
         outer.sort(key=lambda d: output_stride(self.nest, d), reverse=True)
         start = PanelNest(self.nest, self.vector, self.vector, self.roles.summed)
-        with _loops_over(start, outer, builder) as nest:
+        shared = self._shared_dimension(outer)
+        with _loops_over(start, outer, builder, shared) as nest:
             for part, columns in nest.divided(self.vector, self.width * self.panels):
                 over = [self.vector] if columns != self.vector else []
-                with _loops_over(part, over, builder) as group:
+                with _loops_over(part, over, builder, shared) as group:
                     for panels, column in group.divided(columns, self.width):
                         self._emit_terms(replace(panels, panel=columns, column=column), 0, builder)
+
+    def _shared_dimension(self, outer: Sequence[int]) -> int | None:
+        """
+        The dimension whose loop is parallel, around the packing: one of `outer`, or the columns.
+
+        None where none of them has enough iterations; loops over the rows that pass by may.
+        """
+        extents = self.nest.extents
+        loops = [(d, extents[d]) for d in outer if extents[d] > 1]
+        loops.append((self.vector, extents[self.vector] // (self.width * self.panels)))
+        body = Body(self.nest)
+        work = microseconds(self.nest, body, self.lanes)
+        return shared_loop(self.nest, body, loops, work, self.parallel_microseconds)
 
     def _emit_terms(self, panel: PanelNest, position: int, builder: LoopBuilder) -> None:
         """Divides the summed dimensions from `position` on into blocks."""
@@ -109,15 +127,18 @@ class PackedContraction:
     def _emit_panels(self, panel: PanelNest, builder: LoopBuilder) -> None:
         nest, kept = panel.nest, [*panel.counted, *panel.terms, panel.column]
         scratch_type = MemRefType(self.roles.right.type, [nest.extents[d] for d in kept])
-        scratch = builder.constants.scratch(scratch_type)
+        scratch = builder.scratch(scratch_type)
         places = [AffineExpr.dimension(d) for d in kept]
         packing = self._packing(nest, scratch, places)
         body = Body(packing)
         schedule = self._packing_schedule(packing, body, panel)
         NestEmitter(packing, body, schedule, builder, panel.bound).emit()
         product = self._product(nest, scratch, places)
+        body = Body(product)
         schedule = self._schedule(product, panel)
-        NestEmitter(product, Body(product), schedule, builder, panel.bound).emit()
+        if not builder.is_in_parallel:
+            schedule = in_parallel(product, body, schedule, self.parallel_microseconds)
+        NestEmitter(product, body, schedule, builder, panel.bound).emit()
 
     def _packing(self, nest: Nest, scratch: SSAValue, places: Sequence[AffineExpr]) -> Nest:
         """The nest that writes a panel."""
@@ -209,13 +230,21 @@ class PanelNest:
 
 @contextmanager
 def _loops_over(
-    panel: PanelNest, dimensions: Sequence[int], builder: LoopBuilder
+    panel: PanelNest,
+    dimensions: Sequence[int],
+    builder: LoopBuilder,
+    shared: int | None = None,
 ) -> Generator[PanelNest]:
-    """Writes a loop over each dimension around what is written in the context."""
+    """
+    Writes a loop over each dimension around what is written in the context; that over `shared`
+    is parallel.
+    """
     constants = builder.constants
     zero, one = constants.index(0), constants.index(1)
     opened = [
-        builder.open_loop(zero, constants.index(panel.nest.extents[d]), one, (), f"d{d}")
+        builder.open_loop(
+            zero, constants.index(panel.nest.extents[d]), one, (), f"d{d}", is_parallel=d == shared
+        )
         for d in dimensions
     ]
     bound = {d: Index(loop.induction_variable) for d, loop in zip(dimensions, opened, strict=True)}

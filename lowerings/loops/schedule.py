@@ -12,6 +12,8 @@ class Loop:
     dimension: int
     tile: int = 1
     """How many iterations of the dimension one iteration of the loop does, unrolled."""
+    is_parallel: bool = False
+    """Whether several threads may share its iterations."""
 
 
 @dataclass(frozen=True)

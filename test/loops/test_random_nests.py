@@ -7,6 +7,7 @@ import pytest
 from linalg_nests import NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
+from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
 from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
 
 PROGRAMS_AT_ONCE = 25
@@ -55,8 +56,31 @@ def test_many_random_nests(batch: int) -> None:
     check(programs_of(batch), 512)
 
 
+def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes]:
+    source = np.random.default_rng(1)
+    buffers = [random_buffer(source, operand) for operand in [*program.inputs, *program.outputs]]
+    code.run(name, buffers)
+    return [buffer.tobytes() for buffer in buffers]
+
+
+@pytest.mark.openmp
+@pytest.mark.parametrize("batch", range(4))
+def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: int) -> None:
+    programs = programs_of(batch)
+    loops = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(512, -1)]))
+    table = ThreadTable(openmp_runtime, 1)
+    shared = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(512, 0)]), table)
+    assert shared.has_tasks
+    for name, program in programs.items():
+        expected = results_of(loops, name, program)
+        for count in (1, 2, 3):
+            table.threads = count
+            assert results_of(shared, name, program) == expected, (count, program.text())
+
+
 @pytest.mark.mlir_opt
-@pytest.mark.parametrize("vector_bits", [0, 512])
-def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int) -> None:
-    module = lower(text_of(programs_of(0)), [ConvertLinalgToLoops(vector_bits)])
+@pytest.mark.parametrize(("vector_bits", "microseconds"), [(0, -1), (512, -1), (512, 0)])
+def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int, microseconds: int) -> None:
+    passes = [ConvertLinalgToLoops(vector_bits, microseconds)]
+    module = lower(text_of(programs_of(0)), passes)
     subprocess.run([mlir_opt_path], input=str(module), text=True, check=True, capture_output=True)

@@ -65,6 +65,10 @@ class Guards(Protocol):
         """Ends the run if that of a called function has ended."""
         ...
 
+    def after_task(self, e: FunctionEmitter) -> None:
+        """Ends the run if a thread has ended it that did a part of this function."""
+        ...
+
 
 class Symbols(Protocol):
     """What a function needs to know of the module around it."""
@@ -97,6 +101,34 @@ class Symbols(Protocol):
         """Declares a function of the C library, unless the module does."""
         ...
 
+    @property
+    def has_threads(self) -> bool:
+        """Whether parallel loops may run on several threads."""
+        ...
+
+    def new_symbol(self, name: str) -> str:
+        """A symbol for a function that is printed for a part of another one."""
+        ...
+
+    def define_task(self, lines: Sequence[str]) -> None:
+        """Adds the definition of a function that threads are to run."""
+        ...
+
+    def task_start(self, types: Sequence[str]) -> str:
+        """The symbol of the function that starts tasks which take values of some types."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """What is known of the function that is printed."""
+
+    name: str = ""
+    arguments_are_apart: bool = False
+    """Whether the memory of an argument is reached through no other one."""
+    is_task: bool = False
+    """Whether it is what one of several threads does."""
+
 
 class UndefinedValue(KeyError):
     """An operand that no operation before has defined."""
@@ -116,9 +148,15 @@ class FunctionEmitter:
     `lines` holds the instructions so far; the first block is open from the start.
     """
 
-    def __init__(self, handlers: Mapping[type[Operation], Handler], symbols: Symbols):
+    def __init__(
+        self,
+        handlers: Mapping[type[Operation], Handler],
+        symbols: Symbols,
+        function: FunctionFacts = FunctionFacts(),
+    ):
         self.handlers = dict(handlers)
         self.symbols = symbols
+        self.function = function
         self.lines: list[str] = []
         self.values = Values()
         self.views: dict[SSAValue, View] = {}

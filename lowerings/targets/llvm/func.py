@@ -17,7 +17,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
-from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, Symbols, UndefinedValue
+from lowerings.targets.llvm.emitter import (
+    FunctionEmitter,
+    FunctionFacts,
+    Handler,
+    Symbols,
+    UndefinedValue,
+)
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.types import POINTER, layout_of
 
@@ -84,7 +90,8 @@ def emit_function(
     The lines of a function's definition, or declaration if it has no body; `linkage` is empty or
     a word such as `internal`, `attributes` the number of its attribute group.
     """
-    e = FunctionEmitter(handlers, symbols)
+    are_apart = is_marked(function, KERNEL) or is_marked(function, ENTRY)
+    e = FunctionEmitter(handlers, symbols, FunctionFacts(function.sym_name.data, are_apart))
     try:
         results = [t for type_ in function.function_type.outputs for t in e.component_types(type_)]
         e.result_type = _result_type(results)
@@ -136,7 +143,7 @@ def _parameters(
 
 def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> list[str]:
     facts = ["noundef"]
-    if is_marked(function, KERNEL) or is_marked(function, ENTRY):
+    if e.function.arguments_are_apart:
         facts.append("noalias")
     if not e.stores_through_unknown and number not in e.stored_parameters:
         facts.append("readonly")

@@ -120,6 +120,11 @@ class GuardWriter:
 
         self._leave_if_failed(e, "load", note)
 
+    def after_task(self, e: FunctionEmitter) -> None:
+        """Ends the run if a thread has ended it that did a part of this function."""
+        if e.function.name in self.stopping:
+            self._leave_if_failed(e, "load")
+
     def _leave_if_failed(
         self, e: FunctionEmitter, load: str, before: Callable[[], None] | None = None
     ) -> None:

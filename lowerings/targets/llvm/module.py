@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,6 +30,7 @@ from lowerings.targets.llvm.guards import (
     stopping_functions,
 )
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
+from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
 from lowerings.targets.llvm.types import ValueType, layout_of
 
 INLINE_CONSTANT_BYTES = 4096
@@ -83,6 +84,8 @@ class EmittedModule:
     constants: tuple[ExternalConstant, ...]
     entries: tuple[str, ...]
     """The names of the exported functions `void name(void **arguments)`."""
+    has_tasks: bool = False
+    """Whether its pointer `lowerings.targets.llvm.parallel.THREADS` must be set before it runs."""
     guards: ModuleGuards | None = None
     """Where runs may end before their time; None if nowhere."""
 
@@ -96,16 +99,18 @@ def emit_module(
     inline_constants: bool = False,
     interruptible: bool = False,
     check_bounds: bool = False,
+    has_threads: Callable[[], bool] | None = None,
 ) -> EmittedModule:
     """
     Prints a module of the loops level (`func scf memref vector arith math complex`).
 
     With `inline_constants` all constants stand in the text, whatever their size. An `interruptible`
     program looks in its loops whether it shall end, and `check_bounds` ends one that is about to
-    access memory outside of its arrays; `EmittedModule.guards` says how. Raises EmissionError for
-    what has no form in LLVM IR.
+    access memory outside of its arrays; `EmittedModule.guards` says how. Parallel loops run on
+    several threads if `has_threads`, which is asked when there is one, says so; else they are loops
+    like others. Raises EmissionError for what has no form in LLVM IR.
     """
-    emitter = _ModuleEmitter(module, attributes, inline_constants)
+    emitter = _ModuleEmitter(module, attributes, inline_constants, has_threads)
     if interruptible or check_bounds:
         emitter.add_guards(check_bounds)
     return emitter.emit(triple, data_layout)
@@ -114,10 +119,17 @@ def emit_module(
 class _ModuleEmitter:
     """The symbols of a module, and what its functions ask for while they are printed."""
 
-    def __init__(self, module: ModuleOp, attributes: FunctionAttributes, inline: bool):
+    def __init__(
+        self,
+        module: ModuleOp,
+        attributes: FunctionAttributes,
+        inline: bool,
+        has_threads: Callable[[], bool] | None,
+    ):
         self.module = module
         self.attributes = attributes
         self.inline_constants = inline
+        self._ask_for_threads = has_threads
         self.guards: GuardWriter | None = None
         self.handlers = HANDLERS
         self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
@@ -128,6 +140,8 @@ class _ModuleEmitter:
         self.node_lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.constants: list[ExternalConstant] = []
+        self.task_lines: list[str] = []
+        self.task_starts: dict[tuple[str, ...], str] = {}
 
     def add_guards(self, check_bounds: bool) -> None:
         """Lets runs end before their time, to be called before anything is printed."""
@@ -166,6 +180,24 @@ class _ModuleEmitter:
         if spell_symbol(name) not in self.callees.values():
             self.declarations[name] = declaration
 
+    @property
+    def has_threads(self) -> bool:
+        return self._ask_for_threads is not None and self._ask_for_threads()
+
+    def new_symbol(self, name: str) -> str:
+        return spell_symbol(self._unused(f"xla.{name}"))
+
+    def define_task(self, lines: Sequence[str]) -> None:
+        self.task_lines += lines
+
+    def task_start(self, types: Sequence[str]) -> str:
+        key = tuple(types)
+        found = self.task_starts.get(key)
+        if found is None:
+            found = self.task_starts[key] = self.new_symbol("start")
+            self.define_task(task_start(found, types))
+        return found
+
     def _add_node(self, text: str) -> str:
         number = f"!{len(self.node_lines)}"
         self.node_lines.append(f"{number} = {text}")
@@ -175,7 +207,7 @@ class _ModuleEmitter:
 
     def emit(self, triple: str, data_layout: str) -> EmittedModule:
         operations = list(self.module.body.block.ops)
-        self.names |= {_symbol_name(op) for op in operations}
+        self.names |= {_symbol_name(op) for op in operations} | {THREADS}
         bodies: list[func.FuncOp] = []
         global_lines: list[str] = []
         for op in operations:
@@ -198,10 +230,11 @@ class _ModuleEmitter:
             f"attributes #2 = {{ alwaysinline {self.attributes.spell()} }}",
             *self.node_lines,
         ]
-        text = "\n".join([*head, *global_lines, *lines, *tail, ""])
+        tasks = [TABLE, *self.task_lines] if self.task_lines else []
+        text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
         entries = tuple(f.sym_name.data for f in bodies if functions.is_marked(f, functions.ENTRY))
         written = None if guards is None else guards.written()
-        return EmittedModule(text, tuple(self.constants), entries, written)
+        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), written)
 
     def _unused(self, name: str) -> str:
         """A name that no symbol has: `name`, or `name` with a number."""

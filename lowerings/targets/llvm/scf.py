@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.loops import Bound, emit_loop
+from lowerings.targets.llvm.parallel import emit_task
 from lowerings.targets.llvm.types import INDEX
 
 LOOP_PROPERTIES = {
@@ -185,12 +186,33 @@ def emit_while(e: FunctionEmitter, op: scf.WhileOp) -> None:
 
 
 def emit_parallel(e: FunctionEmitter, op: scf.ParallelOp) -> None:
-    """Loops inside each other, in order; reductions are carried from one iteration to the next."""
+    """
+    A task for several threads if the module has them, for the outermost parallel loop.
+
+    Otherwise, and where iterations are reduced, loops in order.
+    """
+    if e.symbols.has_threads and not e.function.is_task and not op.initVals:
+        emit_task(e, op, lambda inner, first, last: _emit_iterations(inner, op, first, last))
+        return
+    first, last = (_bound(e, bounds[0]) for bounds in (op.lowerBound, op.upperBound))
+    e.bind_all(op.results, _emit_iterations(e, op, first, last))
+
+
+def _emit_iterations(
+    e: FunctionEmitter, op: scf.ParallelOp, first: Bound, last: Bound
+) -> Sequence[str]:
+    """
+    Loops inside each other, the outermost from `first` to below `last`.
+
+    Reductions are carried from one iteration to the next; the registers that hold them.
+    """
     block = op.body.block
     ranges = [
-        tuple(_bound(e, value) for value in values)
-        for values in zip(op.lowerBound, op.upperBound, op.step, strict=True)
+        (_bound(e, lower), _bound(e, upper))
+        for lower, upper in zip(op.lowerBound[1:], op.upperBound[1:], strict=True)
     ]
+    ranges.insert(0, (first, last))
+    steps = [_bound(e, value) for value in op.step]
 
     def nest(depth: int, carried: list[Component]) -> list[str]:
         if depth == len(ranges):
@@ -206,10 +228,9 @@ def emit_parallel(e: FunctionEmitter, op: scf.ParallelOp) -> None:
                 [Component(c.type, name) for c, name in zip(carried, inside, strict=True)],
             )
 
-        lower, upper, step = ranges[depth]
-        return emit_loop(e, INDEX, lower, upper, step, carried, body)
+        return emit_loop(e, INDEX, *ranges[depth], steps[depth], carried, body)
 
-    e.bind_all(op.results, nest(0, _all_components(e, op.initVals)))
+    return nest(0, _all_components(e, op.initVals))
 
 
 def _reduced(e: FunctionEmitter, block: Block, carried: Sequence[Component]) -> list[str]:

@@ -19,13 +19,16 @@ from lowerings.targets.llvm.module import emit_module
 from xla_dialect.diagnostics import XlaError
 
 
-def _print(module: ModuleOp, machine: Machine, inline_constants: bool) -> str:
+def _print(
+    module: ModuleOp, machine: Machine, inline_constants: bool = True, threads: bool = False
+) -> str:
     emitted = emit_module(
         module,
         machine.attributes,
         triple=machine.triple,
         data_layout=machine.data_layout,
         inline_constants=inline_constants,
+        has_threads=lambda: threads,
     )
     return emitted.text
 
@@ -37,6 +40,8 @@ class LLVMTarget(Target):
 
     It is printed for the machine this runs on, unless `triple`, `cpu` or `features` name
     another; `inline_constants=false` leaves large constants to be filled in at load time.
+    With `threads=true` parallel loops are tasks for the threads of an OpenMP runtime, which the
+    table tells that `@xla.threads` points to.
     """
 
     name = "llvm"
@@ -45,12 +50,13 @@ class LLVMTarget(Target):
     cpu: str = ""
     features: str = ""
     inline_constants: bool = True
+    threads: bool = False
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         named = self.triple or self.cpu or self.features
         triple = self.triple or host().triple
         machine = Machine(triple, self.cpu, self.features) if named else host()
-        output.write(_print(module, machine, self.inline_constants))
+        output.write(_print(module, machine, self.inline_constants, self.threads))
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class _AssemblyTarget(_ProcessorTarget):
     """Optimised assembly for a module of the loops level."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        output.write(self.machine.assembly(_print(module, self.machine, True)))
+        output.write(self.machine.assembly(_print(module, self.machine)))
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class _ObjectTarget(_ProcessorTarget):
         buffer: IO[bytes] | None = getattr(output, "buffer", None)
         if buffer is None:
             raise XlaError(f"target '{self.name}': object code is no text; write it to a file")
-        code = self.machine.object_code(_print(module, self.machine, True))
+        code = self.machine.object_code(_print(module, self.machine))
         output.flush()
         buffer.write(code)
 

@@ -1,0 +1,104 @@
+"""
+Which loops several threads share: those of much work, whose iterations do not depend on each other.
+
+What a loop computes does not depend on the number of threads: sums are never divided among them
+but in parts that are the same for any number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import prod
+
+from xdsl.dialects import memref
+
+from lowerings.loops.body import Body
+from lowerings.loops.constants import element_bits
+from lowerings.loops.nest import Access, Nest
+from lowerings.loops.planning import body_cost
+from lowerings.loops.schedule import Schedule
+
+LEAST_MICROSECONDS = 100
+"""Work that pays for starting threads: that takes some microseconds, tens if they sleep."""
+
+VECTOR_OPERATIONS_PER_NANOSECOND = 8
+BYTES_PER_NANOSECOND = 40
+"""What one thread does at best: arithmetic, and moving memory that is in the last cache."""
+
+BALANCED_ITERATIONS = 16
+"""Iterations from which a loop is divided well among a few threads."""
+
+
+def microseconds(nest: Nest, body: Body, lanes: int) -> float:
+    """The time that one thread takes for a nest with vectors of so many lanes, at the least."""
+    points = prod(nest.extents)
+    operations = body_cost(body)
+    for output in range(len(nest.outputs)):
+        combiner = body.combiner(output)
+        if combiner is not None and body.fused_factors(*combiner) is not None:
+            operations -= 1
+    arithmetic = points * operations / lanes / VECTOR_OPERATIONS_PER_NANOSECOND
+    movement = sum(bytes_of(nest, access) for access in nest.accesses) / BYTES_PER_NANOSECOND
+    return max(arithmetic, movement) / 1000
+
+
+def bytes_of(nest: Nest, access: Access) -> int:
+    """The bytes that an access reaches, if no two points reach the same of different indices."""
+    points = prod(n for d, n in enumerate(nest.extents) if access.reaches(d))
+    return points * (element_bits(access.type.element_type) or 64) // 8
+
+
+def is_independent(nest: Nest, body: Body, dimension: int) -> bool:
+    """Whether no step of a dimension reads or writes what another one writes."""
+    if nest.is_reduction[dimension]:
+        return False
+    if not all(access.reaches(dimension) for access in nest.outputs):
+        return False
+    places = {access.memref: (access.strides, access.offset) for access in nest.outputs}
+    read = [access for access in nest.inputs if isinstance(access, Access)]
+    loaded = {op.memref for op in body.ops if isinstance(op, memref.LoadOp)}
+    return loaded.isdisjoint(places) and all(
+        places.get(each.memref, (each.strides, each.offset)) == (each.strides, each.offset)
+        for each in read
+    )
+
+
+def shared_loop(
+    nest: Nest,
+    body: Body,
+    loops: Iterable[tuple[int, int]],
+    work: float,
+    least: float,
+) -> int | None:
+    """
+    Which of some loops, the outer ones of a nest from the outside in, threads are to share.
+
+    `loops` are dimensions with their iterations, `work` is what all of them take, `least` what it
+    has to be each time that the parallel loop runs, both in microseconds. None if it is less.
+    """
+    best: tuple[int, int] | None = None
+    for dimension, iterations in loops:
+        if work < least or not is_independent(nest, body, dimension):
+            break
+        if iterations > 1 and (best is None or iterations > best[1]):
+            best = dimension, iterations
+        if iterations >= BALANCED_ITERATIONS:
+            break
+        work /= max(1, iterations)
+    return None if best is None else best[0]
+
+
+def in_parallel(nest: Nest, body: Body, schedule: Schedule, least: float) -> Schedule:
+    """
+    A schedule with one of its outer loops parallel, if that is at least `least` microseconds of
+    work each time that the loop runs.
+    """
+    loops = [(each.dimension, nest.extents[each.dimension] // each.tile) for each in schedule.loops]
+    work = microseconds(nest, body, schedule.lanes)
+    shared = shared_loop(nest, body, loops, work, least)
+    parallel = (
+        replace(each, is_parallel=True) if each.dimension == shared else each
+        for each in schedule.loops
+    )
+    return replace(schedule, loops=tuple(parallel))

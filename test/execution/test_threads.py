@@ -1,0 +1,289 @@
+"""Programs on several threads: the same bits for any number, from any number of callers."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from built_programs import build
+from loops_level import parse, spec
+from xdsl.dialects.builtin import ModuleOp
+
+import lowerings
+from lowerings.compilation import functions_of
+from lowerings.context import make_context
+from lowerings.execution import openmp
+from lowerings.execution.executable import Executable, compile_loops_module
+from lowerings.execution.openmp import OpenMPRuntime, runtime, thread_count
+from lowerings.execution.signature import Signature, signature_of
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import NATIVE, pass_specs
+from tools import xla_run
+from xla_dialect.builder import XlaBuilder
+from xla_dialect.diagnostics import XlaError
+
+pytestmark = pytest.mark.openmp
+
+B = XlaBuilder
+
+
+def random(*sizes: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(sizes).astype(np.float32)
+
+
+def softmax(b: B, x: Any) -> Any:
+    exps = b.exp(b.sub(x, b.reduce(x, -np.inf, b.max, [1]), broadcast_dimensions=[0]))
+    return b.div(exps, b.reduce(exps, 0.0, b.add, [1]), broadcast_dimensions=[0])
+
+
+def counted(b: B, x: Any) -> Any:
+    """Several results, one of them of another type."""
+    return b.tuple([b.sin(x), b.reduce(b.convert_element_type(b.gt(x, 0.0), "s32"), 0, b.add, [1])])
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+    "elementwise": (lambda b, x, y: b.add(x, b.mul(y, y)), (random(37, 23), random(37, 23))),
+    "scalar operand": (lambda b, x, y: b.mul(x, y), (random(1031), random())),
+    "bool": (lambda b, x, y: b.lt(x, y), (random(301), random(301, seed=1))),
+    "broadcast": (lambda b, x, y: b.add(x, y, broadcast_dimensions=[1]), (random(5, 9), random(9))),
+    "softmax": (softmax, (random(29, 65),)),
+    "several results": (counted, (random(17, 40),)),
+    "rows": (lambda b, x: b.reduce(x, 0.0, b.add, [1]), (random(33, 100),)),
+    "columns": (lambda b, x: b.reduce(x, 0.0, b.add, [0]), (random(200, 133),)),
+    "everything": (lambda b, x: b.reduce(x, 0.0, b.add, [0, 1]), (random(70, 61),)),
+    "transpose": (lambda b, x: b.transpose(x, [1, 0]), (random(45, 83),)),
+    "three dimensions turned": (lambda b, x: b.transpose(x, [2, 0, 1]), (random(3, 21, 18),)),
+    "concatenation": (lambda b, x, y: b.concatenate([x, y], 1), (random(9, 31), random(9, 2))),
+    "product": (lambda b, x, y: b.dot(x, y), (random(61, 70), random(70, 95))),
+    "packed product": (
+        lambda b, x, y: b.dot(x, b.transpose(y, [1, 0])),
+        (random(67, 300), random(259, 300)),
+    ),
+    "long sums": (lambda b, x, y: b.dot(x, y), (random(40, 900), random(900, 700))),
+    "matrix and vector": (lambda b, x, y: b.dot(x, y), (random(77, 130), random(130))),
+    "vector and matrix": (lambda b, x, y: b.dot(x, y), (random(130), random(130, 77))),
+    "convolution": (
+        lambda b, x, w: b.conv(x, w, [1, 1], "SAME"),
+        (random(2, 5, 14, 11), random(7, 5, 3, 3)),
+    ),
+    "pooling": (
+        lambda b, x: b.reduce_window(x, -np.inf, b.max, [1, 3, 3], [1, 2, 2], padding="SAME"),
+        (random(6, 25, 25),),
+    ),
+    "slice at a place": (
+        lambda b, x, n: b.dynamic_slice(x, [n, 3], [20, 30]),
+        (random(40, 50), np.array(17, np.int32)),
+    ),
+    "nothing": (lambda b, x: b.add(x, x), (random(0, 5),)),
+    "sum of nothing": (lambda b, x: b.reduce(x, 0.0, b.add, [1]), (random(5, 0),)),
+    "one": (lambda b, x: b.exp(x), (random(),)),
+}
+
+
+def compiled(
+    body: Callable[..., Any], arrays: tuple[np.ndarray, ...], least: int = 0
+) -> Executable:
+    """The program with every loop parallel that takes at least so many microseconds."""
+    signature = signature_of(functions_of(build(body, *arrays))["main"])
+    return compile_loops_module(loops_module(body, arrays, least), signature)
+
+
+def loops_module(body: Callable[..., Any], arrays: tuple[np.ndarray, ...], least: int) -> ModuleOp:
+    module = build(body, *arrays)
+    loops = f"convert-linalg-to-vector-loops{{vector-bits=512 parallel-microseconds={least}}}"
+    passes = [loops if spec.startswith("convert-linalg") else spec for spec in pass_specs(NATIVE)]
+    PassManager(make_context()).run(module, parse_passes(",".join(passes)))
+    return module
+
+
+def bits(results: tuple[np.ndarray, ...]) -> list[bytes]:
+    return [result.tobytes() for result in results]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_do_not_depend_on_the_number_of_threads(name: str) -> None:
+    body, arrays = PROGRAMS[name]
+    program = compiled(body, arrays)
+    program.num_threads = 1
+    expected = program(*arrays)
+    reference = lowerings.compile(
+        str(build(body, *arrays)), input_format="mlir", backend="reference"
+    )
+    for found, right in zip(expected, reference(*arrays), strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-4)
+    for count in (2, 3):
+        program.num_threads = count
+        for _ in range(3):
+            assert bits(program(*arrays)) == bits(expected)
+
+
+LARGE = (random(600, 1100),)
+
+
+def wave(b: B, x: Any) -> Any:
+    return softmax(b, b.sin(b.mul(x, 3.0)))
+
+
+def test_much_work_is_shared_and_little_is_not() -> None:
+    assert compiled(wave, LARGE, 100).has_parallel_loops
+    assert not compiled(wave, (random(60, 110),), 100).has_parallel_loops
+    assert not compiled(wave, LARGE, -1).has_parallel_loops
+
+
+def test_the_number_of_threads_may_change_between_calls() -> None:
+    program = lowerings.compile(str(build(wave, *LARGE)), input_format="mlir", num_threads=1)
+    assert isinstance(program, Executable)
+    assert program.num_threads == 1
+    expected = bits(program(*LARGE))
+    for count in (2, 5, 1, 1000):
+        program.num_threads = count
+        assert program.num_threads == count
+        assert bits(program(*LARGE)) == expected
+    with pytest.raises(ValueError, match="num_threads is 0"):
+        program.num_threads = 0
+
+
+def test_as_many_threads_as_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openmp, "usable_processors", lambda: 4)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [thread_count(limit) for limit in (None, 1, 3, 64)] == [4, 1, 3, 4]
+    for text, count in (("2", 2), ("3,1", 3), ("16", 4), ("0", 4), ("many", 4), ("", 4)):
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert thread_count(None) == count
+        assert thread_count(3) == 3
+
+
+def test_several_callers_at_once() -> None:
+    """Of one program and of others, each with threads of its own."""
+    arrays = [(random(600, 1100, seed=seed),) for seed in range(3)]
+    programs = [compiled(wave, LARGE, 100), compiled(lambda b, x: b.add(x, b.exp(x)), LARGE, 50)]
+    for program in programs:
+        program.num_threads = 2
+    expected = [[bits(program(*each)) for each in arrays] for program in programs]
+    wrong: list[tuple[int, int]] = []
+
+    def call(first: int) -> None:
+        for turn in range(first, first + 12):
+            which, number = turn % 2, turn % 3
+            if bits(programs[which](*arrays[number])) != expected[which][number]:
+                wrong.append((which, number))
+
+    callers = [threading.Thread(target=call, args=(first,)) for first in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+OUTSIDE = """
+func.func @main(%n: memref<i64>, %r: memref<64xi64>) attributes {xla.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %number = memref.load %n[] : memref<i64>
+  %shift = arith.index_cast %number : i64 to index
+  "scf.parallel"(%c0, %c64, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %place = arith.addi %i, %shift : index
+    memref.store %number, %r[%place] : memref<64xi64>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  memref.store %number, %r[%shift] : memref<64xi64>
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_bounds_check_fails_on_any_thread(threads: int) -> None:
+    signature = Signature((spec("s64[]"),), (spec("s64[64]"),))
+    program = compile_loops_module(parse(OUTSIDE), signature, check_bounds=True)
+    program.num_threads = threads
+    for number in (40, -3, 64):
+        with pytest.raises(XlaError, match=r"index -?\d+ in dimension 0 of memref<64xi64>"):
+            program(np.array(number))
+        (found,) = program(np.array(0))
+        assert not found.any()
+
+
+def test_without_a_runtime_loops_run_in_order() -> None:
+    module = loops_module(wave, LARGE, 100)
+    signature = compiled(wave, LARGE, 100).signature
+    program = compile_loops_module(module, signature, num_threads=2, find_runtime=lambda: None)
+    assert not program.has_parallel_loops
+    assert program.num_threads == 1
+    assert bits(program(*LARGE)) == bits(compiled(wave, LARGE, 100)(*LARGE))
+    program.num_threads = 2
+    assert program.num_threads == 1
+
+
+def test_no_runtime_among_the_candidates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Files that are no libraries, and libraries that are no runtimes, are passed over."""
+    broken = tmp_path / "libomp.so"
+    broken.write_text("no library", encoding="utf-8")
+    monkeypatch.setattr(
+        openmp, "candidates", lambda: iter([str(broken), "libm.so.6", "missing.so"])
+    )
+    assert runtime.__wrapped__() is None
+
+
+def test_xla_run_says_that_there_is_no_runtime(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.mlir"
+    program.write_text(str(build(lambda b, x: b.add(x, x), random(3))), encoding="utf-8")
+    command = [str(program), "--input", "3xf32=1", "--num-threads"]
+    assert xla_run.main([*command, "2"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(xla_run, "runtime", lambda: None)
+    assert xla_run.main([*command, "1"]) == 0
+    assert capsys.readouterr().err == ""
+    assert xla_run.main([*command, "2"]) == 0
+    warning = "xla-run: warning: there is no OpenMP runtime, so one thread is used: pip install"
+    assert warning in capsys.readouterr().err
+
+
+FORKING = """
+import os, sys
+import numpy as np
+import lowerings
+from lowerings.execution import openmp
+from xla_dialect.builder import XlaBuilder
+
+openmp.candidates = lambda: iter([sys.argv[1]])
+openmp.usable_processors = lambda: 2
+b = XlaBuilder("forking")
+module = b.build(b.sin(b.exp(b.parameter(0, "f32[600,1100]"))))
+program = lowerings.compile(str(module), input_format="mlir", num_threads=2)
+assert program.num_threads == 2
+values = np.ones((600, 1100), np.float32)
+(before,) = program(values)
+child = os.fork()
+if child == 0:
+    (after,) = program(values)
+    os._exit(0 if program.num_threads == 1 and np.array_equal(before, after) else 1)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.parametrize("path", ["the best", "libgomp.so.1"])
+def test_a_child_process_goes_on_with_one_thread(path: str, openmp_runtime: OpenMPRuntime) -> None:
+    if path == "the best":
+        path = openmp_runtime.path
+    elif not is_loadable(path):
+        pytest.skip(f"there is no {path}")
+    subprocess.run([sys.executable, "-c", FORKING, path], check=True, timeout=60)
+
+
+def is_loadable(path: str) -> bool:
+    try:
+        OpenMPRuntime(path)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,126 @@
+// RUN: xla-opt %s -t "llvm{threads=true}" | filecheck %s
+// RUN: xla-opt %s -t llvm | filecheck %s --check-prefix=ORDER
+
+// Without threads a parallel loop is a loop.
+// ORDER-NOT: @xla.threads
+
+// CHECK: define internal void @xla.kernel(ptr noundef noalias {{.*}} %[[A:.*]], ptr noundef noalias {{.*}} %[[B:.*]], float %[[S:.*]])
+// CHECK-NEXT: entry:
+// CHECK-NEXT: %[[VALUES:.*]] = alloca { ptr, ptr, float, ptr }
+// CHECK-NEXT: getelementptr inbounds { ptr, ptr, float, ptr }, ptr %[[VALUES]], i32 0, i32 0
+// CHECK-NEXT: store ptr @xla.kernel.task
+// CHECK-NEXT: getelementptr
+// CHECK-NEXT: store ptr %[[A]]
+// CHECK-NEXT: getelementptr
+// CHECK-NEXT: store float %[[S]]
+// CHECK-NEXT: getelementptr
+// CHECK-NEXT: store ptr %[[B]]
+// CHECK-NEXT: %[[TABLE:.*]] = load ptr, ptr @xla.threads
+// CHECK-NEXT: %[[FORK:.*]] = load ptr, ptr %[[TABLE]]
+// CHECK-NEXT: call void %[[FORK]](ptr %[[TABLE]], ptr @xla.start, ptr %[[VALUES]], i64 7)
+// CHECK-NEXT: ret void
+
+// A function without a promise about its arguments: no promise about those of the task. The number
+// of iterations is computed, and a loop inside of a task is a loop.
+// CHECK: define void @nested(ptr {{.*}} %[[A:.*]], i64 %[[N:.*]])
+// CHECK: %[[DISTANCE:.*]] = sub i64 %[[N]], 2
+// CHECK: sdiv
+// CHECK: %[[COUNT:.*]] = call i64 @llvm.smax.i64
+// CHECK: call void %{{.*}}(ptr %{{.*}}, ptr @xla.start.1, ptr %{{.*}}, i64 %[[COUNT]])
+// CHECK-NEXT: ret void
+
+// One iteration is done at once, and so are loops that reduce.
+// CHECK: define void @once(
+// CHECK-NOT: call void
+// CHECK: define i64 @reducing(
+// CHECK-NOT: call void
+// CHECK: define internal void @xla.copying(
+
+// CHECK: @xla.threads = global ptr null
+// CHECK: define internal void @xla.kernel.task(ptr noundef noalias %[[A:.*]], float %[[S:.*]], ptr noundef noalias %[[B:.*]], i64 %[[FIRST:.*]], i64 %[[LAST:.*]]) #1 {
+// CHECK-NEXT: entry:
+// CHECK-NEXT: %{{.*}} = alloca i8, i64 4
+// CHECK-NEXT: %[[STEPS:.*]] = mul i64 %[[FIRST]], 3
+// CHECK-NEXT: %[[START:.*]] = add i64 1, %[[STEPS]]
+// CHECK-NEXT: mul i64 %[[LAST]], 3
+// CHECK: phi i64 [ %[[START]], %entry ]
+// CHECK: define internal void @xla.start(ptr %values, i64 %first, i64 %last) #0 {
+// CHECK-NEXT: %task = load ptr, ptr %values
+// CHECK: call void %task(ptr %v0, float %v1, ptr %v2, i64 %first, i64 %last)
+// CHECK: define internal void @xla.nested.task(i64 %{{.*}}, ptr noundef %{{.*}}, i64 %{{.*}}, i64 %{{.*}}) #1 {
+// CHECK-NOT: call void
+// CHECK: define internal void @xla.start.1(
+// What a task does not write is promised to be read only.
+// CHECK: define internal void @xla.copying.task(ptr noundef noalias readonly %{{.*}}, ptr noundef noalias %{{[^ ]*}}, i64
+
+func.func private @kernel(%a: memref<21xf32>, %b: memref<21xf32>, %s: f32) attributes {xla.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c21 = arith.constant 21 : index
+  "scf.parallel"(%c1, %c21, %c3) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %own = memref.alloca() : memref<1xf32>
+    %x = memref.load %a[%i] : memref<21xf32>
+    %y = arith.addf %x, %s : f32
+    memref.store %y, %own[%c0] : memref<1xf32>
+    %z = memref.load %own[%c0] : memref<1xf32>
+    memref.store %z, %b[%i] : memref<21xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
+
+func.func @nested(%a: memref<8x8xindex>, %n: index) {
+  %c2 = arith.constant 2 : index
+  %c1 = arith.constant 1 : index
+  "scf.parallel"(%c2, %c1, %n, %n, %c1, %c2) <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    "scf.parallel"(%c1, %n, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+    ^bb0(%k: index):
+      %0 = arith.addi %j, %k : index
+      memref.store %0, %a[%i, %k] : memref<8x8xindex>
+      scf.reduce
+    }) : (index, index, index) -> ()
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()
+  func.return
+}
+
+func.func @once(%a: memref<8xindex>) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  "scf.parallel"(%c2, %c3, %c2) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    memref.store %i, %a[%i] : memref<8xindex>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
+
+func.func @reducing(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sum = "scf.parallel"(%c0, %n, %c1, %c0) <{operandSegmentSizes = array<i32: 1, 1, 1, 1>}> ({
+  ^bb0(%i: index):
+    scf.reduce(%i : index) {
+    ^bb0(%x: index, %y: index):
+      %0 = arith.addi %x, %y : index
+      scf.reduce.return %0 : index
+    }
+  }) : (index, index, index, index) -> index
+  func.return %sum : index
+}
+
+func.func private @copying(%a: memref<8xf32>, %b: memref<8xf32>) attributes {xla.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  "scf.parallel"(%c0, %c8, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %x = memref.load %a[%i] : memref<8xf32>
+    memref.store %x, %b[%i] : memref<8xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
