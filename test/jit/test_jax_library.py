@@ -12,26 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jax_programs import LIBRARY, MODELS, PROGRAMS, Bound, JaxProgram
+from closeness import assert_within
+from jax_programs import LIBRARY, MODELS, PROGRAMS, JaxProgram
 from jax_programs.native import NOT_NATIVE
 from peers import has_jax
 
 import lowerings
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.reference import (
-    element_type_of,
-    flatten_results,
-    nest_arguments,
-    run_replicated,
-)
+from xla_dialect.reference import flatten_results, nest_arguments, run_replicated
 from xla_dialect.stablehlo import read_stablehlo
-from xla_dialect.types import ELEMENT_TYPES, ElementClass
 from xla_dialect.verification import verify
 
 if has_jax():
     import jax
-    import ml_dtypes
 
 pytestmark = pytest.mark.jax
 
@@ -74,31 +68,6 @@ def expected_of(program: JaxProgram) -> Expected:
     with jax.enable_x64(program.wide):
         compiled = lowered.compile(compiler_options=XLA_OPTIONS)
         return Expected(lowered, compiled, jax.tree.leaves(compiled(*program.arguments)))
-
-
-def assert_within(found: Sequence[Array], expected: Sequence[Array], bound: Bound) -> None:
-    """The same types and sizes; integers equal, floats within the bound of the largest one."""
-    assert len(found) == len(expected)
-    for number, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
-        assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), f"result {number}"
-        type_ = element_type_of(theirs.dtype)
-        row = next(row for row in ELEMENT_TYPES if row.type == type_)
-        where = f"result {number}, bound {bound.units} ({bound.reason})"
-        if not row.element_class & (ElementClass.FLOAT | ElementClass.COMPLEX):
-            np.testing.assert_array_equal(mine, theirs, where)
-            continue
-        wide = np.complex128 if theirs.dtype.kind == "c" else np.float64
-        with np.errstate(invalid="ignore"):
-            mine, theirs = mine.astype(wide), theirs.astype(wide)
-        largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
-        info = ml_dtypes.finfo(element_numpy(found[number]))
-        tolerance = bound.units * float(info.eps) * max(float(largest), float(info.tiny))
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=tolerance, err_msg=where)
-
-
-def element_numpy(array: Array) -> Any:
-    """The dtype of an element, or of the parts of a complex one."""
-    return np.real(array).dtype if array.dtype.kind == "c" else array.dtype
 
 
 def on_reference(module: Any, arguments: Sequence[Sequence[Array]]) -> list[tuple[Array, ...]]:

@@ -1,0 +1,129 @@
+"""Programs of the buffers level compiled by MLIR's own passes, run on numpy arrays in this process."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from lowerings.bufferize.aliased_results import aliased_parameters
+from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
+from lowerings.bufferize.strided import strides_and_offset
+from lowerings.execution.arrays import allocate
+from lowerings.execution.code import LoadedCode
+from lowerings.execution.signature import Signature
+from lowerings.targets.llvm.machine import host
+
+PIPELINE = (
+    "convert-linalg-to-loops",
+    "expand-strided-metadata",
+    "lower-affine",
+    "convert-scf-to-cf",
+    "func.func(llvm-request-c-wrappers)",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-complex-to-standard",
+    "convert-complex-to-llvm",
+    "arith-expand",
+    "finalize-memref-to-llvm",
+    "convert-func-to-llvm",
+    "convert-cf-to-llvm",
+    "convert-arith-to-llvm",
+    "convert-index-to-llvm",
+    "reconcile-unrealized-casts",
+)
+"""From linalg on memrefs, scf, arith, math and complex to the LLVM dialect."""
+
+_ENTRY_SYMBOL = "program"
+"""The function that we add: it takes all descriptors in one table, as the code loader calls it."""
+
+
+class MlirProgram:
+    """A module of the buffers level that MLIR compiled; takes and returns arrays by position."""
+
+    def __init__(self, module: ModuleOp, signature: Signature, mlir_opt: str):
+        """`signature` is that of `@main`, whose arrays lie in memory as their types say."""
+        self.signature = signature
+        self._function = next(
+            op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"
+        )
+        self._types = [cast("MemRefType[Any]", t) for t in self._function.function_type.inputs]
+        machine = host()
+        text = llvm_ir(str(module), mlir_opt) + _entry(len(self._types))
+        symbols = {"memrefCopy": _MEMREF_COPY}
+        self._code = LoadedCode(machine.object_code(text), _ENTRY_SYMBOL, (), symbols)
+
+    def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Runs the program."""
+        inputs = [np.ascontiguousarray(a).reshape(a.shape) for a in arrays]
+        results = [np.empty(spec.shape, spec.dtype) for spec in self.signature.results]
+        for number, parameter in aliased_parameters(self._function).items():
+            results[number - len(inputs)][...] = inputs[parameter]
+        memory = [*inputs, *results]
+        arena = self._function.attributes.get(ARENA_ATTRIBUTE)
+        if isinstance(arena, IntegerAttr):
+            memory.append(allocate(cast("IntegerAttr[Any]", arena).value.data))
+        descriptors = [
+            _descriptor(array, type_) for array, type_ in zip(memory, self._types, strict=True)
+        ]
+        table = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
+        self._code.function(ctypes.addressof(table))
+        return tuple(results)
+
+
+def llvm_ir(text: str, mlir_opt: str) -> str:
+    """What MLIR's passes make of a module."""
+    translate = Path(mlir_opt).with_name(Path(mlir_opt).name.replace("opt", "translate"))
+    path = shutil.which(str(translate))
+    assert path is not None, f"{translate} is not beside mlir-opt"
+    passes = f"builtin.module({','.join(PIPELINE)})"
+    lowered = _run([mlir_opt, f"--pass-pipeline={passes}"], text)
+    return _run([path, "--mlir-to-llvmir"], lowered)
+
+
+def _run(command: Sequence[str], text: str) -> str:
+    answer = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr[:2000]
+    return answer.stdout
+
+
+def _entry(count: int) -> str:
+    """LLVM IR of a function that calls `@main` by its C interface."""
+    loads = "".join(
+        f"  %a{i} = getelementptr ptr, ptr %table, i64 {i}\n  %p{i} = load ptr, ptr %a{i}\n"
+        for i in range(count)
+    )
+    arguments = ", ".join(f"ptr %p{i}" for i in range(count))
+    call = f"  call void @_mlir_ciface_main({arguments})\n"
+    return f"\ndefine void @{_ENTRY_SYMBOL}(ptr %table) {{\n{loads}{call}  ret void\n}}\n"
+
+
+def _descriptor(array: np.ndarray, type_: MemRefType[Any]) -> Any:
+    """MLIR's descriptor of an array: allocated, aligned, offset, sizes, strides."""
+    strides, _ = strides_and_offset(type_)
+    address = array.__array_interface__["data"][0]
+    numbers = (address, address, 0, *type_.get_shape(), *strides)
+    return (ctypes.c_int64 * len(numbers))(*numbers)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+def _MEMREF_COPY(size: int, source: int, target: int) -> None:
+    """The function of MLIR's library that copies strided memrefs, given with their ranks."""
+    _array_of(target, size)[...] = _array_of(source, size)
+
+
+def _array_of(unranked: int, size: int) -> np.ndarray:
+    rank, place = (ctypes.c_int64 * 2).from_address(unranked)
+    numbers = list((ctypes.c_int64 * (3 + 2 * rank)).from_address(place))
+    _, aligned, offset, *rest = numbers
+    sizes, strides = rest[:rank], rest[rank:]
+    if 0 in sizes:
+        return np.empty(sizes, f"V{size}")
+    reach = 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+    memory: Any = (ctypes.c_char * (reach * size)).from_address(aligned + offset * size)
+    return np.ndarray(sizes, f"V{size}", memory, 0, [s * size for s in strides])
