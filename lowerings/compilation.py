@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,10 @@ class Options:
     donate: Donation = ()
     check_bounds: bool | None = None
     """Whether machine code checks its accesses to memory; None as the environment says."""
+    time_limit: float | None = None
+    """Seconds that a call may take."""
+    memory_limit: int | None = None
+    """Bytes that its arrays may take; None for all that this machine has."""
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
@@ -115,8 +119,21 @@ class ReferenceProgram:
                 self.entry,
                 observer=self.options.observer,
                 custom_calls=self.options.python_functions(),
+                **_limits(self.options.time_limit, self.options.memory_limit),
             )
         )
+
+
+class _Limits(TypedDict, total=False):
+    time_limit: float | None
+    memory_limit: int
+
+
+def _limits(time_limit: float | None, memory_limit: int | None) -> _Limits:
+    """The limits of an interpreted run, which has a default of its own for memory."""
+    if memory_limit is None:
+        return {"time_limit": time_limit}
+    return {"time_limit": time_limit, "memory_limit": memory_limit}
 
 
 class ObservedProgram:
@@ -154,6 +171,8 @@ def compile(
     emulation: Emulation | None = None,
     donate: Donation = (),
     check_bounds: bool | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -166,7 +185,9 @@ def compile(
     processor an emulated backend compiles, and how it runs the program. `donate` says which arrays
     callers give away, see `Donation`. With `check_bounds` machine code checks each access to memory
     before it is made, and a call that would leave the arrays of the program raises XlaError (by
-    default where the environment has `XLA_CHECK_BOUNDS=1`); other executors always do.
+    default where the environment has `XLA_CHECK_BOUNDS=1`); other executors always do. A call
+    that takes longer than `time_limit` seconds raises TimeLimitReached, and one whose arrays take
+    more than `memory_limit` bytes raises XlaError before they are made.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -180,6 +201,8 @@ def compile(
         emulation=emulation,
         donate=donate,
         check_bounds=check_bounds,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
     )
 
 
@@ -195,6 +218,8 @@ def compile_module(
     emulation: Emulation | None = None,
     donate: Donation = (),
     check_bounds: bool | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -228,6 +253,8 @@ def compile_module(
         emulation or Emulation(),
         donate,
         check_bounds,
+        time_limit,
+        memory_limit,
     )
     return _BACKENDS[backend].compile(module, entry, options)
 
@@ -241,15 +268,21 @@ def run_processes(
     partitions: int = 1,
     hosts: Sequence[Host] | None = None,
     observer: Observer | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
 ) -> list[tuple[NDArray[Any], ...]]:
     """
     The results of a function on every process of a grid, on the reference.
 
     `arguments`, `hosts` and the results have one entry per process, replica by replica; arrays are
-    given and returned as by a `Program`. Raises XlaError as `run_replicated` does.
+    given and returned as by a `Program`. The limits are those of `compile`, for each process.
+    Raises XlaError as `run_replicated` does.
     """
     nested = [nest_arguments(module, arrays, entry) for arrays in arguments]
-    options: RunOptions = {"observer": observer or Observer()}
+    options: RunOptions = {
+        "observer": observer or Observer(),
+        **_limits(time_limit, memory_limit),
+    }
     if len(nested) == 1:
         host = None if hosts is None else hosts[0]
         return [flatten_results(run(module, nested[0], entry, host=host, **options))]
@@ -306,13 +339,15 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
         options.observer,
         check_bounds=options.check_bounds,
         num_threads=options.num_threads,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
     )
     return _laid_out(executable, signature)
 
 
 def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
     """What the program observes become results: nothing of ours can be called where it runs."""
-    emulation = options.emulation
+    emulation = _limited(options.emulation, options)
     signature = _signature_in(module, entry)
     isolate_entry(module, entry)
     observations: list[Observation] = []
@@ -332,17 +367,27 @@ def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program
     return ObservedProgram(program, signature, observations, options.observer)
 
 
+def _limited(emulation: Emulation, options: Options) -> Emulation:
+    """An emulation with the limits of the program, where it has any."""
+    if options.time_limit is not None:
+        emulation = replace(emulation, time_limit=options.time_limit)
+    if options.memory_limit is not None:
+        emulation = replace(emulation, memory_limit=options.memory_limit)
+    return emulation
+
+
 def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Program:
     calls, observer = options.custom_calls, options.observer
+    limits = _limits(options.time_limit, options.memory_limit)
     found = level_of(module)
     if found != LEVELS[0]:
         if options.level not in (None, found):
             raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
-        return InterpretedProgram(module, entry, custom_calls=calls, observer=observer)
+        return InterpretedProgram(module, entry, custom_calls=calls, observer=observer, **limits)
     level = options.level or INTERPRETED_LEVELS[0]
     signature = _lower(module, entry, level, host(), options.donate)
     program = InterpretedProgram(
-        module, ENTRY_SYMBOL, signature.in_memory, custom_calls=calls, observer=observer
+        module, ENTRY_SYMBOL, signature.in_memory, custom_calls=calls, observer=observer, **limits
     )
     return _laid_out(program, signature)
 

@@ -6,26 +6,20 @@ import argparse
 import sys
 
 from lowerings.compilation import EMULATED_BACKENDS
-from lowerings.execution.emulator import TIME_LIMIT, Emulation
+from lowerings.execution.emulator import Emulation
 from xla_dialect.diagnostics import XlaError
 
-_OPTIONS = ("--features", "--timeout", "--count-instructions")
+_OPTIONS = ("--features", "--count-instructions")
 
 
 def add_emulation_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options to a command line."""
-    features, timeout, count = _OPTIONS
+    features, count = _OPTIONS
     add = parser.add_argument
     add(
         features,
         metavar="LIST",
         help="what an emulated processor has beyond RV64GC, as LLVM spells it: +v or +v,+zvl256b",
-    )
-    add(
-        timeout,
-        type=float,
-        metavar="SECONDS",
-        help=f"how long an emulated program may run (default {TIME_LIMIT:g})",
     )
     add(
         count,
@@ -37,9 +31,8 @@ def add_emulation_arguments(parser: argparse.ArgumentParser) -> None:
 def emulation_for(backend: str, args: argparse.Namespace) -> Emulation | None:
     """How an emulated backend runs, None for others; raises XlaError for options of the former."""
     if backend in EMULATED_BACKENDS:
-        seconds = TIME_LIMIT if args.timeout is None else args.timeout
         count = print_executed if args.count_instructions else None
-        return Emulation(args.features or "", seconds, on_executed=count)
+        return Emulation(args.features or "", on_executed=count)
     for option in _OPTIONS:
         if getattr(args, option[2:].replace("-", "_")) not in (None, False):
             known = ", ".join(EMULATED_BACKENDS)

@@ -34,6 +34,8 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except SystemExit as exit_request:  # argparse: 0 after --help, else its message is out
         return 1 if exit_request.code else 0
+    except KeyboardInterrupt:
+        print(f"{tool}: interrupted", file=sys.stderr)
     except MemoryError:
         print(f"{tool}: error: out of memory", file=sys.stderr)
     except Exception as error:

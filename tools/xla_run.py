@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.compilation import (
     BACKENDS,
+    EMULATED_BACKENDS,
     INTERPRETED_LEVELS,
     INTERPRETER,
     PROCESS_BACKENDS,
@@ -32,6 +33,7 @@ from tools.comparison import DEFAULT_TOLERANCE
 from tools.dynamic_arguments import for_arguments
 from tools.emulation_arguments import add_emulation_arguments, emulation_for
 from tools.input_text import Chunk, read_input, split_chunks
+from tools.limit_arguments import add_limit_arguments, ending_the_process, time_limit
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
@@ -90,12 +92,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         f"(default {INTERPRETED_LEVELS[0]})",
     )
     add_emulation_arguments(parser)
-    add(
-        "--check-bounds",
-        action="store_true",
-        default=None,
-        help="compile a check before each access to memory; one outside of its array is an error",
-    )
+    add_limit_arguments(parser)
     add(
         "--num-threads",
         type=int,
@@ -129,7 +126,13 @@ def add_process_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs xla-run; returns the exit code: 0, or 1 for a failed check or bad input."""
-    return guarded("xla-run", lambda: run(make_argument_parser().parse_args(argv)))
+
+    def body() -> int:
+        args = make_argument_parser().parse_args(argv)
+        args.is_own_process = argv is None
+        return run(args)
+
+    return guarded("xla-run", body)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -235,20 +238,26 @@ def run_function(
             level=args.level,
             emulation=emulation,
             check_bounds=args.check_bounds,
+            time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
+            memory_limit=args.memory_limit,
         )
-        return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
+        with ending_the_process(args):
+            return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
     require_threads(args.num_threads)
     items = items_by_process(args.infeed, grid)
     hosts = [Host.of(items[place]) for place in grid.places]
-    results = run_processes(
-        module,
-        arguments,
-        entry=name,
-        replicas=grid.replicas,
-        partitions=grid.partitions,
-        hosts=hosts,
-        observer=observer,
-    )
+    with ending_the_process(args):
+        results = run_processes(
+            module,
+            arguments,
+            entry=name,
+            replicas=grid.replicas,
+            partitions=grid.partitions,
+            hosts=hosts,
+            observer=observer,
+            time_limit=args.timeout,
+            memory_limit=args.memory_limit,
+        )
     return FunctionRun(name, signature, grid, results, [host.outfeed for host in hosts])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from typing import Any, Protocol, cast, runtime_checkable
 
 import ml_dtypes
@@ -12,6 +11,7 @@ import numpy as np
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array, spell_array
+from xla_dialect.reference.memory import physical_memory
 from xla_dialect.types import BY_NAME, ElementClass
 
 ALIGNMENT = 64
@@ -58,17 +58,14 @@ address_of = _choose_address_of()
 """The address of an array's first element."""
 
 
-def physical_memory() -> int:
-    """Bytes of memory that this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def require_memory(name: str, size: int) -> None:
+def require_memory(name: str, size: int, limit: int | None = None) -> None:
     """
-    Raises OutOfMemory for a program whose arrays cannot all be in memory.
+    Raises OutOfMemory for a program whose arrays cannot all be in memory, or in `limit` bytes.
 
     An operating system may promise more than it has, and end the process when it is used.
     """
+    if limit is not None and size > limit:
+        raise OutOfMemory(f"{name}: needs {size} bytes for its arrays, the limit is {limit}")
     if size > physical_memory():
         raise OutOfMemory(
             f"{name}: needs {size} bytes for its arrays, this machine has {physical_memory()}"

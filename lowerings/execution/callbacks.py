@@ -31,6 +31,8 @@ class Callbacks:
 
     symbols: dict[str, Any] = field(default_factory=dict[str, Any])
     """By the name of the declaration; they have to live as long as the program."""
+    on_error: Callable[[], None] | None = None
+    """Called when a function has failed, to end the program."""
     _error: BaseException | None = None
     _thread: int | None = None
     """The thread in which a function runs at the moment."""
@@ -48,11 +50,10 @@ class Callbacks:
         if self._thread == threading.get_ident():
             raise XlaError(f"{program} is called by a function that it calls itself")
 
-    def raise_error(self) -> None:
-        """Raises the error of a function that was called since the last time."""
+    def take_error(self) -> BaseException | None:
+        """The error of a function that was called since the last time."""
         error, self._error = self._error, None
-        if error is not None:
-            raise error
+        return error
 
     def _as_c(self, function: DeclaredFunction) -> Any:
         operands, results = function.operand_types, function.result_types
@@ -75,6 +76,8 @@ class Callbacks:
                     _array_at(pointer, type_)[...] = value
             except BaseException as error:
                 self._error = error
+                if self.on_error is not None:
+                    self.on_error()
             finally:
                 self._thread = None
 

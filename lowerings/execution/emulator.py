@@ -29,7 +29,6 @@ from lowerings.execution.arrays import (
     ArgumentError,
     OutOfMemory,
     from_argument,
-    physical_memory,
     require_memory,
 )
 from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_emulator
@@ -39,6 +38,7 @@ from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.interpreter import located_error
 from xla_dialect.reference.literal import Array
+from xla_dialect.reference.memory import physical_memory
 
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""
@@ -88,7 +88,10 @@ class Emulation:
     time_limit: float = TIME_LIMIT
     """Seconds that a call may take."""
     memory_limit: int | None = None
-    """Bytes that a program may allocate beside its arrays; None for all that this machine has."""
+    """
+    Bytes that the arrays of a program may take, and what it allocates beside them; None for all
+    that this machine has.
+    """
     on_executed: Callable[[int], None] | None = None
     """Gets the number of instructions that a call executed, after each call; from qemu only."""
     emulator: str | None = None
@@ -160,7 +163,7 @@ class EmulatedExecutable:
             self._offsets.append(start)
             end = start + spec.byte_size
         self._size = end
-        require_memory(signature.name, end + self._arena_size)
+        require_memory(signature.name, end + self._arena_size, emulation.memory_limit)
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """

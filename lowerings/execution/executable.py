@@ -64,13 +64,15 @@ class Executable:
         arena_size: int | None = None,
         callbacks: Callbacks | None = None,
         time_limit: float | None = None,
+        memory_limit: int | None = None,
         threads: ThreadTable | None = None,
     ):
         """
         `arena_size` counts the bytes for temporary results that the entry takes after its
         parameters and results; None if it takes no such argument. `callbacks` are what the code
         calls, `threads` is what it reads the number of its threads from, if it may have several.
-        `time_limit`: seconds that a call may take. Raises OutOfMemory.
+        `time_limit`: seconds that a call may take. `memory_limit`: bytes that its arrays may take,
+        all that there are if None. Raises OutOfMemory.
         """
         self.signature = signature
         self._callbacks = callbacks
@@ -79,12 +81,14 @@ class Executable:
         self._call = code.function
         self._control = code.control
         self._time_limit = time_limit
+        if callbacks is not None and self._control is not None:
+            callbacks.on_error = self._control.stop
         self._lock = threading.Lock()
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
         self._aliases = dict(signature.aliases)
         bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
-        require_memory(signature.name, bytes_outside + (arena_size or 0))
+        require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
         self._arena = None if arena_size is None else allocate(arena_size)
         count = len(self._parameters) + len(self._results) + (arena_size is not None)
         self._pointers = (ctypes.c_void_p * max(count, 1))()
@@ -164,15 +168,17 @@ class Executable:
             for array in results:
                 pointers[number] = address_of(array)
                 number += 1
-            if self._time_limit is None:
-                self._call(self._table)
-            else:
-                self._run_within(self._time_limit)
-            failure = None if self._control is None else self._control.finish()
-            if self._callbacks is not None:
-                self._callbacks.raise_error()
-            if failure is not None:
-                raise failure
+            try:
+                if self._time_limit is None:
+                    self._call(self._table)
+                else:
+                    self._run_within(self._time_limit)
+            except BaseException:
+                self._finish()
+                raise
+            error = self._finish()
+            if error is not None:
+                raise error
         return tuple(results)
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
@@ -199,18 +205,14 @@ class Executable:
 
     def _run_within(self, seconds: float) -> None:
         """Runs the code for so long at most; raises TimeLimitReached."""
-        control = self._control
-        try:
-            run_within(
-                seconds,
-                self.signature.name,
-                lambda: self._call(self._table),
-                (lambda: None) if control is None else control.stop,
-            )
-        except BaseException:
-            if control is not None:
-                control.finish()
-            raise
+        stop = (lambda: None) if self._control is None else self._control.stop
+        run_within(seconds, self.signature.name, lambda: self._call(self._table), stop)
+
+    def _finish(self) -> BaseException | None:
+        """What made a run that has ended fail."""
+        failure = None if self._control is None else self._control.finish()
+        error = None if self._callbacks is None else self._callbacks.take_error()
+        return error or failure
 
 
 def compile_llvm_ir(
@@ -224,6 +226,7 @@ def compile_llvm_ir(
     callbacks: Callbacks | None = None,
     guards: ModuleGuards | None = None,
     time_limit: float | None = None,
+    memory_limit: int | None = None,
     threads: ThreadTable | None = None,
 ) -> Executable:
     """
@@ -237,7 +240,7 @@ def compile_llvm_ir(
     functions = None if callbacks is None else callbacks.symbols
     pointers = None if threads is None else {THREADS: threads.address}
     code = LoadedCode(object_code, entry, constants, functions, guards, pointers)
-    return Executable(code, signature, arena_size, callbacks, time_limit, threads)
+    return Executable(code, signature, arena_size, callbacks, time_limit, memory_limit, threads)
 
 
 def compile_loops_module(
@@ -249,6 +252,7 @@ def compile_loops_module(
     *,
     check_bounds: bool | None = None,
     time_limit: float | None = None,
+    memory_limit: int | None = None,
     num_threads: int | None = None,
     find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
 ) -> Executable:
@@ -258,7 +262,7 @@ def compile_loops_module(
     what the program prints and probes; by default it prints to the standard output.
 
     With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
-    memory is checked. `time_limit`: seconds that a call may take.
+    memory is checked. `time_limit` and `memory_limit` are those of `Executable`.
 
     Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
     there are processors; they run in order if there is none.
@@ -293,6 +297,7 @@ def compile_loops_module(
         callbacks=callbacks if callbacks.symbols else None,
         guards=emitted.guards,
         time_limit=time_limit,
+        memory_limit=memory_limit,
         threads=threads,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from collections.abc import Callable
 from typing import cast
@@ -50,7 +51,7 @@ class RunControl:
 
 
 def run_within(
-    seconds: float | None, name: str, run: Callable[[], None], stop: Callable[[], None]
+    seconds: float, name: str, run: Callable[[], None], stop: Callable[[], None]
 ) -> None:
     """
     Runs something in a thread of its own, for so long at most, and until Ctrl-C in any case.
@@ -58,25 +59,29 @@ def run_within(
     `stop` makes it end. Raises TimeLimitReached, and what `run` raises.
     """
     errors: list[BaseException] = []
+    # Not `Thread.join`: in Python 3.11 one that Ctrl-C interrupts takes the thread for ended.
+    ended = threading.Event()
 
     def body() -> None:
         try:
             run()
         except BaseException as error:
             errors.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=body, name=f"run of {name}", daemon=True)
-    thread.start()
+    threading.Thread(target=body, name=f"run of {name}", daemon=True).start()
+    wait = None if seconds == math.inf else min(seconds, threading.TIMEOUT_MAX)
     try:
-        thread.join(seconds)
-        is_late = thread.is_alive()
+        in_time = ended.wait(wait)
     except BaseException:
         stop()
-        thread.join()
+        ended.wait()
         raise
-    if is_late:
+    if not in_time:
         stop()
-        thread.join()
-        raise TimeLimitReached(name, seconds or 0)
+        ended.wait()
     if errors:
         raise errors[0]
+    if not in_time:
+        raise TimeLimitReached(name, seconds)

@@ -8,6 +8,7 @@ operation by name what its step does: `VALUES` for operations that see their ope
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,16 +16,19 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.reference.deadline import Deadline, TimeLimitReached
 from xla_dialect.reference.interpreter import OperationError, located_error
 from xla_dialect.reference.literal import MEMORY_LIMIT, Array, MemoryLimitError
+from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
 
 Frame: TypeAlias = list[Any]
 """The values of one call of a function, by the numbers of their slots."""
@@ -100,7 +104,7 @@ class Code:
                 elif results:
                     for slot, value in zip(results, found, strict=True):
                         frame[slot] = value
-        except (LocatedError, OperationError, IterationLimitReached):
+        except (LocatedError, OperationError, IterationLimitReached, TimeLimitReached):
             raise
         except MemoryError as error:
             assert step is not None
@@ -176,7 +180,34 @@ class Translator:
         except XlaError as error:
             raise located_error(op, str(error)) from error
         takes_frame = value_maker is None
+        size = sum(map(_tensor_bytes, op.result_types))
+        # What control flow results in was counted inside.
+        if not op.name.startswith("scf.") and size >= COUNTED_BYTES:
+            function = _metered(function, machine.meter, size)
         return Step(function, takes_frame, self.slots(op.operands), self.slots(op.results), op)
+
+
+def _tensor_bytes(type_: Attribute) -> int:
+    """The bytes of a tensor of known sizes; memrefs are counted where their memory is made."""
+    if not isinstance(type_, TensorType):
+        return 0
+    tensor = cast("TensorType[Attribute]", type_)
+    sizes = tensor.get_shape()
+    if DYNAMIC_INDEX in sizes:
+        return 0
+    return math.prod(sizes) * element_of(tensor.element_type).dtype.itemsize
+
+
+def _metered(function: Function, meter: MemoryMeter, size: int) -> Function:
+    """A function whose results, of so many bytes, are counted."""
+
+    def run(*operands: Any) -> Any:
+        meter.require(size)
+        found = function(*operands)
+        meter.keep(found)
+        return found
+
+    return run
 
 
 @dataclass
@@ -203,17 +234,22 @@ class Machine:
         *,
         seed: int = 0,
         iteration_limit: int | None = None,
-        memory_limit: int = MEMORY_LIMIT,
+        memory_limit: int | None = None,
+        time_limit: float | None = None,
     ):
         """
         `declared`: what the functions are that the module only declares. `seed`: of the arbitrary
         bytes in memory that nothing was written to. `iteration_limit`: how
-        often a `scf.while` may go round. `memory_limit`: bytes of the largest array.
+        often a `scf.while` may go round. `memory_limit`: bytes of the largest array, and of all at
+        the same time. `time_limit`: seconds that a call from outside may take.
         """
         self.module = module
         self.declared = declared
         self.iteration_limit = iteration_limit
-        self.memory_limit = memory_limit
+        self.memory_limit = MEMORY_LIMIT if memory_limit is None else memory_limit
+        self.meter = MemoryMeter() if memory_limit is None else MemoryMeter(memory_limit)
+        self.time_limit = time_limit
+        self._deadline: Deadline | None = None
         self.values = {name: maker for d in dialects for name, maker in d.values.items()}
         self.structured = {name: maker for d in dialects for name, maker in d.structured.items()}
         self.terminators = frozenset(name for d in dialects for name in d.terminators)
@@ -246,17 +282,27 @@ class Machine:
 
     def call(self, name: str, values: Sequence[Any]) -> list[Any]:
         """The results of a function; raises XlaError, with the operation that failed."""
+        limit = self.time_limit
+        self._deadline = None if limit is None else Deadline(f"@{name}", limit)
         with np.errstate(all="ignore"):
             try:
                 return self.function(name).call(values)
             except RecursionError:
                 raise XlaError(f"@{name} nests too deeply; is there a recursion?") from None
 
+    def check_time(self) -> None:
+        """To be called by loops; raises TimeLimitReached when the time is over."""
+        if self._deadline is not None:
+            self._deadline.check()
+
     def arbitrary_bytes(self, size: int) -> Array:
         """New memory that holds anything; raises MemoryLimitError."""
         if size > self.memory_limit:
             raise MemoryLimitError(f"{size} bytes, the limit is {self.memory_limit} bytes")
-        return np.frombuffer(bytearray(self._generator.bytes(size)), np.uint8)
+        self.meter.require(size)
+        memory = np.frombuffer(bytearray(self._generator.bytes(size)), np.uint8)
+        self.meter.keep(memory)
+        return memory
 
 
 def single_block(region: Any) -> Block:

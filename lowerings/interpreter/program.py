@@ -61,7 +61,10 @@ class MachineOptions(TypedDict, total=False):
     iteration_limit: int | None
     """How often a `scf.while` may go round; by default there is no limit."""
     memory_limit: int
-    """Bytes of the largest array."""
+    """Bytes of the largest array, and of all at the same time; by default `MEMORY_LIMIT` and all
+    that this machine has."""
+    time_limit: float | None
+    """Seconds that a call may take; by default there is no limit."""
 
 
 def level_of(module: ModuleOp) -> str:

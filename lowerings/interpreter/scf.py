@@ -45,10 +45,12 @@ def loop_in_order(translator: Translator, op: scf.ForOp) -> FrameFunction:
     """A counted loop, one iteration after the other."""
     code = translator.block(single_block(op.body))
     number = element_of(op.lb.type).dtype.type
+    machine = translator.machine
 
     def run(frame: Frame, lower: Number, upper: Number, step: Number, *carried: Any) -> Any:
         values: Sequence[Any] = carried
         for index in _range(lower, upper, step):
+            machine.check_time()
             values = code.run(frame, (number(index), *values))
         return _results(values)
 
@@ -59,13 +61,15 @@ def while_loop(translator: Translator, op: scf.WhileOp) -> FrameFunction:
     """A loop that ends when its condition says so; raises IterationLimitReached."""
     before = translator.block(single_block(op.before_region))
     after = translator.block(single_block(op.after_region))
-    limit = translator.machine.iteration_limit
+    machine = translator.machine
+    limit = machine.iteration_limit
 
     def run(frame: Frame, *carried: Any) -> Any:
         values: Sequence[Any] = carried
         for count in itertools.count():
             if limit is not None and count > limit:
                 raise IterationLimitReached(f"a loop runs more than {limit} times")
+            machine.check_time()
             condition, *passed = before.run(frame, values)
             if not condition:
                 return _results(passed)

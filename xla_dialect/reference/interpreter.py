@@ -26,6 +26,7 @@ from xla_dialect.reference.conversion import ConversionFunctions
 from xla_dialect.reference.creation import CreationFunctions
 from xla_dialect.reference.custom_calls import CustomCallFunction, CustomCallFunctions
 from xla_dialect.reference.data_movement import DataMovementFunctions
+from xla_dialect.reference.deadline import Deadline, TimeLimitReached
 from xla_dialect.reference.dynamic_shapes import (
     DynamicShapeFunctions,
     common_part,
@@ -44,6 +45,7 @@ from xla_dialect.reference.literal import (
     check_memory,
     flatten_results,
 )
+from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.reference.normalization import NormalizationFunctions
 from xla_dialect.reference.observation import Observer
 from xla_dialect.reference.process_grid import Host, Pending, Process
@@ -70,6 +72,12 @@ class ReferenceInterpreter(Interpreter):
 
     memory_limit: int = MEMORY_LIMIT
     """Bytes of the largest array."""
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
+    """The arrays of all operations that are still held."""
+    deadline: Deadline | None = None
+    """When the run has to end; None for no limit."""
+    _large: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """The bytes of the results of operations whose results are counted."""
     _joins: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
     """The operations seen, and whether they join arrays of which one has dynamic dimensions."""
 
@@ -77,9 +85,15 @@ class ReferenceInterpreter(Interpreter):
         try:
             joins = self._joins.get(op)
             if joins is None:
-                for result in op.results:
-                    check_memory(result.type, self.memory_limit)
+                size = sum(check_memory(each.type, self.memory_limit) for each in op.results)
+                if size >= COUNTED_BYTES:
+                    self._large[op] = size
                 joins = self._joins[op] = joins_dynamic_arrays(op)
+            if self.deadline is not None:
+                self.deadline.check()
+            size = self._large.get(op)
+            if size is not None:
+                self.meter.require(size)
             if joins:
                 inputs = common_part(inputs)
             known = self._impls._impl_dict  # pyright: ignore[reportPrivateUsage]
@@ -89,12 +103,15 @@ class ReferenceInterpreter(Interpreter):
             for listener in self.listeners:
                 listener.will_interpret_op(op, inputs)
             result = implementation(functions, self, op, inputs)
-        except (LocatedError, OperationError):
+        except (LocatedError, OperationError, TimeLimitReached):
             raise
         except (XlaError, InterpretationError) as error:
             raise located_error(op, str(error)) from error
         except MemoryError as error:
             raise located_error(op, "there is not enough memory") from error
+        if size is not None:
+            for value in result.values:
+                self.meter.keep(value)
         for listener in self.listeners:
             listener.did_interpret_op(op, result.values)
         return result
@@ -113,7 +130,10 @@ class RunOptions(TypedDict, total=False):
     iteration_limit: int | None
     """How often the body of one loop may run; by default there is no limit."""
     memory_limit: int
-    """Bytes of the largest array."""
+    """Bytes of the largest array, and of all that a process holds at the same time; by default
+    `MEMORY_LIMIT` and all that this machine has."""
+    time_limit: float | None
+    """Seconds that a process may take; by default there is no limit."""
     scatter_oob: str
     """What a scatter skips where a window is partly outside: the whole `window`, as XLA does, or
     the `element`, as the specification of StableHLO says."""
@@ -266,10 +286,14 @@ def prepared(
         raise XlaError(f"@{entry} is only declared")
     values = checked_arguments(function, arguments)
     memory_limit = options.get("memory_limit", MEMORY_LIMIT)
+    time_limit = options.get("time_limit")
     interpreter = ReferenceInterpreter(module, memory_limit=memory_limit)
+    if "memory_limit" in options:
+        interpreter.meter.limit = memory_limit
     register_reference(interpreter, process, **options)
 
     def call() -> tuple[Value, ...]:
+        interpreter.deadline = None if time_limit is None else Deadline(f"@{entry}", time_limit)
         try:
             results = interpreter.call_op(function, values)
         except RecursionError:

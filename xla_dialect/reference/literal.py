@@ -105,13 +105,14 @@ def spell_array(array: Array) -> str:
     return f"{name}[{','.join(map(str, array.shape))}]"
 
 
-def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> None:
+def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> int:
     """
-    Raises MemoryLimitError if an array of the type has more than `limit` bytes.
+    The bytes of the arrays of a type; raises MemoryLimitError if one has more than `limit`.
 
     Bounded dynamic dimensions count with their bounds. Raises XlaError for unbounded ones. Tuples
     are checked element by element.
     """
+    total = 0
     for leaf in types.flatten((type_,)):
         if not types.is_array(leaf):
             continue
@@ -123,6 +124,8 @@ def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> None:
             raise MemoryLimitError(
                 f"{types.spell(array)} has {size} bytes, the limit is {limit} bytes"
             )
+        total += size
+    return total
 
 
 def to_numpy(literal: Attribute, limit: int = MEMORY_LIMIT) -> Value:

@@ -1,0 +1,86 @@
+"""The options of `xla-run` for what a run may use, and for ending one that uses more."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_GRACE = 2.0
+"""Seconds that a run has to end by itself after its time, before its process ends with it."""
+_SIZE = re.compile(r"(\d+)([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = "KMGT"
+
+
+def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to a command line."""
+    add = parser.add_argument
+    add(
+        "--check-bounds",
+        action="store_true",
+        default=None,
+        help="compile a check before each access to memory; one outside of its array is an error",
+    )
+    add(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="how long a call of the program may take",
+    )
+    add(
+        "--memory-limit",
+        type=_bytes,
+        metavar="SIZE",
+        help="bytes that its arrays may take, e.g. 512M or 2G; default: all that this machine has",
+    )
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
+    return seconds
+
+
+def _bytes(text: str) -> int:
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is no size such as 4096, 512M or 2G")
+    number, unit = found.groups()
+    return int(number) << 10 * (_UNITS.index(unit.upper()) + 1 if unit else 0)
+
+
+def time_limit(args: argparse.Namespace) -> float:
+    """Seconds that a call may take; infinite ones are watched too, so that Ctrl-C ends it."""
+    return math.inf if args.timeout is None else args.timeout
+
+
+@contextmanager
+def ending_the_process(args: argparse.Namespace) -> Iterator[None]:
+    """
+    Ends this process, if it is that of the command, some time after a run was to end.
+
+    That is for what can only be waited for: one long step of numpy, a custom call.
+    """
+    if args.timeout is None or not args.is_own_process or args.timeout == math.inf:
+        yield
+        return
+
+    def end() -> None:
+        message = f"xla-run: error: the program did not end within {args.timeout:g} s"
+        print(message, file=sys.stderr, flush=True)
+        sys.stdout.flush()
+        os._exit(1)
+
+    timer = threading.Timer(min(args.timeout + _GRACE, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
