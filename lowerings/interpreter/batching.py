@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import memref, scf, vector
@@ -45,6 +45,10 @@ _VALUES = ("arith.", "math.", "complex.")
 _VECTOR_VALUES = frozenset(
     f"vector.{name}" for name in ("broadcast", "extract", "fma", "insert", "reduction", "shuffle")
 )
+
+
+Loop: TypeAlias = scf.ForOp | scf.ParallelOp
+_TERMINATORS = (scf.YieldOp, scf.ReduceOp)
 
 
 class _NotAtOnce(Exception):
@@ -100,11 +104,11 @@ class _Writes:
             each.target.array[each.places] = each.values
 
 
-def at_once(translator: Translator, op: scf.ForOp, in_order: FrameFunction) -> FrameFunction | None:
+def at_once(translator: Translator, op: Loop, in_order: FrameFunction) -> FrameFunction | None:
     """The loop with its iterations at once, where they can be; None if they never can."""
     nest = _nest(op)
-    inner = [each for each in nest[-1].body.walk() if not isinstance(each, scf.YieldOp)]
-    if op.iter_args or not all(map(_is_allowed, inner)):
+    inner = [each for each in nest[-1].body.walk() if not isinstance(each, _TERMINATORS)]
+    if not _is_plain(op) or not all(map(_is_allowed, inner)):
         return None
     read = [_memory(each) for each in inner if isinstance(each, _LOADS)]
     written = [_memory(each) for each in inner if isinstance(each, _STORES)]
@@ -164,17 +168,31 @@ def _overlap(frame: Frame, sources: Sequence[int], targets: Sequence[int]) -> bo
     )
 
 
-def _nest(op: scf.ForOp) -> list[scf.ForOp]:
+def _is_plain(op: Loop) -> bool:
+    """Whether a loop has one index and carries nothing."""
+    if isinstance(op, scf.ParallelOp):
+        return len(op.lowerBound) == 1 and not op.initVals
+    return not op.iter_args
+
+
+def _bounds(op: Loop) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The lower bound, the upper bound and the step of a plain loop."""
+    if isinstance(op, scf.ParallelOp):
+        return op.lowerBound[0], op.upperBound[0], op.step[0]
+    return op.lb, op.ub, op.step
+
+
+def _nest(op: Loop) -> list[Loop]:
     """The loop, the one that is all of its body but for values, and so on."""
     found = [op]
     while True:
         *values, inner = list(single_block(found[-1].body).ops)[:-1] or [op]
         if (
-            not isinstance(inner, scf.ForOp)
+            not isinstance(inner, scf.ForOp | scf.ParallelOp)
             or inner is op
-            or inner.iter_args
+            or not _is_plain(inner)
             or not all(each.name.startswith(_VALUES) for each in values)
-            or any(_is_inside(bound, op) for bound in (inner.lb, inner.ub, inner.step))
+            or any(_is_inside(bound, op) for bound in _bounds(inner))
         ):
             return found
         found.append(inner)
@@ -209,15 +227,17 @@ class _Level:
     """What it holds but for the next loop."""
 
     @staticmethod
-    def of(translator: Translator, op: scf.ForOp, inner: Sequence[Operation], slot: int) -> _Level:
+    def of(translator: Translator, op: Loop, inner: Sequence[Operation], slot: int) -> _Level:
         """`inner`: the next loop of the nest, if any. `slot`: where the writes are noted."""
         block = single_block(op.body)
         operations = [each for each in list(block.ops)[:-1] if each not in inner]
         with translator.instead(_recording(slot)):
             steps = translator.steps(operations)
-        bounds = translator.slots([op.lb, op.ub, op.step])
-        dtype = element_of(op.lb.type).dtype
-        return _Level(bounds, dtype, Code(translator.slots(block.args), steps, ()))
+        bounds = _bounds(op)
+        dtype = element_of(bounds[0].type).dtype
+        return _Level(
+            translator.slots(bounds), dtype, Code(translator.slots(block.args), steps, ())
+        )
 
     def range(self, frame: Frame) -> range:
         """The indices; none where the loop in order has an error to tell."""

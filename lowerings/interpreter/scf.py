@@ -104,6 +104,12 @@ def index_switch(translator: Translator, op: scf.IndexSwitchOp) -> FrameFunction
 
 
 def parallel(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
+    """A parallel loop, with its iterations at once where that is known how."""
+    in_order = parallel_in_order(translator, op)
+    return at_once(translator, op, in_order) or in_order
+
+
+def parallel_in_order(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
     """Loops in each other, in order; what their iterations reduce is folded in that order."""
     block = single_block(op.body)
     code = translator.block(block)

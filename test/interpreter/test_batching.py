@@ -99,6 +99,27 @@ BODIES = {
       memref.store %0, %r[%j] : memref<40xf32>
     }
   }""",
+    "a parallel loop": """
+  "scf.parallel"(%zero, %five, %one) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    %start = arith.muli %i, %eight : index
+    scf.for %j = %zero to %eight step %four {
+      %place = arith.addi %start, %j : index
+      %0 = vector.load %x[%place] : memref<40xf32>, vector<4xf32>
+      vector.store %0, %r[%place] : memref<40xf32>, vector<4xf32>
+    }
+    scf.reduce
+  }) : (index, index, index) -> ()""",
+    "two parallel indices": """
+  "scf.parallel"(%zero, %zero, %five, %eight, %one, %one)
+      <{operandSegmentSizes = array<i32: 2, 2, 2, 0>}> ({
+  ^bb0(%i: index, %j: index):
+    %start = arith.muli %i, %eight : index
+    %place = arith.addi %start, %j : index
+    %0 = memref.load %x[%place] : memref<40xf32>
+    memref.store %0, %r[%place] : memref<40xf32>
+    scf.reduce
+  }) : (index, index, index, index, index, index) -> ()""",
     "no iteration": """
   scf.for %i = %end to %zero step %one {
     %0 = memref.load %x[%i] : memref<40xf32>
