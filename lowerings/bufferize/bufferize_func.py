@@ -32,7 +32,7 @@ from lowerings.bufferize.function_bufferizer import (
 )
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
-from lowerings.bufferize.strided import has_identity_layout, laid_out_type
+from lowerings.bufferize.strided import buffer_type, has_identity_layout, laid_out_type
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.memory_order import BUFFER_LAYOUT
 from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
@@ -212,6 +212,8 @@ def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
     for result in op.res:
         if is_tensor(result):
             buffer = state.claim(result, whole=True)
+            if not has_identity_layout(buffer.type):
+                buffer = state.allocate(buffer_type(result))
             state.bind(result, buffer)
             arguments.append(buffer.memref)
         else:

@@ -149,7 +149,8 @@ class FunctionBufferizer:
     def claim(self, value: SSAValue, *, whole: bool = False) -> Buffer:
         """
         Memory that a value can be computed into at the anchor: its destination if that is free by
-        now, else a new buffer. `whole` asks for all of a storage, which has an identity layout.
+        now, else a new buffer. `whole` asks for all of a storage, which has an identity layout but
+        where it is a result of the entry with strides.
         """
         destination = self.destinations.get(value)
         if destination is not None and not (whole and self.destination_storage(value) is None):

@@ -146,3 +146,20 @@ func.func @calling(%a: tensor<4xf32>) -> tensor<4xf32> {
   %r = func.call @called(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What is called knows nothing of the strides of arguments and results.
+
+// CHECK-LABEL: func.func @strided(
+// CHECK:         %[[DENSE:.*]] = memref.alloc() : memref<2x3xf32>
+// CHECK:         "memref.copy"
+// CHECK:         %[[RESULT:.*]] = memref.alloc() : memref<2x3xf32>
+// CHECK-NEXT:    func.call @outside(%[[DENSE]], %[[RESULT]]) : (memref<2x3xf32>, memref<2x3xf32>) -> ()
+// CHECK:         "memref.copy"
+// CHECK-NEXT:    func.return
+func.func private @outside(tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @strided(%a: tensor<2x3xf32> {bufferization.buffer_layout = strided<[1, 2]>}) -> (tensor<2x3xf32> {bufferization.buffer_layout = strided<[1, 2]>}) {
+  %r = func.call @outside(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

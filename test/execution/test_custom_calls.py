@@ -80,6 +80,21 @@ def test_several_results(backend: str, level: str | None) -> None:
     assert b.tolist() == [4, 13]
 
 
+COLUMN_MAJOR = """
+func.func @main(%x: tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32, #xla.layout<{0,1}>> {
+  %0 = xla.custom_call %x {custom_call_target = "f"} : tensor<2x3xf32, #xla.layout<{0,1}>>
+  func.return %0 : tensor<2x3xf32, #xla.layout<{0,1}>>
+}
+"""
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_arguments_and_results_of_the_program_in_layouts(backend: str, level: str | None) -> None:
+    x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+    (result,) = run(COLUMN_MAJOR, x, backend=backend, level=level, f=lambda op, x: 2 * x)
+    assert result.tolist() == [[2, 4, 6], [8, 10, 12]]
+
+
 @pytest.mark.parametrize("executor", [("llvm", None), *LEVELS], ids=str)
 @pytest.mark.parametrize("element_type", [e.name for e in ELEMENT_TYPES])
 def test_element_types(element_type: str, executor: tuple[str, str | None]) -> None:
