@@ -14,7 +14,12 @@ PACKAGES = ("xla_dialect", "lowerings", "tools")
 # know each other. A module belongs to the unit with the longest matching name; `xla_dialect` and
 # `lowerings` are the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("xla_dialect", "xla_dialect.diagnostics", "xla_dialect.violation"),
+    (
+        "xla_dialect",
+        "xla_dialect.attribute_identity",
+        "xla_dialect.diagnostics",
+        "xla_dialect.violation",
+    ),
     ("xla_dialect.extensions",),
     (
         "xla_dialect.dynamic_size",

@@ -167,9 +167,9 @@ def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         if not is_decided_by_form(op):
             op.verify(verify_nested_ops=False)
-        elif not program.forms.holds(op):
+        elif (form := program.forms.form(op)) not in program.forms:
             op.verify(verify_nested_ops=False)
-            program.forms.add(op)
+            program.forms.add(form)
         check = _check_beside_the_program(type(op))
         if check is not None:
             check(op, program)

@@ -7,19 +7,19 @@ place in a block, its regions, symbols) is not of its form.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.traits import HasAncestor, HasParent, IsTerminator, SymbolUserOpInterface
 
+from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
 
 Form: TypeAlias = tuple[type[Operation] | int | str, ...]
-"""The class of an operation and the identities of its types and attributes."""
+"""The class of an operation, and its types and attributes as numbers."""
 
 _DIALECTS = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
 """Beside `xla`, the dialects whose verifiers were read: they look at types and attributes only."""
@@ -79,49 +79,26 @@ class VerifiedForms:
 
     def __init__(self) -> None:
         self._forms: set[Form] = set()
-        # Attributes by value; holding them keeps their identities theirs.
-        self._attributes: dict[Attribute, Attribute] = {}
-        self._held: list[Attribute] = []
+        self._identity = AttributeIdentities()
 
-    def holds(self, op: Operation) -> bool:
-        """Whether an operation has a form that `add` was called with."""
-        shape, attributes = _shape(op), _attributes_of(op)
-        form = (*shape, *map(id, attributes))
-        if form in self._forms:
-            return True
-        if (*shape, *self._by_value(attributes)) not in self._forms:
-            return False
-        self._forms.add(form)
-        self._held.extend(attributes)
-        return True
+    def form(self, op: Operation) -> Form:
+        """The form of an operation."""
+        identity = self._identity
+        found: list[type[Operation] | int | str] = [type(op), len(op.operands)]
+        found += [identity(operand.type) for operand in op.operands]
+        found += [identity(result.type) for result in op.results]
+        found += identity.named(op.properties)
+        found.append(len(op.properties))
+        found += identity.named(op.attributes)
+        for region in op.regions:
+            for block in region.blocks:
+                found.append(-1)
+                found += [identity(argument.type) for argument in block.args]
+        return tuple(found)
 
-    def add(self, op: Operation) -> None:
+    def __contains__(self, form: Form) -> bool:
+        return form in self._forms
+
+    def add(self, form: Form) -> None:
         """Remembers the form of an operation that was verified."""
-        shape, attributes = _shape(op), _attributes_of(op)
-        self._forms.add((*shape, *map(id, attributes)))
-        self._forms.add((*shape, *self._by_value(attributes)))
-        self._held.extend(attributes)
-
-    def _by_value(self, attributes: Iterable[Attribute]) -> Iterator[int]:
-        """Identities, those of one attribute in the place of all that are equal to it."""
-        one = self._attributes
-        return (id(one.setdefault(attribute, attribute)) for attribute in attributes)
-
-
-def _shape(op: Operation) -> Form:
-    """The class, and what the attributes are there for."""
-    found: list[type[Operation] | int | str] = [type(op), len(op.operands), *op.properties]
-    found += (len(op.properties), *op.attributes)
-    for region in op.regions:
-        found += (-1, *(len(block.args) for block in region.blocks))
-    return tuple(found)
-
-
-def _attributes_of(op: Operation) -> list[Attribute]:
-    found = [operand.type for operand in op.operands]
-    found += [result.type for result in op.results]
-    found += op.properties.values()
-    found += op.attributes.values()
-    for region in op.regions:
-        found += [argument.type for block in region.blocks for argument in block.args]
-    return found
+        self._forms.add(form)

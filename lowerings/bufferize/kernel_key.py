@@ -8,9 +8,12 @@ not matter either.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from xla_dialect.attribute_identity import AttributeIdentities
 
 __all__ = ["KernelKey", "kernel_key"]
 
@@ -22,41 +25,52 @@ def kernel_key(
     arguments: Sequence[SSAValue],
     argument_types: Sequence[Attribute],
     constants: Mapping[SSAValue, Attribute],
+    identities: AttributeIdentities,
 ) -> KernelKey:
     """
     The key of operations that take `arguments`, as values of `argument_types`, and `constants`
     from outside. Takes time linear in the size of the operations.
+
+    Keys made with the same `identities` can be compared.
     """
-    numbers: dict[SSAValue, Hashable] = {}
+    key = _Key(identities)
     for value in arguments:
-        numbers[value] = len(numbers)
-    numbers.update(constants)
-    body = tuple(_operation_key(op, numbers) for op in operations)
-    return (tuple(argument_types), body)
+        key.number(value)
+    key.numbers.update((value, ("constant", identities(c))) for value, c in constants.items())
+    for op in operations:
+        key.add(op)
+    return (tuple(map(identities, argument_types)), tuple(key.parts))
 
 
-def _operation_key(op: Operation, numbers: dict[SSAValue, Hashable]) -> KernelKey:
-    operands = tuple(numbers[operand] for operand in op.operands)
-    regions = tuple(
-        tuple(_block_key(block, numbers) for block in region.blocks) for region in op.regions
-    )
-    for result in op.results:
-        numbers[result] = len(numbers)
-    return (
-        op.name,
-        operands,
-        tuple(op.result_types),
-        tuple(sorted(op.properties.items(), key=_name)),
-        tuple(sorted(op.attributes.items(), key=_name)),
-        regions,
-    )
+@dataclass(eq=False)
+class _Key:
+    identities: AttributeIdentities
+    numbers: dict[SSAValue, Hashable] = field(default_factory=dict[SSAValue, Hashable])
+    parts: list[Hashable] = field(default_factory=list[Hashable])
 
+    def number(self, value: SSAValue) -> None:
+        self.numbers[value] = len(self.numbers)
 
-def _block_key(block: Block, numbers: dict[SSAValue, Hashable]) -> KernelKey:
-    for argument in block.args:
-        numbers[argument] = len(numbers)
-    return (tuple(block.arg_types), tuple(_operation_key(op, numbers) for op in block.ops))
+    def add(self, op: Operation) -> None:
+        identities = self.identities
+        self.parts += (
+            type(op),
+            tuple([self.numbers[operand] for operand in op.operands]),
+            tuple([identities(result.type) for result in op.results]),
+            identities.named(op.properties),
+            identities.named(op.attributes),
+            len(op.regions),
+        )
+        for region in op.regions:
+            self.parts.append(len(region.blocks))
+            for block in region.blocks:
+                self._add_block(block)
+        for result in op.results:
+            self.number(result)
 
-
-def _name(item: tuple[str, Attribute]) -> str:
-    return item[0]
+    def _add_block(self, block: Block) -> None:
+        for argument in block.args:
+            self.number(argument)
+        self.parts.append(tuple([self.identities(argument.type) for argument in block.args]))
+        for op in block.ops:
+            self.add(op)

@@ -24,6 +24,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
 )
+from xla_dialect.attribute_identity import AttributeIdentities
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 
@@ -84,14 +85,19 @@ class _Kernels:
     module: ModuleOp
     _functions: dict[KernelKey, func.FuncOp] = field(default_factory=dict[KernelKey, func.FuncOp])
     _names: set[str] = field(default_factory=set[str])
+    _identities: AttributeIdentities = field(default_factory=AttributeIdentities)
 
     def __post_init__(self) -> None:
         symbols = (op.properties.get("sym_name") for op in self.module.ops)
         self._names.update(symbol.data for symbol in symbols if isinstance(symbol, StringAttr))
 
     def function_for(self, group: _Group) -> func.FuncOp:
-        """The kernel that does what the group does, made from it if there is none yet."""
-        key = kernel_key(group.operations, group.arguments, group.types, group.constants)
+        """
+        The kernel that does what the group does; if there is none yet, it takes over the regions.
+        """
+        key = kernel_key(
+            group.operations, group.arguments, group.types, group.constants, self._identities
+        )
         function = self._functions.get(key)
         if function is None:
             function = _make_kernel(self._new_name(group.operations[-1]), group)
@@ -170,13 +176,25 @@ def _make_kernel(name: str, group: _Group) -> func.FuncOp:
         block.add_op(made)
         values[value] = made.results[0]
     for op in group.operations:
-        copy = op.clone(values)
-        block.add_op(copy)
+        block.add_op(_moved(op, values))
     block.add_op(func.ReturnOp())
     function = func.FuncOp(name, (group.types, ()), Region(block), "private")
     function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
     function.location = group.operations[-1].location
     return function
+
+
+def _moved(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
+    """A copy of an operation that takes over its regions, with `values` in the place of others."""
+    copy = op.clone_without_regions(values)
+    for region, new in zip(op.regions, copy.regions, strict=True):
+        region.move_blocks(new)
+    for inner in copy.walk():
+        for index, operand in enumerate(inner.operands):
+            value = values.get(operand)
+            if value is not None:
+                inner.operands[index] = value
+    return copy
 
 
 @dataclass(eq=False)

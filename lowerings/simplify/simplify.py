@@ -17,6 +17,7 @@ from lowerings.simplify import control_flow_rules, data_movement_rules, elementw
 from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
 from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
+from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 
@@ -97,6 +98,7 @@ class Simplifier:
     pinned: frozenset[Operation]
     _known: dict[Hashable, Operation] = field(default_factory=dict[Hashable, Operation])
     """The operations of the block so far, by what makes them equal."""
+    _identity: AttributeIdentities = field(default_factory=AttributeIdentities)
     _anchor: Operation | None = None
     """The operation of the program in front of which rules insert."""
 
@@ -162,9 +164,10 @@ class Simplifier:
 
     def _equal(self, op: XlaOp) -> Sequence[SSAValue] | None:
         """The results of an equal operation before, None if this is the first."""
-        key = (type(op), tuple(op.operands), _properties(op), tuple(op.result_types))
-        if op.regions:
-            key = (*key, len(op.regions))
+        identity = self._identity
+        types = tuple([identity(result.type) for result in op.results])
+        properties = identity.named(op.properties)
+        key = (type(op), tuple(op.operands), properties, types, len(op.regions))
         equal = self._known.setdefault(key, op)
         if equal is op or equal.parent is not op.parent or equal in self.pinned:
             return None
@@ -180,10 +183,6 @@ def _as_values(replacement: Replacement) -> Sequence[SSAValue] | None:
 def _have_types(values: Sequence[SSAValue], op: Operation) -> bool:
     """Whether values can stand for the results: layouts are a part of their types."""
     return [value.type for value in values] == [result.type for result in op.results]
-
-
-def _properties(op: Operation) -> Hashable:
-    return frozenset(op.properties.items())
 
 
 def _same_regions(op: Operation, other: Operation) -> bool:

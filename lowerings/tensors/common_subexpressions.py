@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Hashable, MutableMapping
-from typing import TypeAlias, cast
+from collections.abc import Hashable
 
 from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.tensors.purity import is_pure
-
-Numbers: TypeAlias = MutableMapping[SSAValue, Hashable]
-"""What stands for a value in keys, where that is not the value itself."""
-
-Known: TypeAlias = MutableMapping[Hashable, Operation]
-"""The operation for each key that has been met on the way here."""
+from xla_dialect.attribute_identity import AttributeIdentities
 
 
 def merge_equal_operations(block: Block) -> None:
@@ -26,65 +19,66 @@ def merge_equal_operations(block: Block) -> None:
     Fills and empty tensors stay apart, for they are destinations; operations are equal if they
     differ in such destinations only.
     """
-    _merge(block, ChainMap(), ChainMap())
+    _Merging().merge(block)
 
 
-def _merge(
-    block: Block,
-    known: ChainMap[Hashable, Operation],
-    numbers: ChainMap[SSAValue, Hashable],
-) -> None:
-    op = block.first_op
-    while op is not None:
-        following = op.next_op
-        if isinstance(op, tensor.EmptyOp):
-            numbers[op.tensor] = "empty", op.tensor.type, tuple(op.operands)
-        elif isinstance(op, FillOp) and op.res:
-            numbers[op.res[0]] = "fill", _number(numbers, op.inputs[0]), op.res[0].type
-        elif is_pure(op):
-            key = _key(op, numbers)
-            equal = known.get(key)
-            if equal is None:
-                known[key] = op
+class _Merging:
+    def __init__(self) -> None:
+        self._identity = AttributeIdentities()
+        self._known: dict[Hashable, Operation] = {}
+        """The operation for each key that has been met on the way here."""
+        self._numbers: dict[SSAValue, Hashable] = {}
+        """What stands for a value in keys, where that is not the value itself."""
+
+    def merge(self, block: Block) -> None:
+        """Merges in a block and its regions; what is known around it is known inside."""
+        added: list[Hashable] = []
+        op = block.first_op
+        while op is not None:
+            following = op.next_op
+            if isinstance(op, tensor.EmptyOp):
+                self._numbers[op.tensor] = "empty", self._identity(op.tensor.type), *op.operands
+            elif isinstance(op, FillOp) and op.res:
+                filled = op.res[0]
+                number = "fill", self._number(op.inputs[0]), self._identity(filled.type)
+                self._numbers[filled] = number
+            elif is_pure(op):
+                key = self._key(op)
+                equal = self._known.setdefault(key, op)
+                if equal is op:
+                    added.append(key)
+                else:
+                    for result, value in zip(op.results, equal.results, strict=True):
+                        result.replace_all_uses_with(value)
+                    block.erase_op(op)
             else:
-                for result, value in zip(op.results, equal.results, strict=True):
-                    result.replace_all_uses_with(value)
-                block.erase_op(op)
-        else:
-            for region in op.regions:
-                for inner in region.blocks:
-                    _merge(inner, known.new_child(), numbers.new_child())
-        op = following
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self.merge(inner)
+            op = following
+        for key in added:
+            del self._known[key]
 
+    def _number(self, value: SSAValue) -> Hashable:
+        return self._numbers.get(value, value)
 
-def _number(numbers: Numbers, value: SSAValue) -> Hashable:
-    return numbers.get(value, value)
+    def _key(self, op: Operation) -> Hashable:
+        operands = tuple([self._number(operand) for operand in op.operands])
+        body = self._body_key(op.body.block) if isinstance(op, GenericOp) else ()
+        return (operands, self._form(op), body)
 
+    def _form(self, op: Operation) -> Hashable:
+        identity = self._identity
+        types = tuple([identity(result.type) for result in op.results])
+        return (type(op), types, identity.named(op.properties), identity.named(op.attributes))
 
-def _key(op: Operation, numbers: Numbers) -> Hashable:
-    operands = tuple(_number(numbers, operand) for operand in op.operands)
-    bodies = (_body_key(op.body.block),) if isinstance(op, GenericOp) else ()
-    return (op.name, operands, _attributes(op), tuple(op.result_types), bodies)
-
-
-def _attributes(op: Operation) -> Hashable:
-    return (
-        tuple(sorted(op.properties.items(), key=_name)),
-        tuple(sorted(op.attributes.items(), key=_name)),
-    )
-
-
-def _name(item: tuple[str, Attribute]) -> str:
-    return item[0]
-
-
-def _body_key(body: Block) -> Hashable:
-    """The operations of a body; values that it defines stand as numbers."""
-    local: dict[SSAValue, Hashable] = {argument: i for i, argument in enumerate(body.args)}
-    operations: list[Hashable] = []
-    for op in body.ops:
-        operands = tuple(local.get(operand, operand) for operand in op.operands)
-        operations.append((op.name, operands, _attributes(op), tuple(op.result_types)))
-        for result in op.results:
-            local[result] = len(local)
-    return cast(Hashable, tuple(operations))
+    def _body_key(self, body: Block) -> Hashable:
+        """The operations of a body; values that it defines stand as numbers."""
+        local: dict[SSAValue, Hashable] = {argument: i for i, argument in enumerate(body.args)}
+        operations: list[Hashable] = []
+        for op in body.ops:
+            operations.append(tuple([local.get(operand, operand) for operand in op.operands]))
+            operations.append(self._form(op))
+            for result in op.results:
+                local[result] = len(local)
+        return tuple(operations)
