@@ -92,9 +92,7 @@ class _Kernels:
         self._names.update(symbol.data for symbol in symbols if isinstance(symbol, StringAttr))
 
     def function_for(self, group: _Group) -> func.FuncOp:
-        """
-        The kernel that does what the group does; if there is none yet, it takes over the regions.
-        """
+        """The kernel that does what the group does; a new one takes over the group's regions."""
         key = kernel_key(
             group.operations, group.arguments, group.types, group.constants, self._identities
         )

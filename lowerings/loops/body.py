@@ -71,6 +71,11 @@ def neutral_element(combiner: Combiner, element_type: Attribute) -> float:
     return {"min": -(1 << (width - 1)), "max": (1 << (width - 1)) - 1, "ones": -1}[neutral]
 
 
+def indexed_dimensions(nest: Nest) -> frozenset[int]:
+    """The dimensions whose index the body asks for."""
+    return frozenset([op.dim.value.data for op in nest.body.ops if type(op) is IndexOp])
+
+
 class Body:
     """The body of a nest, analysed. Sets of dimensions are bit masks."""
 
@@ -123,18 +128,14 @@ class Body:
             operands = list(_operands_with_captures(op))
             for operand in operands:
                 own |= mask.get(operand, 0)
-            if isinstance(op, IndexOp) and self.nest.extents[op.dim.value.data] > 1:
+            # By class: `isinstance` of an operation costs as much as all else here.
+            if type(op) is IndexOp and self.nest.extents[op.dim.value.data] > 1:
                 own = 1 << op.dim.value.data
-            is_folded = any(operand in self.folded for operand in operands)
+            is_folded = not self.folded.isdisjoint(operands)
             for result in op.results:
                 mask[result] = own
                 if is_folded:
                     self.folded.add(result)
-
-    @cached_property
-    def indexed(self) -> frozenset[int]:
-        """The dimensions whose index the body asks for."""
-        return frozenset(op.dim.value.data for op in self.ops if isinstance(op, IndexOp))
 
     @cached_property
     def has_regions(self) -> bool:
@@ -212,7 +213,7 @@ class Forms:
     def _visit(self, op: Operation) -> None:
         if not any(self._varies(result) for result in op.results):
             return
-        step = self._linear_step(op)
+        step = self._linear_step(op) if type(op) in _LINEAR else None
         if step is not None:
             self.steps[op.results[0]] = step
             return
@@ -259,6 +260,10 @@ class Forms:
         if layout is None or layout[0][-1] != 1:
             return None
         return self.steps.get(last, 0)
+
+
+_LINEAR = frozenset({IndexOp, arith.IndexCastOp, arith.AddiOp, arith.SubiOp, arith.MuliOp})
+"""What makes linear values of linear ones."""
 
 
 def constant_integer(value: SSAValue) -> int | None:

@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.conversion import describe_location
-from lowerings.loops.body import Body
+from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.contraction_planning import plan_contraction
@@ -119,7 +119,7 @@ class ConvertLinalgToLoops(ModulePass):
     def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
         if nest.is_empty:
             return PlannedNest(nest, None, [])
-        nest = collapse_dimensions(nest, Body(nest).indexed)
+        nest = collapse_dimensions(nest, indexed_dimensions(nest))
         body = Body(nest)
         how = plan_contraction(nest, body, self.vector_bits)
         if how is None:

@@ -115,8 +115,8 @@ class BodyEvaluator:
 
     def restrict(self, combination: Combination, mask: int) -> Combination:
         """The combination with what dimensions outside `mask` do left out."""
-        pairs = zip(self.tiled, combination, strict=True)
-        return tuple(number if mask >> d & 1 else 0 for d, number in pairs)
+        tiled = self.tiled
+        return tuple([n if mask >> tiled[i] & 1 else 0 for i, n in enumerate(combination)])
 
     def lanes(self, combination: Combination) -> int:
         """The lanes of vectors at a combination of points."""
@@ -159,7 +159,7 @@ class BodyEvaluator:
         if form is Form.VECTOR:
             return self._written(value, self.restrict(combination, mask), is_vector=True)
         owner = value.owner
-        if isinstance(owner, arith.ConstantOp):
+        if type(owner) is arith.ConstantOp:
             return self._constant_vector(owner, lanes)
         key = (value, lanes, self.restrict(combination, mask))
         known = self._known(key)
@@ -246,10 +246,11 @@ class BodyEvaluator:
     def _write(
         self, op: Operation, combination: Combination, *, is_vector: bool
     ) -> Sequence[SSAValue]:
-        if isinstance(op, IndexOp):
+        # By class: `isinstance` of an operation costs as much as making one.
+        if type(op) is IndexOp:
             index = self.position(combination)[op.dim.value.data]
             return [self.builder.materialize(index)]
-        if isinstance(op, arith.ConstantOp):
+        if type(op) is arith.ConstantOp:
             return [self.builder.constants.attribute(op.value, op.result.type)]
         if is_vector:
             return self._write_vector(op, combination)
@@ -279,7 +280,7 @@ class BodyEvaluator:
         lanes = self.lanes(combination)
         (element_type,) = op.result_types
         result_type = vector_of(element_type, lanes)
-        if isinstance(op, memref.LoadOp):
+        if type(op) is memref.LoadOp:
             return [self._load_by_value(op, combination, result_type)]
         in_lanes = set(self.operands_in_lanes(op))
         operands = [
@@ -299,10 +300,10 @@ class BodyEvaluator:
 
     def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
         """The operands of an operation on vectors that must be vectors themselves."""
-        if isinstance(op, memref.LoadOp):
+        if type(op) is memref.LoadOp:
             assert self.forms is not None
             return [] if self.forms.load_step(op) == 1 else op.indices[-1:]
-        if isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR:
+        if type(op) is arith.SelectOp and self.form(op.cond) is Form.SCALAR:
             return op.operands[1:]
         return op.operands
 
