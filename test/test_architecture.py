@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.syntax",
         "xla_dialect.window",
         "xla_dialect.convolution_labels",
+        "xla_dialect.device_parts",
         "xla_dialect.replica_groups",
     ),
     ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),

@@ -30,8 +30,7 @@ def host_callbacks(functions: Sequence[Callable[..., Any]]) -> dict[str, CustomC
 
 def _number(op: CustomCallOp) -> int:
     configuration = op.attributes.get("mhlo.backend_config")
-    entries = configuration.data if isinstance(configuration, DictionaryAttr) else {}
-    number = entries.get("index")
+    number = configuration.data.get("index") if isinstance(configuration, DictionaryAttr) else None
     if not isinstance(number, IntegerAttr):
         raise XlaError(f"'{op.custom_call_target.data}' does not say which function it calls")
     return cast("IntegerAttr[Any]", number).value.data

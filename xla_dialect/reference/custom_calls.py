@@ -12,7 +12,9 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.reference.lapack import lapack_function
 from xla_dialect.reference.literal import Value, as_argument
+from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
+from xla_dialect.reference.sharding_calls import ShardingCalls
 
 CustomCallFunction: TypeAlias = Callable[..., object]
 """
@@ -25,7 +27,10 @@ know: the types of the results, `backend_config` among its attributes.
 
 
 ANNOTATIONS = frozenset(
-    {"LayoutConstraint", "MoveToDevice", "MoveToHost", "Sharding", "annotate_device_placement"}
+    {
+        *("LayoutConstraint", "MoveToDevice", "MoveToHost", "annotate_device_placement"),
+        *("Sharding", "xla.sdy.FuncResultSharding"),
+    }
 )
 """Targets that say something about a value for a compiler, and return the value."""
 
@@ -80,11 +85,15 @@ class CustomCallFunctions(InterpreterFunctions):
         default_factory=dict[str, CustomCallFunction]
     )
     """The functions by their target."""
+    process: Process = field(default_factory=Process)
+    """The one that runs here."""
 
     @impl(ops.CustomCallOp)
     def run_custom_call(
         self, interpreter: Interpreter, op: ops.CustomCallOp, args: PythonValues
     ) -> PythonValues:
         """What the function of this target makes of the operands."""
-        function = function_for(op.custom_call_target.data, self.registry)
-        return call_function(op, function, args)
+        target = op.custom_call_target.data
+        calls = ShardingCalls(self.process, interpreter.module)
+        function = self.registry.get(target) or calls.function(target)
+        return call_function(op, function or function_for(target, self.registry), args)

@@ -178,7 +178,7 @@ def register_reference(
         collectives,
         AsynchronousFunctions(collectives),
         TransferFunctions(process),
-        CustomCallFunctions(options.get("custom_calls", {})),
+        CustomCallFunctions(options.get("custom_calls", {}), process),
         ObservationFunctions(options.get("observer") or Observer()),
         ParallelFunctions(partial(prepared, **options), process),
         FuncFunctions(),

@@ -9,11 +9,7 @@ A mesh numbers its devices in row-major order of its axes; devices are partition
 
 from __future__ import annotations
 
-import itertools
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -27,9 +23,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
+from xla_dialect.attributes import SpellingError
+from xla_dialect.device_parts import Mesh, Sharding, axis_names
 from xla_dialect.ops.collectives import AllGatherOp, PartitionIdOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import DynamicSliceOp
+from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
 from xla_dialect.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
@@ -42,78 +40,6 @@ from xla_dialect.types import BY_NAME, Array, array, as_array
 _U32 = BY_NAME["u32"].type
 _CHANNEL = IntegerAttr(1, i64)
 """Collectives with a channel run across partitions; JAX uses number 1 for all of them."""
-
-
-@dataclass(frozen=True)
-class Mesh:
-    """The axes of a mesh with their sizes, in order, and its devices in row-major order."""
-
-    axes: tuple[tuple[str, int], ...]
-    devices: tuple[int, ...]
-
-    @staticmethod
-    def read(text: str) -> Mesh:
-        """Reads `#sdy.mesh<["x"=2, "y"=4], device_ids=[...]>`."""
-        axes = tuple((name, int(size)) for name, size in _AXIS.findall(text))
-        found = _DEVICE_IDS.search(text)
-        count = math.prod(size for _, size in axes)
-        devices = range(count) if found is None else map(int, found.group(1).split(","))
-        return Mesh(axes, tuple(devices))
-
-    def size(self, names: Sequence[str]) -> int:
-        """How many parts these axes make together."""
-        sizes = dict(self.axes)
-        return math.prod(sizes[name] for name in names)
-
-    def stride(self, name: str) -> int:
-        """How far devices that are neighbours along an axis are apart."""
-        position = [axis for axis, _ in self.axes].index(name)
-        return math.prod(size for _, size in self.axes[position + 1 :])
-
-    def groups(self, names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-        """The devices that differ along these axes only, the first axis the slowest."""
-        others = [name for name, _ in self.axes if name not in names]
-        return tuple(
-            tuple(self.devices[start + offset] for offset in self._offsets(names))
-            for start in self._offsets(others)
-        )
-
-    def _offsets(self, names: Sequence[str]) -> list[int]:
-        sizes = dict(self.axes)
-        places = itertools.product(*(range(sizes[name]) for name in names))
-        return [
-            sum(i * self.stride(name) for i, name in zip(place, names, strict=True))
-            for place in places
-        ]
-
-
-_AXIS = re.compile(r'"([^"]*)" *= *([0-9]{1,9})')
-_DEVICE_IDS = re.compile(r"device_ids *= *\[([0-9, ]+)\]")
-_SHARDING = re.compile(r"<@([\w.$-]+|\"[^\"]*\"), *\[(.*?)\](?:, *\w+ *=.*)?>$")
-_DIMENSION = re.compile(r"\{([^{}]*)\}")
-_NAMED = re.compile(r'"([^"]*)"(:\()?')
-
-
-@dataclass(frozen=True)
-class Sharding:
-    """For each dimension the axes that it is spread over; no entries where nothing is spread."""
-
-    mesh: str
-    dimensions: tuple[tuple[str, ...], ...]
-
-    @staticmethod
-    def read(op: SourceOp, text: str) -> Sharding:
-        """Reads `<@mesh, [{"x"}, {"y", ?}, {}]>`."""
-        found = _SHARDING.match(text.removeprefix("#sdy.sharding"))
-        if found is None:
-            op.fail(f"sharding {text} is not supported")
-        axes: list[tuple[str, ...]] = []
-        for dimension in _DIMENSION.findall(found.group(2)):
-            names = _NAMED.findall(dimension)
-            if any(part for _, part in names):
-                op.fail(f"sharding {text}: parts of axes are not supported")
-            axes.append(tuple(name for name, _ in names))
-        return Sharding(found.group(1).strip('"'), tuple(axes))
 
 
 def _lists_of_shardings(parser: Parser, keyword: str) -> Attribute:
@@ -176,13 +102,15 @@ class _Manual:
     def __init__(self, op: SourceOp, conversion: Conversion):
         self.op = op
         self.conversion = conversion
-        self.axes = _NAMED.findall(_text(op, "manual_axes"))
+        self.axes = axis_names(_text(op, "manual_axes"))
         self._coordinates: dict[tuple[str, str], SSAValue] = {}
 
     def shardings(self, name: str, count: int) -> list[Sharding]:
         """Takes the shardings of operands or results."""
-        text = _text(self.op, name).removeprefix("#sdy.sharding_per_value<")
-        found = [Sharding.read(self.op, part) for part in _PARTS.findall(text)]
+        try:
+            found = Sharding.read_all(_text(self.op, name))
+        except SpellingError as error:
+            self.op.fail(str(error))
         if len(found) != count:
             self.op.fail(f"{name} has {len(found)} entries for {count} values")
         return found
@@ -192,13 +120,14 @@ class _Manual:
         text = self.conversion.mesh(sharding.mesh)
         if text is None:
             self.op.fail(f"there is no mesh @{sharding.mesh}")
-        return Mesh.read(text)
+        try:
+            return Mesh.read(text)
+        except SpellingError as error:
+            self.op.fail(str(error))
 
     def spread(self, sharding: Sharding, dimension: int) -> list[str]:
         """The manual axes that a dimension is spread over."""
-        manual = {name for name, _ in self.axes}
-        axes = sharding.dimensions[dimension] if dimension < len(sharding.dimensions) else ()
-        return [name for name in axes if name in manual]
+        return sharding.spread(dimension, self.axes)
 
     def part(self, value: SSAValue, sharding: Sharding, local: Attribute) -> SSAValue:
         """What belongs to this partition."""
@@ -280,15 +209,34 @@ class _Manual:
 
     def _coordinate(self, key: str, mesh: Mesh, name: str) -> SSAValue:
         """The place of this partition along an axis."""
-        if mesh.devices != tuple(range(len(mesh.devices))):
-            self.op.fail(f"mesh @{key} has its devices in an order of its own")
         found = self._coordinates.get((key, name))
         if found is None:
-            (number,) = self.conversion.emit(PartitionIdOp, (), [TensorType(_U32, ())])
+            number = self._position(key, mesh)
             row = self._combined(DivideOp, number, mesh.stride(name))
             found = self._combined(RemainderOp, row, mesh.size([name]))
             self._coordinates[key, name] = found
         return found
+
+    def _position(self, key: str, mesh: Mesh) -> SSAValue:
+        """Where this partition is among the devices of a mesh."""
+        scalar = TensorType(_U32, ())
+        count = len(mesh.devices)
+        if sorted(mesh.devices) != list(range(count)):
+            self.op.fail(f"mesh @{key} has devices {list(mesh.devices)}, not 0 to {count - 1}")
+        (number,) = self.conversion.emit(PartitionIdOp, (), [scalar])
+        if mesh.devices == tuple(range(count)):
+            return number
+        table = TensorType(_U32, (count,))
+        places = [mesh.devices.index(device) for device in range(count)]
+        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, table), places)
+        (found,) = self.conversion.emit(ConstantOp, (), [table], {"value": literal})
+        (found,) = self.conversion.emit(
+            DynamicSliceOp,
+            [found, number],
+            [TensorType(_U32, (1,))],
+            {"dynamic_slice_sizes": dimension_list([1])},
+        )
+        return self.conversion.emit(ReshapeOp, [found], [scalar])[0]
 
 
 def _text(op: SourceOp, name: str) -> str:
@@ -297,9 +245,6 @@ def _text(op: SourceOp, name: str) -> str:
     if value is None:
         op.fail(f"{name} is missing")
     return value.data if isinstance(value, StringAttr) else str(value)
-
-
-_PARTS = re.compile(r"<@(?:[^<>\"]|\"[^\"]*\")*>")
 
 
 def convert_manual_computation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -1,0 +1,162 @@
+"""Custom calls with which JAX goes from whole arrays to the parts of devices, and back.
+
+Without a partitioner every partition holds whole arrays. So a part is cut out of the whole by the
+number of the partition, and a whole is put together from what all partitions bring. Shardy and its
+predecessor have a pair of targets each; devices are partitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from xla_dialect import types
+from xla_dialect.attributes import SpellingError
+from xla_dialect.device_parts import Mesh, Parts, Sharding, axis_names
+from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.reference.literal import Array
+from xla_dialect.reference.process_grid import Process
+
+
+@dataclass(frozen=True)
+class ShardingCalls:
+    """What these calls compute in one process of a program."""
+
+    process: Process
+    module: ModuleOp
+
+    def function(self, target: str) -> Callable[..., object] | None:
+        """The function of a target, which raises XlaError; None for any other."""
+        function = {
+            "xla.sdy.GlobalToLocalShape": self.cut_by_axes,
+            "xla.sdy.LocalToGlobalShape": self.join_by_axes,
+            "SPMDFullToShardShape": self.cut_by_tiles,
+            "SPMDShardToFullShape": self.join_by_tiles,
+        }.get(target)
+        return None if function is None else _with_target(target, function)
+
+    def cut_by_axes(self, op: CustomCallOp, *wholes: Array) -> object:
+        """Shardy: the part of every operand."""
+        parts = self._parts_by_axes(op, "xla.sdy.in_shardings", op.operand_types)
+        return self._cut(op, wholes, parts)
+
+    def join_by_axes(self, op: CustomCallOp, *local: Array) -> object:
+        """Shardy: the whole of every operand."""
+        leaves = types.flatten(op.result_types)
+        return self._join(op, local, self._parts_by_axes(op, "xla.sdy.out_shardings", leaves))
+
+    def cut_by_tiles(self, op: CustomCallOp, whole: Array) -> object:
+        """GSPMD: the operand is an annotation that says how it is spread."""
+        return self._cut(op, [whole], [self._tiles(op.inputs[0], whole.ndim)])
+
+    def join_by_tiles(self, op: CustomCallOp, local: Array) -> object:
+        """GSPMD: the call says how its result is spread."""
+        return self._join(op, [local], [self._tiles(op.outputs[0], local.ndim)])
+
+    def _cut(self, op: CustomCallOp, wholes: Sequence[Array], parts: Sequence[Parts]) -> object:
+        found = [
+            np.ascontiguousarray(whole[each.slices(self._device(each), whole.shape)])
+            for whole, each in zip(wholes, parts, strict=True)
+        ]
+        return _as_results(op, found)
+
+    def _join(self, op: CustomCallOp, local: Sequence[Array], parts: Sequence[Parts]) -> object:
+        declared = [cast("types.Array", t) for t in types.flatten(op.result_types)]
+        if len(declared) != len(local):
+            raise XlaError(f"has {len(local)} operands and {len(declared)} results")
+        grid, (replica, _) = self.process.grid, self.process.place
+        for each in parts:
+            self._device(each)
+        members = tuple((replica, number) for number in range(grid.partitions))
+        key = op if self.process.same_program else None
+        brought = self.process.bring((op.name, key), members, local, described(op)).result()
+        results: list[Array] = []
+        for number, (type_, each) in enumerate(zip(declared, parts, strict=True)):
+            sizes = types.extents(type_)
+            whole = np.empty(sizes, local[number].dtype)
+            for device in each.places:
+                part = brought[device][number]
+                if part.shape != each.local_sizes(sizes):
+                    raise XlaError(f"a part of {types.spell(type_)} has sizes {list(part.shape)}")
+                whole[each.slices(device, sizes)] = part
+            results.append(whole)
+        return _as_results(op, results)
+
+    def _device(self, parts: Parts) -> int:
+        count = self.process.grid.partitions
+        if sorted(parts.places) != list(range(count)):
+            raise XlaError(
+                f"arrays are spread over {len(parts.places)} devices, the program runs on {count} "
+                "partitions (--partitions)"
+            )
+        return self.process.place[1]
+
+    def _parts_by_axes(
+        self, op: CustomCallOp, name: str, declared: Sequence[Attribute]
+    ) -> list[Parts]:
+        entries = _frontend_attributes(op)
+        manual = axis_names(entries.get("xla.sdy.manual_axes", ""))
+        shardings = Sharding.read_all(entries.get(name, ""))
+        if len(shardings) != len(declared):
+            raise XlaError(f"{name} has {len(shardings)} entries for {len(declared)} arrays")
+        return [
+            Parts.of_mesh(self._mesh(s.mesh), s, manual, len(types.extents(cast(Any, type_))))
+            for s, type_ in zip(shardings, declared, strict=True)
+        ]
+
+    def _mesh(self, name: str) -> Mesh:
+        meshes = self.module.attributes.get("sdy.meshes")
+        if isinstance(meshes, DictionaryAttr):
+            found = meshes.data.get(name)
+            text = found.data if isinstance(found, StringAttr) else None
+        else:
+            head = _text(self.module.attributes.get("xla.frontend_attributes"))
+            match = re.search(rf"\b{re.escape(name)} = (#sdy\.mesh<[^>]*>)", head)
+            text = None if match is None else match.group(1)
+        if text is None:
+            raise XlaError(f"there is no mesh @{name}")
+        return Mesh.read(text)
+
+    def _tiles(self, value: SSAValue, rank: int) -> Parts:
+        """The parts of a value by the sharding at the operation that has it as its result."""
+        attributes: Mapping[str, Attribute] = getattr(value.owner, "attributes", {})
+        text = _text(attributes.get("xla.sharding", attributes.get("mhlo.sharding")))
+        if not text:
+            raise XlaError("nothing says how the whole array is spread over devices")
+        return Parts.of_tiles(text, rank, self.process.grid.partitions)
+
+
+def _with_target(target: str, function: Callable[..., object]) -> Callable[..., object]:
+    """A function whose errors name the target."""
+
+    def call(op: CustomCallOp, *operands: Array) -> object:
+        try:
+            return function(op, *operands)
+        except (XlaError, SpellingError) as error:
+            raise XlaError(f"{target}: {error}") from error
+
+    return call
+
+
+def _as_results(op: CustomCallOp, found: Sequence[Array]) -> object:
+    return found[0] if len(found) == 1 and types.is_array(op.result_types[0]) else tuple(found)
+
+
+def _text(value: Attribute | None) -> str:
+    """A string as it was before it was quoted."""
+    return value.data.replace("\\", "") if isinstance(value, StringAttr) else ""
+
+
+def _frontend_attributes(op: CustomCallOp) -> Mapping[str, str]:
+    for name in ("xla.frontend_attributes", "mhlo.frontend_attributes"):
+        found = op.attributes.get(name)
+        if isinstance(found, DictionaryAttr):
+            return {key: _text(value) for key, value in found.data.items()}
+    return {}
