@@ -13,6 +13,7 @@ from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
@@ -21,6 +22,7 @@ from xla_dialect.ops.normalization import (
     BatchNormTrainingOp,
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
+from xla_dialect.reference.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
@@ -79,12 +81,20 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
     return None
 
 
+def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
+    """A call that only says something of its operand is that; layouts are asked for later."""
+    target = op.custom_call_target.data
+    if target in ANNOTATIONS - {LAYOUT_CONSTRAINT} and op.operand_types == op.result_types:
+        builder.replace(op.operands)
+
+
 class XlaExpandCompoundPass(ConversionPass):
     """
     Replaces operations that are made of others by those: batch normalization, Fourier transforms,
     Cholesky factors, triangular systems, ragged and scaled dots, random bits.
 
-    Narrow floats are computed in f32 and rounded at the end.
+    Narrow floats are computed in f32 and rounded at the end. Custom calls that annotate a value for
+    a compiler, as with a sharding, are that value.
 
     ```
     %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.0e-3 : f32,
@@ -98,4 +108,7 @@ class XlaExpandCompoundPass(ConversionPass):
 
     name = "xla-expand-compound"
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
-    conversions: ClassVar[dict[type[Operation], Any]] = dict.fromkeys(_EXPANSIONS, expand)
+    conversions: ClassVar[dict[type[Operation], Any]] = {
+        **dict.fromkeys(_EXPANSIONS, expand),
+        CustomCallOp: take_annotation,
+    }

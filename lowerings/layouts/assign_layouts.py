@@ -31,10 +31,8 @@ from lowerings.memory_order import MemoryOrder
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.reference.custom_calls import LAYOUT_CONSTRAINT
 from xla_dialect.types import Array, array, is_array
-
-LAYOUT_CONSTRAINT = "LayoutConstraint"
-"""The target of custom calls that return their operand, in the layout of the result."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,10 @@ import pytest
 from jax_programs import devices
 from peers import DEVICES, has_jax
 
+import lowerings
 from lowerings.compilation import run_processes
+from lowerings.context import make_context
+from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.program import parse_program
 from xla_dialect.attributes import SpellingError
 from xla_dialect.device_parts import Mesh, Parts, Sharding
@@ -130,6 +133,39 @@ def test_devices_in_an_order_of_their_own(dialect: str, partitioner: str) -> Non
     expected = np.asarray(mapped(x))
     for (found,) in results(mapped.lower(x).as_text(dialect), [np.asarray(x)]):
         assert found.tolist() == expected.tolist()
+
+
+ANNOTATED = """HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2]>}}
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] add(a, b)
+  ROOT d = f32[] custom-call(c), custom_call_target="Sharding", sharding={replicated}
+}
+
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[2,3] custom-call(x), custom_call_target="Sharding", sharding={devices=[2,1]<=[2]}
+  z = f32[2] reduce(y, zero), dimensions={1}, to_apply=sum
+  ROOT r = f32[2] custom-call(z), custom_call_target="xla.sdy.FuncResultSharding", custom_call_has_side_effect=true
+}
+"""
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter"])
+def test_annotations_are_their_operands(backend: str) -> None:
+    (found,) = lowerings.compile(ANNOTATED, backend=backend)(
+        np.arange(6, dtype=np.float32).reshape(2, 3)
+    )
+    assert found.tolist() == [3, 12]
+
+
+def test_nothing_is_called_for_annotations() -> None:
+    module = parse_program(ANNOTATED, "annotated.hlo")
+    PassManager(make_context()).run(module, parse_passes("native{to=tensors}"))
+    assert "call" not in str(module)
 
 
 CALL = """HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2]>}}

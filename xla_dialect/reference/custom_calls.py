@@ -26,9 +26,12 @@ know: the types of the results, `backend_config` among its attributes.
 """
 
 
+LAYOUT_CONSTRAINT = "LayoutConstraint"
+"""The target of calls that return their operand, in the layout of the result."""
+
 ANNOTATIONS = frozenset(
     {
-        *("LayoutConstraint", "MoveToDevice", "MoveToHost", "annotate_device_placement"),
+        *(LAYOUT_CONSTRAINT, "MoveToDevice", "MoveToHost", "annotate_device_placement"),
         *("Sharding", "xla.sdy.FuncResultSharding"),
     }
 )
