@@ -63,7 +63,7 @@ def lowered_operations() -> frozenset[type[Operation]]:
         ConvertXlaToScfPass,
         ConvertXlaToLinalgPass,
     )
-    return frozenset(op for each in passes for op in each.conversions)
+    return frozenset(op for each in passes for op in each().conversions_in(ModuleOp([])))
 
 
 def opcode_of(operation: type[XlaOp]) -> str:
