@@ -13,8 +13,9 @@ from xla_dialect.diagnostics import XlaError
 
 SPEED_LEVEL = 1
 """LLVM's -O1, and of it what simplifies functions: kernels are printed as explicit vectors, with
-everything at the loop where it belongs, and call what is inlined first. -O2 takes half as long again and made the
-code of the benchmark no faster but for what it does about dead stores, which is a pass of its own.
+everything at the loop where it belongs, and what they call is inlined first. -O2 takes half as long
+again and made the code of the benchmark no faster but for what it does about dead stores, which is
+a pass of its own.
 """
 
 
