@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from bufferize.evaluation import Evaluator
+from bufferize.interpreting import call_buffers, call_tensors
 from bufferize.random_programs import ProgramMaker, alias_some_results, main_of, random_inputs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,13 +46,13 @@ def make_program(
         alias_some_results(module, choices)
     module.verify()
     arguments = random_inputs(module, choices)
-    return module, arguments, Evaluator(module, 1).call_tensors("main", arguments)
+    return module, arguments, call_tensors(module, arguments, 1)
 
 
 @given(SEEDS)
 def test_the_generator_leaves_nothing_unspecified(seed: int):
     module, arguments, expected = make_program(seed)
-    for a, b in zip(expected, Evaluator(module, 2).call_tensors("main", arguments), strict=True):
+    for a, b in zip(expected, call_tensors(module, arguments, 2), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -62,7 +62,7 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: b
     for step in passes(in_place_bytes):
         step.apply(CONTEXT, module)
         module.verify()
-        found = Evaluator(module, 3).call_buffers("main", arguments)
+        found = call_buffers(module, arguments, 3)
         for a, b in zip(expected, found, strict=True):
             np.testing.assert_array_equal(a, b, step.name)
     text = str(module)
