@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from peers import has_jax
 from small_programs import numbers, same, shape
 from sweeps import each_or_full
 from tensors_level import lower, module_of, natively
@@ -25,6 +26,9 @@ from xla_dialect.ops.normalization import (
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.reference import flatten_results, run
 from xla_dialect.types import BY_NAME, ElementClass
+
+if has_jax():
+    import jax
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -163,10 +167,35 @@ KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [1, 2, 32, 97, 131, 262, 1000])
+@pytest.mark.parametrize("length", [1, 2, 12, 32, 97, 131, 262, 1000, 4096])
 def test_fourier_of_any_length(kind: str, length: int) -> None:
     """One product, a prime of one product, a prime and twice a prime by convolution, divided."""
     check_fourier(kind, [length], operand_of(kind, [length], [2], wide=length % 2 == 0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lengths", [(131, 16), (320, 3), (2, 13, 24)])
+def test_fourier_along_columns(kind: str, lengths: tuple[int, ...]) -> None:
+    """By convolution, divided with factors of their own and in the matrices, by one product."""
+    check_fourier(kind, lengths, operand_of(kind, lengths, [2], wide=False))
+
+
+def test_fourier_to_reals_ignores_imaginary_ends() -> None:
+    """What stands for the first and the middle element is real, whatever its imaginary part."""
+    x = operand_of("IRFFT", [32], [2], wide=False)
+    x[:, [0, 16]] = complex(0.5, np.nan)
+    check_fourier("IRFFT", [32], x)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize("length", [1000, 1009, 1024])
+def test_fourier_is_about_as_accurate_as_xla(length: int) -> None:
+    x = operand_of("FFT", [length], [8], wide=False)
+    expected = np.fft.fft(x.astype(np.complex128))
+    (found,) = natively(lambda operand: FftOp(operand, fft_type="FFT", fft_length=[length]), x)
+    theirs = np.asarray(jax.jit(jax.numpy.fft.fft)(x))
+    own, peer = (float(np.sqrt(np.square(np.abs(y - expected)).mean())) for y in (found, theirs))
+    assert own <= 1.5 * peer
 
 
 @given(
