@@ -80,7 +80,7 @@ def results(text: str, arguments: list[np.ndarray], partitions: int = DEVICES) -
 @pytest.fixture(params=["shardy", "gspmd"])
 def partitioner(request: pytest.FixtureRequest) -> Iterator[str]:
     """JAX prints for Shardy, or for the partitioner before it."""
-    before = jax.config.jax_use_shardy_partitioner
+    before = jax.config.values["jax_use_shardy_partitioner"]
     jax.config.update("jax_use_shardy_partitioner", request.param == "shardy")
     jax.clear_caches()
     yield request.param
