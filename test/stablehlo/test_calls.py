@@ -47,6 +47,13 @@ EINSUMS = [
     ("i,i->", (3,), (3,)),
     ("i,j->ij", (3,), (2,)),
     ("ij,ij->ij", (3, 2), (3, 2)),
+    ("...ij,...jk->...ik", (5, 2, 3), (5, 3, 4)),
+    ("i...,...j->ij...", (2, 4, 3), (4, 3, 5)),
+    ("...i,i->...", (2, 4, 3), (3,)),
+    ("...,...->...", (2, 3), (2, 3)),
+    ("ii,i->i", (3, 3), (3,)),
+    ("iji,jj->j", (2, 3, 2), (3, 3)),
+    ("iii,ij->", (2, 2, 2), (2, 3)),
 ]
 
 
@@ -58,12 +65,36 @@ def test_einsum(config: str, left: tuple[int, ...], right: tuple[int, ...]):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("config", ["ij->ji", "ij->j", "ij->i", "ij->", "ij->ij"])
+@pytest.mark.parametrize(
+    "config",
+    ["ij->ji", "ij->j", "ij->i", "ij->", "ij->ij", "...i->...", "i...->...i", "jj->j", "ii->"],
+)
 def test_unary_einsum(config: str):
-    a = RANDOM.standard_normal((2, 3)).astype(np.float32)
+    a = RANDOM.standard_normal((3, 3) if config[0] == config[1] else (2, 3)).astype(np.float32)
     expected = np.asarray(np.einsum(config, a))
     found = computed(f'stablehlo.unary_einsum $operands, config = "{config}"', a, result=expected)
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("ij", "is not made of 1 operands, '->' and a result"),
+        ("ij,jk->ik", "is not made of 1 operands"),
+        ("i.j->i", "is not made of letters, with one '...' for each operand"),
+        ("......->...", "is not made of letters, with one '...' for each operand"),
+        ("ij->ii", "makes 'ii', with a letter twice"),
+        ("ijk->i", "einsum_config has 'ijk->i' for tensor<2x3xf32>"),
+        ("i->i", "einsum_config has 'i' for tensor<2x3xf32>"),
+        ("ii->i", "gives sizes 2 and 3 the letter 'i'"),
+        ("ij->ik", "makes 'ik' of 'i"),
+    ],
+)
+def test_einsum_that_is_wrong(config: str, message: str):
+    operation = f'stablehlo.unary_einsum $operands, config = "{config}"'
+    with pytest.raises(LocatedError, match=r":2:\d+: error: stablehlo.unary_einsum: ") as caught:
+        computed(operation, np.zeros((2, 3), np.float32), result=np.zeros(2, np.float32))
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])

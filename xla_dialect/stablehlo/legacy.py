@@ -17,11 +17,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.parser import Parser
 
+from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import AllReduceOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
+from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
@@ -57,8 +58,6 @@ class Labelled:
     def __init__(self, op: SourceOp, conversion: Conversion, value: SSAValue, labels: str):
         if as_array(value.type) is None or len(sizes_of(value.type)) != len(labels):
             op.fail(f"einsum_config has {labels!r} for {value.type}")
-        if (not labels.isalpha() and labels) or len(set(labels)) < len(labels):
-            op.fail(f"einsum_config {labels!r}: only distinct letters are supported")
         self.conversion = conversion
         self.value = value
         self.labels = labels
@@ -67,6 +66,44 @@ class Labelled:
     def type(self) -> Array:
         """The type of the array."""
         return cast(Array, self.value.type)
+
+    @staticmethod
+    def of(op: SourceOp, conversion: Conversion, value: SSAValue, labels: str) -> Labelled:
+        """With its diagonal where a letter occurs twice, which then comes last."""
+        found = Labelled(op, conversion, value, labels)
+        while (repeated := _repeated(found.labels)) is not None:
+            found = found.diagonal(op, repeated)
+        return found
+
+    def diagonal(self, op: SourceOp, label: str) -> Labelled:
+        """The elements whose indices in the first two dimensions with a letter are equal."""
+        first = self.labels.index(label)
+        second = self.labels.index(label, first + 1)
+        sizes, element_type = sizes_of(self.type), self.type.element_type
+        size = sizes[first]
+        if sizes[second] != size:
+            op.fail(f"einsum_config gives sizes {size} and {sizes[second]} the letter {label!r}")
+        rest = [d for d in range(len(sizes)) if d not in (first, second)]
+        order = [*rest, first, second]
+        outer = [sizes[d] for d in rest]
+
+        def emit(op_class: type[XlaOp], value: SSAValue, found: Sequence[int], **lists: Any) -> Any:
+            properties = {name: dimension_list(numbers) for name, numbers in lists.items()}
+            type_ = array(element_type, found)
+            return self.conversion.emit(op_class, [value], [type_], properties)[0]
+
+        value = emit(TransposeOp, self.value, [sizes[d] for d in order], dimensions=order)
+        value = emit(ReshapeOp, value, [*outer, size * size])
+        value = emit(
+            SliceOp,
+            value,
+            [*outer, size],
+            start_indices=[0] * (len(outer) + 1),
+            limit_indices=[*outer, size * size],
+            strides=[*(1 for _ in outer), size + 1],
+        )
+        labels = "".join(self.labels[d] for d in rest) + label
+        return Labelled(op, self.conversion, value, labels)
 
     def places(self, labels: str) -> list[int]:
         """The dimensions with these letters."""
@@ -109,14 +146,42 @@ class Labelled:
         )[0]
 
 
-def take_config(op: SourceOp, inputs: int) -> tuple[list[str], str]:
-    """Takes `ij,jk->ik` apart: the letters of the operands, and of the result."""
+def _repeated(labels: str) -> str | None:
+    return next((label for label in labels if labels.count(label) > 1), None)
+
+
+ELLIPSIS = "..."
+_FIRST_OF_ELLIPSIS = 0xE000
+"""Dimensions of an ellipsis have letters for private use, counted from the last one."""
+
+
+def take_config(op: SourceOp, values: Sequence[SSAValue]) -> tuple[list[str], str]:
+    """Takes `ij,jk->ik` apart: a letter for each dimension of the operands, and of the result."""
     config = op.text("einsum_config").replace(" ", "")
     left, arrow, result = config.partition("->")
     operands = left.split(",")
-    if not arrow or len(operands) != inputs:
-        op.fail(f"einsum_config {config!r} is not made of {inputs} operands, '->' and a result")
-    return operands, result
+    if not arrow or len(operands) != len(values):
+        op.fail(
+            f"einsum_config {config!r} is not made of {len(values)} operands, '->' and a result"
+        )
+    written = [text.replace(ELLIPSIS, "", 1) for text in (*operands, result)]
+    if not all(text.isalpha() for text in written if text):
+        op.fail(f"einsum_config {config!r} is not made of letters, with one '...' for each operand")
+    if _repeated(written[-1]) is not None:
+        op.fail(f"einsum_config {config!r} makes {result!r}, with a letter twice")
+    counts = [
+        len(sizes_of(value.type)) - len(text) for value, text in zip(values, written, strict=False)
+    ]
+    counts.append(
+        max((n for n, text in zip(counts, operands, strict=True) if ELLIPSIS in text), default=0)
+    )
+    if min(counts) < 0:
+        op.fail(f"einsum_config has {config!r} for {', '.join(str(v.type) for v in values)}")
+    *found, wanted = (
+        text.replace(ELLIPSIS, "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(count))))
+        for text, count in zip((*operands, result), counts, strict=True)
+    )
+    return found, wanted
 
 
 def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Sequence[SSAValue]:
@@ -129,10 +194,10 @@ def checked_result(op: SourceOp, conversion: Conversion, value: SSAValue) -> Seq
 
 def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.einsum`: sums over letters of one operand, a contraction, a transposition."""
-    labels, wanted = take_config(op, 2)
+    labels, wanted = take_config(op, conversion.operands(op))
     keep_precision(op)
     sides = [
-        Labelled(op, conversion, value, text)
+        Labelled.of(op, conversion, value, text)
         for value, text in zip(conversion.operands(op), labels, strict=True)
     ]
     lhs = sides[0].summed_to(op, wanted + labels[1])
@@ -165,8 +230,8 @@ def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
 
 def convert_unary_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
-    (labels,), wanted = take_config(op, 1)
-    operand = Labelled(op, conversion, conversion.operands(op)[0], labels)
+    (labels,), wanted = take_config(op, conversion.operands(op))
+    operand = Labelled.of(op, conversion, conversion.operands(op)[0], labels)
     return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
 
 
