@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.context import make_context
+from lowerings.entry import functions_of, isolate_entry
+from lowerings.execution.compile_cache import CacheEntry, CompileCache
+from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.emulator import Emulation, compile_for_emulator
-from lowerings.execution.executable import aliased_results, compile_loops_module
+from lowerings.execution.executable import (
+    aliased_results,
+    checks_bounds,
+    compile_loops_module,
+    load_compiled,
+)
 from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
-from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL, entry_type
+from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
 from lowerings.observed_values import (
     Observation,
     observes,
@@ -28,13 +35,11 @@ from lowerings.observed_values import (
 )
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.program import InputFormat, load_program
-from lowerings.simplify.alias_attributes import donate_only, take_entry_aliases
+from lowerings.program import InputFormat, Source
+from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine, host
-from xla_dialect.calls import callee, callees, is_call, runs_functions
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
-from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.reference import (
     Host,
     Observer,
@@ -93,10 +98,28 @@ class Options:
     """Seconds that a call may take."""
     memory_limit: int | None = None
     """Bytes that its arrays may take; None for all that this machine has."""
+    cached: CacheEntry | None = None
+    """Where machine code is kept for other processes."""
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
         return {k: v for k, v in self.custom_calls.items() if not isinstance(v, int)}
+
+
+class CompileOptions(TypedDict, total=False):
+    """The options of `compile_module`, which says what they mean."""
+
+    backend: str
+    num_threads: int | None
+    entry: str
+    observer: Observer | None
+    level: str | None
+    custom_calls: CustomCalls | None
+    emulation: Emulation | None
+    donate: Donation
+    check_bounds: bool | None
+    time_limit: float | None
+    memory_limit: int | None
 
 
 class ReferenceProgram:
@@ -173,6 +196,7 @@ def compile(
     check_bounds: bool | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    compile_cache: bool | str | Path | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -187,13 +211,15 @@ def compile(
     before it is made, and a call that would leave the arrays of the program raises XlaError (by
     default where the environment has `XLA_CHECK_BOUNDS=1`); other executors always do. A call
     that takes longer than `time_limit` seconds raises TimeLimitReached, and one whose arrays take
-    more than `memory_limit` bytes raises XlaError before they are made.
+    more than `memory_limit` bytes raises XlaError before they are made. `compile_cache` is a folder
+    where machine code is kept for other processes, True for the usual one; by default as
+    `XLA_COMPILE_CACHE` in the environment says, else there is none.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
-    module = load_program(text_or_path, input_format)
-    return compile_module(
-        module,
+    return compile_source(
+        Source.of(text_or_path, input_format),
+        compile_cache=compile_cache,
         backend=backend,
         num_threads=num_threads,
         level=level,
@@ -204,6 +230,54 @@ def compile(
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
+
+
+def compile_source(
+    source: Source,
+    *,
+    compile_cache: bool | str | Path | None = None,
+    **options: Unpack[CompileOptions],
+) -> Program:
+    """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
+    cached = cache_entry(source, compile_cache, **options)
+    if cached is not None and (found := cached.load()) is not None:
+        return _loaded(
+            found,
+            options.get("num_threads"),
+            options.get("time_limit"),
+            options.get("memory_limit"),
+        )
+    return compile_module(source.parse(), cached=cached, **options)
+
+
+def cache_entry(
+    source: Source,
+    compile_cache: bool | str | Path | None = None,
+    **options: Unpack[CompileOptions],
+) -> CacheEntry | None:
+    """
+    The place in the cache of what is compiled with these options; None where it has none.
+
+    Only machine code of this machine is kept, and no program that is given functions to call.
+    Raises CompilationError for options that `compile_module` does not take.
+    """
+    backend = options.get("backend", "llvm")
+    _check_options(
+        backend,
+        options.get("num_threads"),
+        options.get("level"),
+        options.get("emulation"),
+        options.get("check_bounds"),
+    )
+    if not _BACKENDS[backend].is_cached or options.get("custom_calls"):
+        return None
+    donate = options.get("donate", ())
+    parts = [
+        *(source.text, source.file_name, source.input_format, options.get("entry", "main")),
+        donate if donate == "aliased" else list(donate),
+        checks_bounds(options.get("check_bounds")),
+    ]
+    return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
 
 def compile_module(
@@ -220,6 +294,7 @@ def compile_module(
     check_bounds: bool | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    cached: CacheEntry | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -227,24 +302,13 @@ def compile_module(
     The interpreter runs modules of `INTERPRETED_LEVELS` too, where it keeps the module; `level` is
     the one to which it brings a module of the xla level, by default the first.
     `observer` gets what the program prints and probes; by default it prints to the standard output.
-    `donate` is as for `compile`. Raises XlaError where the entry is missing or cannot be compiled.
+    `cached` is what `cache_entry` says of the module's source, the others are as for `compile`.
+    Raises XlaError where the entry is missing or cannot be compiled.
     """
-    if backend not in _BACKENDS:
-        raise CompilationError(
-            f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})"
-        )
-    if num_threads is not None and num_threads < 1:
-        raise CompilationError(f"num_threads is {num_threads}")
+    _check_options(backend, num_threads, level, emulation, check_bounds)
     if entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{entry} (functions: {found})")
-    if level is not None and level not in _BACKENDS[backend].levels:
-        known = ", ".join(_BACKENDS[backend].levels) or "none"
-        raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
-    if emulation is not None and backend not in EMULATED_BACKENDS:
-        raise CompilationError(f"the backend '{backend}' emulates no processor")
-    if check_bounds and backend in EMULATED_BACKENDS:
-        raise CompilationError(f"the backend '{backend}' cannot check bounds")
     options = Options(
         observer or Observer(),
         custom_calls or {},
@@ -255,8 +319,32 @@ def compile_module(
         check_bounds,
         time_limit,
         memory_limit,
+        cached,
     )
     return _BACKENDS[backend].compile(module, entry, options)
+
+
+def _check_options(
+    backend: str,
+    num_threads: int | None,
+    level: str | None,
+    emulation: Emulation | None,
+    check_bounds: bool | None,
+) -> None:
+    """Raises CompilationError for options that do not fit each other."""
+    if backend not in _BACKENDS:
+        raise CompilationError(
+            f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})"
+        )
+    if num_threads is not None and num_threads < 1:
+        raise CompilationError(f"num_threads is {num_threads}")
+    if level is not None and level not in _BACKENDS[backend].levels:
+        known = ", ".join(_BACKENDS[backend].levels) or "none"
+        raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
+    if emulation is not None and backend not in EMULATED_BACKENDS:
+        raise CompilationError(f"the backend '{backend}' emulates no processor")
+    if check_bounds and backend in EMULATED_BACKENDS:
+        raise CompilationError(f"the backend '{backend}' cannot check bounds")
 
 
 def run_processes(
@@ -330,7 +418,15 @@ def _laid_out(program: Runnable, signature: Signature) -> Program:
 
 
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
+    cached = options.cached
+    if cached is not None and (found := cached.load()) is not None:
+        return _loaded(found, options.num_threads, options.time_limit, options.memory_limit)
     signature = _lower(module, entry, LEVELS[-1], host(), options.donate)
+
+    def keep(compiled: CompiledCode) -> None:
+        if cached is not None:
+            cached.store(replace(compiled, signature=signature))
+
     executable = compile_loops_module(
         module,
         signature.in_memory,
@@ -341,8 +437,22 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
         num_threads=options.num_threads,
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
+        on_compiled=keep,
     )
     return _laid_out(executable, signature)
+
+
+def _loaded(
+    compiled: CompiledCode,
+    num_threads: int | None,
+    time_limit: float | None,
+    memory_limit: int | None,
+) -> Program:
+    """The program for machine code from the cache."""
+    executable = load_compiled(
+        compiled, num_threads=num_threads, time_limit=time_limit, memory_limit=memory_limit
+    )
+    return _laid_out(executable, compiled.signature)
 
 
 def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
@@ -409,6 +519,8 @@ class _Backend:
     """One executor."""
 
     compile: Callable[[ModuleOp, str, Options], Program]
+    is_cached: bool = False
+    """Whether what it compiles can be kept on disk."""
     has_processes: bool = False
     """Whether it runs several processes, and programs that talk to their host."""
     levels: tuple[str, ...] = ()
@@ -424,7 +536,7 @@ INTERPRETED_LEVELS: tuple[str, ...] = LEVELS[1:]
 """The levels at which the interpreter runs programs."""
 
 _BACKENDS: dict[str, _Backend] = {
-    "llvm": _Backend(_compile_native),
+    "llvm": _Backend(_compile_native, is_cached=True),
     "reference": _Backend(ReferenceProgram, has_processes=True),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
     "riscv64": _Backend(_compile_emulated, is_emulated=True),
@@ -455,45 +567,3 @@ _PROCESS_OPERATIONS = frozenset(
 def has_process_operations(module: ModuleOp) -> bool:
     """Whether a program talks to other processes or to its host: backends differ in that."""
     return any(type(op) in _PROCESS_OPERATIONS for op in module.walk())
-
-
-def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
-    """The functions of a module by name."""
-    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-
-
-def isolate_entry(module: ModuleOp, entry: str) -> None:
-    """Makes a function the public `@main` of its module; drops what it does not run."""
-    functions = functions_of(module)
-    reached = {entry}
-    waiting = [entry]
-    while waiting:
-        for op in functions[waiting.pop()].walk():
-            for name in callees(op) if runs_functions(op) else ():
-                if name not in reached:
-                    reached.add(name)
-                    waiting.append(name)
-    if entry != ENTRY_SYMBOL:
-        # What the module says about its own entry.
-        module.attributes.pop(ENTRY_LAYOUT, None)
-        take_entry_aliases(module)
-    for name, function in functions.items():
-        if name not in reached:
-            module.body.block.erase_op(function)
-        elif name == entry:
-            function.properties.pop("sym_visibility", None)
-            function.properties["sym_name"] = StringAttr("main")
-        else:
-            function.properties["sym_visibility"] = StringAttr("private")
-            if name == "main":
-                _rename(module, function, "main.called")
-
-
-def _rename(module: ModuleOp, function: FuncOp, name: str) -> None:
-    """Renames a function and every call of it."""
-    old = function.sym_name.data
-    function.properties["sym_name"] = StringAttr(name)
-    for op in module.walk():
-        if is_call(op) and callee(op) == old:
-            key = "to_apply" if isinstance(op, CallOp) else "callee"
-            op.properties[key] = SymbolRefAttr(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -95,21 +96,42 @@ def parse_program(
     return module
 
 
+@dataclass(frozen=True)
+class Source:
+    """The text of a program, and where it is from."""
+
+    text: str
+    file_name: str = "<input>"
+    input_format: InputFormat | None = None
+
+    @staticmethod
+    def of(text_or_path: str | Path, input_format: InputFormat | None = None) -> Source:
+        """
+        A program given as text or as the path of a file.
+
+        A string with a line break, or one that names no file, is taken as text. Raises XlaError.
+        """
+        text = str(text_or_path)
+        if isinstance(text_or_path, Path) or _is_path(text):
+            return Source(read_file(text_or_path), text, input_format)
+        return Source(text, input_format=input_format)
+
+    def parse(self, ctx: Context | None = None) -> ModuleOp:
+        """The verified module; raises XlaError."""
+        return parse_program(self.text, self.file_name, self.input_format, ctx, verified=True)
+
+
 def load_program(
     text_or_path: str | Path,
     input_format: InputFormat | None = None,
     ctx: Context | None = None,
 ) -> ModuleOp:
     """
-    The verified module of a program, given as text or as the path of a file.
+    The verified module of a program, given as text or as the path of a file as for `Source.of`.
 
-    A string with a line break, or one that names no file, is taken as text. Raises XlaError.
+    Raises XlaError.
     """
-    file_name, text = "<input>", str(text_or_path)
-    if isinstance(text_or_path, Path) or _is_path(text):
-        file_name = text
-        text = read_file(text_or_path)
-    return parse_program(text, file_name, input_format, ctx, verified=True)
+    return Source.of(text_or_path, input_format).parse(ctx)
 
 
 def _is_path(text: str) -> bool:

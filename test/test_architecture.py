@@ -81,7 +81,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.universe", "lowerings.pipelines"),
     ("lowerings.context", "lowerings.pass_manager"),
     ("lowerings.program",),
-    ("lowerings.execution", "lowerings.observed_values"),
+    ("lowerings.entry", "lowerings.execution", "lowerings.observed_values"),
     # Its programs take and return arrays as compiled ones do.
     ("lowerings.interpreter",),
     # Runs modules of all levels, on the reference or interpreted.

@@ -20,8 +20,8 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
-from lowerings.compilation import functions_of
 from lowerings.context import make_context
+from lowerings.entry import functions_of
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.pass_manager import PassManager, PassTiming, parse_passes
 from lowerings.pipelines import NATIVE

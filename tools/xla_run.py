@@ -17,17 +17,19 @@ from lowerings.compilation import (
     INTERPRETED_LEVELS,
     INTERPRETER,
     PROCESS_BACKENDS,
+    cache_entry,
     compile_module,
-    functions_of,
     has_process_operations,
     run_processes,
 )
+from lowerings.entry import functions_of
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.pipelines import LEVELS
-from lowerings.program import INPUT_FORMATS, parse_program
+from lowerings.program import INPUT_FORMATS, Source, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
 from tools.dynamic_arguments import for_arguments
@@ -99,6 +101,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="threads of compiled code, at most; as many as there are processors if not given",
     )
+    add(
+        "--compile-cache",
+        metavar="FOLDER",
+        help="where compiled code is kept for the next time; default: nowhere, or as "
+        f"{CACHE_VARIABLE} in the environment says",
+    )
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
     add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
@@ -158,7 +166,9 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     """Reads, verifies, compiles and runs one program; raises XlaError where anything fails."""
     module = parse_program(chunk.text, file_name, args.frontend, verified=True)
     grid = process_grid(module, args)
+    read = module
     module = for_arguments(module, arrays_by_process(args.input, grid)[grid.places[0]])
+    source = Source(chunk.text, file_name, args.frontend) if module is read else None
     backend = backend_for(module, grid, args)
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
@@ -167,7 +177,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     observer = observer_for(args)
     for name in entries(module, args):
         try:
-            finished = run_function(module, name, backend, emulation, grid, observer, args)
+            finished = run_function(module, name, backend, emulation, grid, observer, source, args)
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
         report(finished, args)
@@ -218,9 +228,10 @@ def run_function(
     emulation: Emulation | None,
     grid: ProcessGrid,
     observer: Observer,
+    source: Source | None,
     args: argparse.Namespace,
 ) -> FunctionRun:
-    """Runs one function on every process."""
+    """Runs one function on every process; `source` is what the module was read from, as it is."""
     signature = (
         signature_of(functions_of(module)[name])
         if level_of(module) == LEVELS[0]
@@ -240,6 +251,11 @@ def run_function(
             check_bounds=args.check_bounds,
             time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
             memory_limit=args.memory_limit,
+            cached=None
+            if source is None
+            else cache_entry(
+                source, args.compile_cache, check_bounds=args.check_bounds, entry=name
+            ),
         )
         with ending_the_process(args):
             return FunctionRun(name, program.signature, grid, [program(*arguments[0])])

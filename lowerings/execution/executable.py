@@ -26,6 +26,7 @@ from lowerings.execution.arrays import (
 )
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
+from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.openmp import (
     OpenMPRuntime,
@@ -243,6 +244,37 @@ def compile_llvm_ir(
     return Executable(code, signature, arena_size, callbacks, time_limit, memory_limit, threads)
 
 
+def load_compiled(
+    compiled: CompiledCode,
+    *,
+    callbacks: Callbacks | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    num_threads: int | None = None,
+    find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
+) -> Executable:
+    """
+    Links a compiled program into this process, for arrays as they lie in memory; the options are
+    those of `compile_loops_module`. Raises CompilationError.
+    """
+    threads = None
+    if compiled.has_tasks and (found := find_runtime()) is not None:
+        threads = ThreadTable(found, thread_count(num_threads))
+    functions = None if callbacks is None else callbacks.symbols
+    pointers = None if threads is None else {THREADS: threads.address}
+    code = LoadedCode(
+        compiled.object_code,
+        compiled.entry,
+        compiled.constants,
+        functions,
+        compiled.guards,
+        pointers,
+    )
+    signature = compiled.signature.in_memory
+    arena_size = compiled.arena_size
+    return Executable(code, signature, arena_size, callbacks, time_limit, memory_limit, threads)
+
+
 def compile_loops_module(
     module: ModuleOp,
     signature: Signature,
@@ -255,6 +287,7 @@ def compile_loops_module(
     memory_limit: int | None = None,
     num_threads: int | None = None,
     find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
+    on_compiled: Callable[[CompiledCode], None] | None = None,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
@@ -265,7 +298,8 @@ def compile_loops_module(
     memory is checked. `time_limit` and `memory_limit` are those of `Executable`.
 
     Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
-    there are processors; they run in order if there is none.
+    there are processors; they run in order if there is none. `on_compiled` gets what other
+    processes could load: programs that call nothing outside of them.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -273,8 +307,7 @@ def compile_loops_module(
     functions = declared_functions(module, custom_calls or {}, observer or Observer())
     callbacks = Callbacks.of(functions)
     machine = host()
-    if check_bounds is None:
-        check_bounds = os.environ.get(BOUNDS_VARIABLE, "0") not in ("", "0")
+    check_bounds = checks_bounds(check_bounds)
     emitted, arena_size = emit_entry(
         module,
         signature,
@@ -284,22 +317,32 @@ def compile_loops_module(
         check_bounds=check_bounds,
         has_threads=lambda: find_runtime() is not None,
     )
-    threads = None
-    if emitted.has_tasks and (found := find_runtime()) is not None:
-        threads = ThreadTable(found, thread_count(num_threads))
-    return compile_llvm_ir(
-        emitted.text,
+    compiled = CompiledCode(
+        machine.object_code(emitted.text),
+        entry,
         signature,
-        entry=entry,
-        arena_size=arena_size,
-        constants=emitted.constants,
-        machine=machine,
+        arena_size,
+        emitted.constants,
+        emitted.guards,
+        emitted.has_tasks,
+    )
+    if on_compiled is not None and not callbacks.symbols:
+        on_compiled(compiled)
+    return load_compiled(
+        compiled,
         callbacks=callbacks if callbacks.symbols else None,
-        guards=emitted.guards,
         time_limit=time_limit,
         memory_limit=memory_limit,
-        threads=threads,
+        num_threads=num_threads,
+        find_runtime=find_runtime,
     )
+
+
+def checks_bounds(option: bool | None) -> bool:
+    """Whether accesses to memory are checked: as an option says, or the environment."""
+    if option is None:
+        return os.environ.get(BOUNDS_VARIABLE, "0") not in ("", "0")
+    return option
 
 
 def emit_entry(

@@ -9,14 +9,14 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from lowerings.compilation import Program, compile_module
+from lowerings.compilation import Program, compile_source
 from lowerings.context import make_context
 from lowerings.jax.constructs import unsupported_constructs
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.jax.interfaces import jax, kept_callbacks
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.program import parse_program
+from lowerings.program import Source, parse_program
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 
@@ -92,15 +92,19 @@ class Lowered:
         toolkit_universe().all_targets[level]()().emit(manager.ctx, module, output)
         return output.getvalue()
 
+    @property
+    def _file_name(self) -> str:
+        """How messages call the text of the program."""
+        return f"jit({self.name})"
+
     def module(self) -> ModuleOp:
         """
         The verified program in the xla dialect, made anew.
 
         Raises JaxProgramError for what this toolkit does not read.
         """
-        file_name = f"jit({self.name})"
         try:
-            return parse_program(self.stablehlo, file_name, "stablehlo")
+            return parse_program(self.stablehlo, self._file_name, "stablehlo")
         except XlaError as error:
             raise self._explained(error) from error
 
@@ -110,10 +114,9 @@ class Lowered:
 
         Raises JaxProgramError for what cannot be compiled.
         """
-        module = self.module()
         try:
-            return compile_module(
-                module,
+            return compile_source(
+                Source(self.stablehlo, self._file_name, "stablehlo"),
                 backend=self.backend,
                 num_threads=self.num_threads,
                 donate=self.donated,

@@ -14,8 +14,8 @@ from loops_level import parse, spec
 from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
-from lowerings.compilation import functions_of
 from lowerings.context import make_context
+from lowerings.entry import functions_of
 from lowerings.execution import openmp
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.openmp import OpenMPRuntime, runtime, thread_count

@@ -1,0 +1,220 @@
+"""
+Compiled programs on disk, by what they were compiled from.
+
+An entry is found by a hash of all that decides its content, this toolkit's sources included, and
+is checked when it is read. Nothing is unpickled; what is wrong with an entry, or with the folder,
+makes programs compile as if there were no cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lowerings.execution.compiled_code import CompiledCode, NotPortable
+from lowerings.execution.openmp import runtime
+from lowerings.targets.llvm.machine import host
+from xla_dialect.extensions import CONVERSIONS, extensions
+
+CACHE_VARIABLE = "XLA_COMPILE_CACHE"
+"""In the environment: a folder, or 1 for `default_folder()`."""
+SIZE_LIMIT = 1 << 30
+"""Bytes that entries may take; beyond, those that were not used for the longest time go."""
+_MAGIC = b"xla-dialect code 1\n"
+_SUFFIX = ".code"
+_LOADED = time.time_ns()
+"""When this module was loaded; those that it works with are so before, or later unchanged."""
+_PACKAGES = ("xdsl", "llvmlite", "numpy", "ml_dtypes")
+
+
+def default_folder() -> Path:
+    """Where entries are if nothing else is said."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "xla-dialect"
+
+
+@dataclass(frozen=True)
+class CompileCache:
+    """A folder of compiled programs, for its owner only."""
+
+    folder: Path
+    size_limit: int = SIZE_LIMIT
+
+    @staticmethod
+    def of(option: bool | str | Path | None) -> CompileCache | None:
+        """
+        The cache for an option: a folder, True for the usual one, False for none, None as the
+        environment says.
+        """
+        if option is None:
+            option = os.environ.get(CACHE_VARIABLE, "")
+            option = {"": False, "0": False, "1": True}.get(option, option)
+        if option is True:
+            return CompileCache(default_folder())
+        return CompileCache(Path(option)) if option else None
+
+    def load(self, key: str) -> CompiledCode | None:
+        """The entry for a key; None if there is none that can be trusted."""
+        path = self.folder / (key + _SUFFIX)
+        try:
+            if not self._is_private():
+                return None
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(handle, "rb") as source:
+                if not _is_own(os.fstat(source.fileno())):
+                    return None
+                data = source.read()
+            os.utime(path)
+        except OSError:
+            return None
+        start = len(_MAGIC) + hashlib.sha256().digest_size
+        content = data[start:]
+        if data[:start] != _MAGIC + _digest(key, content):
+            return None
+        try:
+            return CompiledCode.from_bytes(content)
+        except NotPortable:
+            return None
+
+    def store(self, key: str, code: CompiledCode) -> None:
+        """Writes an entry; does nothing where that is not possible."""
+        try:
+            content = code.to_bytes()
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self._is_private():
+                return
+            # Written beside its place and then put there: nobody sees a part of it.
+            handle, name = tempfile.mkstemp(dir=self.folder)
+            try:
+                with os.fdopen(handle, "wb") as target:
+                    target.write(_MAGIC + _digest(key, content) + content)
+                os.replace(name, self.folder / (key + _SUFFIX))
+            except BaseException:
+                os.unlink(name)
+                raise
+            self._evict()
+        except (OSError, NotPortable):
+            return
+
+    def _is_private(self) -> bool:
+        """Whether the folder is this user's, and nobody else can look into it."""
+        found = os.lstat(self.folder)
+        return stat.S_ISDIR(found.st_mode) and _is_own(found) and not found.st_mode & 0o077
+
+    def _evict(self) -> None:
+        """Removes entries, those not used for the longest time first, until the rest is allowed."""
+        entries: list[tuple[float, int, Path]] = []
+        for path in self.folder.glob(f"*{_SUFFIX}"):
+            with contextlib.suppress(FileNotFoundError):
+                found = path.stat()
+                entries.append((found.st_mtime, found.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
+            if total <= self.size_limit:
+                return
+            path.unlink(missing_ok=True)
+            total -= size
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """The place of one program in a cache."""
+
+    cache: CompileCache
+    key: str
+
+    @staticmethod
+    def of(cache: CompileCache | None, parts: Sequence[Any]) -> CacheEntry | None:
+        """
+        The place of what is compiled from `parts`, which JSON can spell: the text of the program
+        and the options.
+
+        None without a cache, where installed packages add conversions whose content is not known,
+        and where this toolkit was changed since it was loaded.
+        """
+        if cache is None or extensions(CONVERSIONS):
+            return None
+        toolkit = toolkit_fingerprint()
+        if toolkit is None:
+            return None
+        machine = host()
+        decides = [
+            *(toolkit, machine.triple, machine.cpu, machine.features),
+            runtime() is not None,
+            *parts,
+        ]
+        return CacheEntry(cache, hashlib.sha256(json.dumps(decides).encode()).hexdigest())
+
+    def load(self) -> CompiledCode | None:
+        """The program, if it is there."""
+        return self.cache.load(self.key)
+
+    def store(self, code: CompiledCode) -> None:
+        """Puts the program there, unless it may be one of changed sources."""
+        if not _has_changed():
+            self.cache.store(self.key, code)
+
+
+def _is_own(found: os.stat_result) -> bool:
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _digest(key: str, content: bytes) -> bytes:
+    """Of an entry and its name: none is taken for another."""
+    return hashlib.sha256(key.encode() + content).digest()
+
+
+def _sources() -> tuple[bytes, int]:
+    """
+    Name, size and time of the last change of every source file of this toolkit, and the latest
+    of these times, in nanoseconds.
+
+    The time that the system keeps of changes, which no program sets, tells as much as the content
+    does, and is read ten times as fast.
+    """
+    root = str(Path(__file__).parents[2])
+    lines: list[str] = []
+    latest = 0
+    folders = [f"{root}/xla_dialect", f"{root}/lowerings"]
+    while folders:
+        with os.scandir(folders.pop()) as found:
+            for each in found:
+                if each.is_dir(follow_symlinks=False):
+                    folders.append(each.path)
+                elif each.name.endswith(".py"):
+                    status = each.stat()
+                    latest = max(latest, status.st_ctime_ns)
+                    lines.append(f"{each.path} {status.st_size} {status.st_ctime_ns}")
+    return "\n".join(sorted(lines)).encode(), latest
+
+
+@cache
+def toolkit_fingerprint() -> str | None:
+    """
+    A hash of this toolkit's sources and of the versions of what it stands on; None where sources
+    have changed since they were loaded, for then nobody knows what is running.
+    """
+    sources, latest = _sources()
+    if latest >= _LOADED:
+        return None
+    found = hashlib.sha256(sys.version.encode() + sources)
+    for name in _PACKAGES:
+        found.update(f"{name} {version(name)}\n".encode())
+    return found.hexdigest()
+
+
+def _has_changed() -> bool:
+    """Whether sources have changed since `toolkit_fingerprint`; some are loaded when needed."""
+    return _sources()[1] >= _LOADED
