@@ -71,18 +71,28 @@ def level_of(module: ModuleOp) -> str:
     """
     `tensors`, `buffers` or `loops`: the lowest level that the operations of a module are of.
 
-    `xla` for a module with operations that the interpreter does not know and the reference does.
+    `xla` for a module with operations that the interpreter does not know and the reference does,
+    and for one that only hands tensors on, which has no operations of any level.
     """
     names = {op.name for op in module.walk()}
     dialects = {name.partition(".")[0] for name in names}
     if dialects & {"xla", "check", "interpreter"}:
         return "xla"
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    if not any(
-        isinstance(type_, MemRefType) for op in functions for type_ in op.function_type.inputs
-    ) and not dialects & {"memref", "vector"}:
-        return "tensors"
+    types = [type_ for op in functions for type_ in op.function_type.inputs]
+    if not any(isinstance(type_, MemRefType) for type_ in types) and not dialects & {
+        "memref",
+        "vector",
+    }:
+        hands_on = dialects <= {"builtin", "func"} and not any(map(_is_laid_out, functions))
+        return "xla" if hands_on else "tensors"
     return "buffers" if "linalg" in dialects else "loops"
+
+
+def _is_laid_out(function: FuncOp) -> bool:
+    """Whether parameters or results have strides, as tensors below the xla level."""
+    attributes = (*(function.arg_attrs or ()), *(function.res_attrs or ()))
+    return any(BUFFER_LAYOUT in each.data for each in attributes)
 
 
 class InterpretedProgram:

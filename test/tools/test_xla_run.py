@@ -155,3 +155,66 @@ def test_an_empty_part_passes_and_numbers_the_others(
     assert lines[:2] == ["chunk 1: PASS", "chunk 2: PASS"]
     assert lines[2].startswith(f"chunk 3: FAIL: {program}:")
     assert len(lines) == 3
+
+
+PARTS = """
+func.func @sum() -> tensor<i32> {
+  %0 = xla.constant dense<2> : tensor<i32>
+  %1 = xla.add %0, %0 : tensor<i32>
+  check.expect_eq_const %1, dense<4> : tensor<i32>
+  func.return %1 : tensor<i32>
+}
+func.func @root() {
+  %0 = xla.constant dense<[1.0, -1.0]> : tensor<2xf32>
+  %1 = xla.sqrt %0 : tensor<2xf32>
+  check.expect_eq_const %1, dense<[1.0, 0x7FC00000]> : tensor<2xf32>
+  func.return
+}
+// -----
+func.func @overflow() {
+  %0 = xla.constant dense<100> : tensor<i8>
+  %1 = xla.add %0, %0 : tensor<i8>
+  check.expect_eq_const %1, dense<127> : tensor<i8>
+  func.return
+}
+// -----
+func.func @takes_an_argument(%x: tensor<i8>) -> tensor<i8> {
+  func.return %x : tensor<i8>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        ["reference"],
+        ["llvm"],
+        ["interpreter"],
+        ["interpreter", "--level", "loops"],
+        pytest.param(["riscv64"], marks=pytest.mark.riscv64),
+    ],
+    ids=" ".join,
+)
+def test_every_function_of_every_part_on_every_executor(
+    executor: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "parts.mlir"
+    path.write_text(PARTS)
+    options = ["--all-functions", "--split-input-file", "--backend", *executor]
+    assert xla_run.main([str(path), *options]) == 1
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first == "chunk 1: PASS"
+    assert second.startswith(f"chunk 2: FAIL: {path}:18:3: error: check.expect_eq_const: 1 of 1")
+    assert "without arguments" in third
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter"])
+def test_a_program_without_operations(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "same.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<2xui8>) -> tensor<2xui8> {\n  func.return %x : tensor<2xui8>\n}"
+    )
+    assert xla_run.main([str(path), "--backend", backend, "--input", "2xui8=200"]) == 0
+    assert capsys.readouterr().out == "u8[2] [200, 200]\n"
