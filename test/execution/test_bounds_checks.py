@@ -5,16 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loops_level import AnyArray, parse, spec, spell
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.dialects.func import FuncOp
 
 import lowerings
+from lowerings.context import make_context
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.run_control import BoundsViolation
-from lowerings.execution.signature import Signature
+from lowerings.execution.signature import Signature, signature_of
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.program import load_program
 from lowerings.targets.llvm.bounds_checks import CHECKS, UNCHECKED
 from lowerings.targets.llvm.module import HANDLERS
 from tools import xla_run
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
@@ -280,6 +285,27 @@ ENTRY main {
   ROOT r = f32[4,7] exponential(y)
 }
 """
+
+
+def test_a_tail_that_begins_one_too_late_is_found_with_its_instruction() -> None:
+    module = load_program(HLO)
+    signature = signature_of(next(op for op in module.ops if isinstance(op, FuncOp)))
+    PassManager(make_context()).run(module, parse_passes("native"))
+    kernel = next(
+        op for op in module.ops if isinstance(op, FuncOp) and "xla.kernel" in op.attributes
+    )
+    tail = next(
+        op
+        for op in kernel.walk()
+        if isinstance(op, ConstantOp) and op.value == IntegerAttr.from_index_int_value(16)
+    )
+    tail.properties["value"] = IntegerAttr.from_index_int_value(17)
+    program = compile_loops_module(module, signature, check_bounds=True)
+    with pytest.raises(LocatedError) as caught:
+        program(np.zeros((33, 7), np.float32), np.int32(0))
+    error = caught.value
+    assert (error.line, error.column) == (7, 8)
+    assert "vector.load in @exp_kernel_0: 12 elements from index 17 in dimension 0" in str(error)
 
 
 @pytest.mark.parametrize("start", [0, 5, 29, 30, -1, 2**31 - 1, -(2**31)])
