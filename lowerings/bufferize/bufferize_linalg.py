@@ -123,6 +123,8 @@ def bufferize_linalg(op: Operation, state: FunctionBufferizer) -> None:
         _load_in_body(extract, buffer)
     for result, buffer in zip(op.results, operands.outputs, strict=True):
         state.bind(result, buffer)
+    if isinstance(op, linalg.FillOp):
+        state.fills[op.results[0]] = inputs[0]
     state.replaced(op)
 
 
@@ -178,7 +180,7 @@ def _output_buffer(
             return replaced
     buffer = state.claim(result)
     if not overwrites and content is not None:
-        state.copy(content, buffer)
+        state.put(output, buffer)
     return buffer
 
 

@@ -148,7 +148,7 @@ def _carry(
         else:
             carried = state.allocate(buffer_type(initial))
         if buffer is not None:
-            state.copy(buffer, carried)
+            state.put(initial, carried)
     else:
         carried = buffer
     # Until all that the loop carries has a buffer, nothing else may claim it.

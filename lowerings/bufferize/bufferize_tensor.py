@@ -78,6 +78,7 @@ def bufferize_constant(op: arith.ConstantOp, state: FunctionBufferizer) -> None:
         buffer = state.claim(op.result)
         scalar = state.insert(arith.ConstantOp(element))
         _fill(state, scalar.result, buffer)
+        state.fills[op.result] = scalar.result
         state.bind(op.result, buffer)
     state.replaced(op)
 
@@ -267,7 +268,7 @@ def _writable_destination(
         return content
     buffer = state.claim(result)
     if not covers:
-        state.copy(content, buffer)
+        state.put(destination, buffer)
     return buffer
 
 

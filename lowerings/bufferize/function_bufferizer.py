@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     i32,
 )
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.bufferize.constant_pool import ConstantPool
@@ -90,6 +91,8 @@ class FunctionBufferizer:
     """The tensors that are put together in place, and their stages with some parts missing."""
     changed_in_place: set[Operation] = field(default_factory=set[Operation])
     """Insertions of slices that have been computed in their place already."""
+    fills: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Tensors whose elements are all equal, and the scalar that they are equal to."""
     now: int = NEVER
     """The position of `anchor`."""
     _replaced: list[Operation] = field(default_factory=list[Operation])
@@ -238,6 +241,14 @@ class FunctionBufferizer:
                 first, second = (self.insert(view).results[0] for view in views if view)
                 pair = (first, second)
         self.insert(memref.CopyOp.create(operands=pair))
+
+    def put(self, value: SSAValue, target: Buffer) -> None:
+        """Has the content of a tensor value in another buffer: copies it, or fills it in again."""
+        scalar = self.fills.get(value)
+        if scalar is None:
+            self.copy(self.buffers[value], target)
+        else:
+            self.insert(linalg.FillOp((scalar,), (target.memref,), ()))
 
     def copied(self, source: Buffer) -> Buffer:
         """A copy of a buffer in memory of its own, with an identity layout."""

@@ -230,3 +230,25 @@ func.func @computed_before(%a: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What is filled with one number is filled again rather than copied, where a loop changes it twice.
+
+// CHECK-LABEL: func.func @filled(
+// CHECK:         linalg.fill ins(%x : f32) outs(%[[FIRST:.*]] : memref<4xf32>)
+// CHECK-NEXT:    %[[OTHER:.*]] = memref.alloc() : memref<4xf32>
+// CHECK-NEXT:    linalg.fill ins(%x : f32) outs(%[[OTHER]] : memref<4xf32>)
+// CHECK-NEXT:    scf.for
+func.func @filled(%x: f32, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %b = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%c = %b, %d = %b) -> (tensor<4xf32>, tensor<4xf32>) {
+    %f = linalg.exp ins(%c : tensor<4xf32>) outs(%c : tensor<4xf32>) -> tensor<4xf32>
+    %g = linalg.sqrt ins(%d : tensor<4xf32>) outs(%d : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %f, %g : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#1, %r#0 : tensor<4xf32>, tensor<4xf32>
+}
