@@ -41,7 +41,10 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"{text} is no positive number of seconds")
     return seconds

@@ -298,7 +298,9 @@ class Machine:
     def arbitrary_bytes(self, size: int) -> Array:
         """New memory that holds anything; raises MemoryLimitError."""
         if size > self.memory_limit:
-            raise MemoryLimitError(f"{size} bytes, the limit is {self.memory_limit} bytes")
+            raise MemoryLimitError(
+                f"an array of {size} bytes, the limit is {self.memory_limit} bytes"
+            )
         self.meter.require(size)
         memory = np.frombuffer(bytearray(self._generator.bytes(size)), np.uint8)
         self.meter.keep(memory)

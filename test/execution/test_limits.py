@@ -170,6 +170,7 @@ def test_the_meter_counts_memory_once_while_it_is_held() -> None:
         (["--timeout", "0.2"], "main: did not end within 0.2 s"),
         (["--memory-limit", "10"], "bytes for its arrays, the limit is 10"),
         (["--timeout", "0"], "0 is no positive number of seconds"),
+        (["--timeout", "soon"], "soon is no positive number of seconds"),
         (["--timeout", "nan"], "nan is no positive number of seconds"),
         (["--memory-limit", "1e9"], "1e9 is no size such as 4096, 512M or 2G"),
     ],
