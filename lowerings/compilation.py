@@ -16,6 +16,12 @@ from lowerings.entry import functions_of, isolate_entry
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
+from lowerings.execution.dynamic_sizes import (
+    Lowered,
+    RunTimeCheck,
+    run_time_checks,
+    static_signature,
+)
 from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.executable import (
     aliased_results,
@@ -23,8 +29,8 @@ from lowerings.execution.executable import (
     compile_loops_module,
     load_compiled,
 )
-from lowerings.execution.laid_out import LaidOutExecutable, Runnable
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
 from lowerings.observed_values import (
@@ -381,14 +387,19 @@ def run_processes(
 
 
 def _lower(
-    module: ModuleOp, entry: str, level: str, machine: Machine, donate: Donation
-) -> Signature:
+    module: ModuleOp,
+    entry: str,
+    level: str,
+    machine: Machine,
+    donate: Donation,
+    name: str | None = None,
+) -> Lowered:
     """
     Brings a function to a level of the native pipeline for a machine, as `@main`.
 
-    Returns the signature that it had, with what it aliases.
+    `name`: what callers know it by, if it is another.
     """
-    signature = _signature_in(module, entry)
+    signature = replace(_signature_in(module, entry), name=name or entry)
     if donate != "aliased":
         _check_donated(donate, signature)
     isolate_entry(module, entry)
@@ -399,9 +410,22 @@ def _lower(
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
     if donate != "aliased":
         donate_only(module, functions_of(module)[ENTRY_SYMBOL], donate)
+    checks: tuple[RunTimeCheck, ...] = ()
+    if has_dynamic_dimensions(module):
+        # Callers need to know what the pass finds; nothing is left of it further down.
+        manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
+        checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
+    static = static_signature(signature, has_status=bool(checks))
     manager.run(module, parse_passes(",".join(_native_passes(level, machine))))
     main = functions_of(module)[ENTRY_SYMBOL]
-    return replace(signature, aliases=aliased_results(main, len(signature.parameters)))
+    aliases = aliased_results(main, len(static.parameters))
+    known = replace(signature, aliases=aliases)
+    is_same = static is signature
+    return Lowered(known, known if is_same else replace(static, aliases=aliases), checks)
+
+
+_WITHOUT_DYNAMIC_DIMENSIONS = "xla-inline,xla-flatten-tuples,xla-expand-dynamic-dimensions"
+"""The first passes of the native pipeline."""
 
 
 def _check_donated(donate: Collection[int], signature: Signature) -> None:
@@ -412,24 +436,20 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
             )
 
 
-def _laid_out(program: Runnable, signature: Signature) -> Program:
-    """A program for arrays in logical order, given what runs on arrays as they lie in memory."""
-    return program if signature.in_memory is signature else LaidOutExecutable(program, signature)
-
-
 def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options.num_threads, options.time_limit, options.memory_limit)
-    signature = _lower(module, entry, LEVELS[-1], host(), options.donate)
+    lowered = _lower(module, entry, LEVELS[-1], host(), options.donate)
 
     def keep(compiled: CompiledCode) -> None:
-        if cached is not None:
-            cached.store(replace(compiled, signature=signature))
+        # What the cache holds has no place for what callers of dynamic sizes need to know.
+        if cached is not None and lowered.static is lowered.signature:
+            cached.store(replace(compiled, signature=lowered.signature))
 
     executable = compile_loops_module(
         module,
-        signature.in_memory,
+        lowered.static.in_memory,
         ENTRY_SYMBOL,
         options.custom_calls,
         options.observer,
@@ -439,7 +459,7 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
         memory_limit=options.memory_limit,
         on_compiled=keep,
     )
-    return _laid_out(executable, signature)
+    return lowered.program(executable)
 
 
 def _loaded(
@@ -452,7 +472,7 @@ def _loaded(
     executable = load_compiled(
         compiled, num_threads=num_threads, time_limit=time_limit, memory_limit=memory_limit
     )
-    return _laid_out(executable, compiled.signature)
+    return Lowered(compiled.signature, compiled.signature, ()).program(executable)
 
 
 def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
@@ -466,14 +486,14 @@ def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
-    widened = replace(
-        _lower(module, ENTRY_SYMBOL, LEVELS[-1], emulation.machine, options.donate),
-        name=signature.name,
+    lowered = _lower(
+        module, ENTRY_SYMBOL, LEVELS[-1], emulation.machine, options.donate, signature.name
     )
-    program = _laid_out(compile_for_emulator(module, widened.in_memory, emulation), widened)
+    in_memory = compile_for_emulator(module, lowered.static.in_memory, emulation)
+    program = lowered.program(in_memory)
     if not observations:
         return program
-    signature = replace(signature, aliases=widened.aliases)
+    signature = replace(signature, aliases=lowered.signature.aliases)
     return ObservedProgram(program, signature, observations, options.observer)
 
 
@@ -495,11 +515,16 @@ def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Prog
             raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
         return InterpretedProgram(module, entry, custom_calls=calls, observer=observer, **limits)
     level = options.level or INTERPRETED_LEVELS[0]
-    signature = _lower(module, entry, level, host(), options.donate)
+    lowered = _lower(module, entry, level, host(), options.donate)
     program = InterpretedProgram(
-        module, ENTRY_SYMBOL, signature.in_memory, custom_calls=calls, observer=observer, **limits
+        module,
+        ENTRY_SYMBOL,
+        lowered.static.in_memory,
+        custom_calls=calls,
+        observer=observer,
+        **limits,
     )
-    return _laid_out(program, signature)
+    return lowered.program(program)
 
 
 def _signature_in(module: ModuleOp, entry: str) -> Signature:

@@ -24,6 +24,7 @@ NATIVE: tuple[Stage, ...] = (
         (
             "xla-inline",
             "xla-flatten-tuples",
+            "xla-expand-dynamic-dimensions",
             # Whatever is compiled shall be computed by what was compiled, constants too.
             "xla-simplify{max_constant_bytes=0}",
             "xla-expand-compound",

@@ -34,6 +34,10 @@ _PASSES = {
     "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",
     "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
     "xla-expand-compound": "lowerings.expand.compound:XlaExpandCompoundPass",
+    "xla-expand-dynamic-dimensions": (
+        "lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions"
+        ":XlaExpandDynamicDimensionsPass"
+    ),
     "xla-assign-layouts": "lowerings.layouts.assign_layouts:XlaAssignLayoutsPass",
     "xla-expand-layouts": "lowerings.layouts.expand_layouts:XlaExpandLayoutsPass",
     "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",

@@ -41,7 +41,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),
     ("xla_dialect.op",),
     ("xla_dialect.ops", "xla_dialect.self_checking"),
-    ("xla_dialect.calls", "xla_dialect.comparators", "xla_dialect.verified_forms"),
+    (
+        "xla_dialect.calls",
+        "xla_dialect.comparators",
+        "xla_dialect.dynamic_dimensions",
+        "xla_dialect.verified_forms",
+    ),
     ("xla_dialect.channels",),
     ("xla_dialect.dialect", "xla_dialect.verification"),
     (

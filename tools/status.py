@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
 from xla_dialect.hlo_text.opcodes import OPCODES
@@ -63,7 +64,9 @@ def lowered_operations() -> frozenset[type[Operation]]:
         ConvertXlaToScfPass,
         ConvertXlaToLinalgPass,
     )
-    return frozenset(op for each in passes for op in each().conversions_in(ModuleOp([])))
+    return frozenset(
+        op for each in passes for op in each().conversions_in(ModuleOp([]))
+    ) | frozenset(SIZE_RULES)
 
 
 def opcode_of(operation: type[XlaOp]) -> str:

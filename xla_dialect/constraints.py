@@ -156,6 +156,22 @@ def require_computation(
         )
 
 
+def require_marks(
+    given: Sequence[Attribute], name: str, parameters: Sequence[Attribute], label: str
+) -> None:
+    """What is dynamic in a value is so in the parameter for it; the types are compatible."""
+    for number, (value, parameter) in enumerate(zip(given, parameters, strict=True)):
+        require(
+            keeps_marks(parameter, value),
+            label,
+            "parameter {} of {} is {}, a value for it {}",
+            number,
+            name,
+            spell(parameter),
+            spell(value),
+        )
+
+
 def results_agree(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:
     """
     Whether declared result types are the inferred ones, up to layout.

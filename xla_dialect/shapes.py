@@ -141,6 +141,37 @@ def reassociation(wide: Sequence[int], narrow: Sequence[int]) -> list[list[int]]
     return groups
 
 
+def reshape_groups(
+    before: Sequence[int], after: Sequence[int]
+) -> list[tuple[list[int], list[int]]]:
+    """
+    The groups of dimensions, of `before` and of `after`, between which a reshape mixes nothing.
+
+    Both have as many elements; a group may have no dimension on one side, where it has one element.
+    Without elements there is one group.
+    """
+    if 0 in before:
+        return [(list(range(len(before))), list(range(len(after))))]
+    groups: list[tuple[list[int], list[int]]] = []
+    i, j = 0, 0
+    while i < len(before) or j < len(after):
+        mine, theirs = [i][: len(before) - i], [j][: len(after) - j]
+        left = math.prod(before[d] for d in mine)
+        right = math.prod(after[d] for d in theirs)
+        i, j = i + len(mine), j + len(theirs)
+        while left != right:
+            if left < right:
+                left *= before[i]
+                mine.append(i)
+                i += 1
+            else:
+                right *= after[j]
+                theirs.append(j)
+                j += 1
+        groups.append((mine, theirs))
+    return groups
+
+
 def common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
     """The sizes between which a reshape mixes nothing: products of groups of both, without 1."""
     sizes: list[int] = []

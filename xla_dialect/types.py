@@ -351,6 +351,22 @@ def keeps_marks(declared: Attribute, inferred: Attribute) -> bool:
     return True
 
 
+def united_marks(first: Attribute, second: Attribute) -> Attribute:
+    """The first of two compatible types, dynamic where one of them is; tuples by element."""
+    if keeps_marks(first, second):
+        return first
+    if isinstance(first, TupleType) and isinstance(second, TupleType):
+        pairs = zip(first.types.data, second.types.data, strict=True)
+        return TupleType(tuple(cast(TypeAttribute, united_marks(*pair)) for pair in pairs))
+    mine, theirs = cast(Array, first), cast(Array, second)
+    marked_type = array(mine.element_type, united(extents(mine), extents(theirs)))
+    if isinstance(mine.encoding, LayoutAttr):
+        bounds = cast(LayoutAttr, marked_type.encoding).data.bounds
+        encoding = LayoutAttr(replace(mine.encoding.data, bounds=bounds))
+        return TensorType(mine.element_type, marked_type.get_shape(), encoding)
+    return marked_type
+
+
 def without_layout(type_: Array) -> Array:
     """The type with the default layout."""
     return type_ if isinstance(type_.encoding, NoneAttr) else array_like(type_)

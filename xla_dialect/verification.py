@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
@@ -27,7 +27,7 @@ from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.types import all_compatible, spell_all
+from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verified_forms import VerifiedForms, is_decided_by_form
 
 
@@ -199,16 +199,21 @@ def _verify_call(op: Call, functions: Mapping[str, FuncOp]) -> None:
         raise VerifyException(
             f"{op.name}: (C1) {len(given)} operands for {len(inputs)} parameters of @{name}"
         )
-    if not all_compatible(given, inputs):
+    if not _passes(given, inputs):
         raise VerifyException(
             f"{op.name}: (C2) operands {spell_all(given)}, "
             f"parameters of @{name} {spell_all(inputs)}"
         )
-    if not all_compatible(op.result_types, outputs):
+    if not _passes(outputs, op.result_types):
         raise VerifyException(
             f"{op.name}: (Result) declared {spell_all(op.result_types)}, "
             f"@{name} returns {spell_all(outputs)}"
         )
+
+
+def _passes(given: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
+    """Whether values go where these types are: what is dynamic has to be so there."""
+    return all_compatible(given, wanted) and all(map(keeps_marks, wanted, given))
 
 
 def _verify_call_graph(

@@ -113,7 +113,7 @@ def checked_argument(value: object, signature: Signature, number: int) -> Array:
         array = _as_array(value, spec)
     except (TypeError, ValueError, OverflowError, BufferError, RuntimeError) as error:
         raise wrong(f"{type(value).__name__} that is no array of it: {error}") from error
-    if array.dtype != dtype or array.shape != spec.shape:
+    if array.dtype != dtype or not spec.admits(array.shape):
         raise wrong(spell_array(array))
     return array
 

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute
 
 from lowerings.memory_order import LayoutNotLowered, MemoryOrder, memory_order
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.reference.literal import DType, numpy_dtype
 from xla_dialect.types import (
     BY_NAME,
@@ -20,9 +21,12 @@ from xla_dialect.types import (
     array,
     byte_size,
     element_name,
+    extents,
     is_array,
+    sizes_of,
     spell,
     tuple_elements,
+    without_bounds,
     without_layout,
 )
 
@@ -32,7 +36,7 @@ class ArraySpec:
     """One parameter or result."""
 
     type: Array
-    """The array type, with the default layout."""
+    """The array type, with the default layout and the bounds of dynamic dimensions."""
     name: str | None = None
     order: MemoryOrder | None = None
     """How it lies in the program's memory; None for dense and row-major."""
@@ -49,8 +53,22 @@ class ArraySpec:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the dimensions."""
-        return self.type.get_shape()
+        """The sizes of the dimensions, the largest possible for dynamic ones."""
+        return tuple(map(int, sizes_of(self.type)))
+
+    @cached_property
+    def dynamic_dimensions(self) -> tuple[int, ...]:
+        """The dimensions whose size is known at run time only."""
+        return tuple(d for d, n in enumerate(sizes_of(self.type)) if isinstance(n, DynamicSize))
+
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of these sizes can be passed."""
+        if not self.dynamic_dimensions:
+            return shape == self.shape
+        return len(shape) == len(self.shape) and all(
+            have <= size if d in self.dynamic_dimensions else have == size
+            for d, (have, size) in enumerate(zip(shape, self.shape, strict=True))
+        )
 
     @cached_property
     def dtype(self) -> DType:
@@ -96,6 +114,11 @@ class Signature:
             self.name,
             self.aliases,
         )
+
+    @cached_property
+    def is_static(self) -> bool:
+        """Whether all arrays have sizes that are known."""
+        return not any(spec.dynamic_dimensions for spec in (*self.parameters, *self.results))
 
     def parameter_name(self, number: int) -> str:
         """How messages call a parameter: `%x`, or `%arg0` if it has no name."""
@@ -148,14 +171,14 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
     if not is_array(type_):
         raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
     leaf = cast(Array, type_)
-    if DYNAMIC_INDEX in leaf.get_shape():
+    if DYNAMIC_INDEX in extents(leaf):
         raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
     yield path, leaf
 
 
 def _spec(type_: Array, name: str | None = None) -> ArraySpec:
     try:
-        order = memory_order(type_)
+        order = memory_order(cast(Array, without_bounds(type_)))
     except LayoutNotLowered:
         # The pipeline says so, where layouts count.
         return ArraySpec(without_layout(type_), name)

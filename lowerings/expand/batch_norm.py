@@ -11,12 +11,13 @@ from xdsl.dialects.builtin import Float64Type, f32
 from xdsl.ir import Attribute
 
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
-from xla_dialect.types import Array
+from xla_dialect.types import Array, sizes_of
 
 Values = Sequence[XlaValue]
 BatchNorm = BatchNormTrainingOp | BatchNormInferenceOp | BatchNormGradOp
@@ -37,13 +38,19 @@ class Features:
         """Those of the operand."""
         operand = cast(Array, op.operand.type)
         epsilon = op.epsilon.value.data
-        sizes = operand.get_shape()
+        sizes = sizes_of(operand)
         return Features(b, op.feature_index.value.data, sizes, operand.element_type, epsilon)
 
-    @property
-    def count(self) -> float:
-        """How many elements each feature has."""
-        return float(prod(size for d, size in enumerate(self.sizes) if d != self.feature))
+    def per_element(self, total: XlaValue, x: XlaValue) -> XlaValue:
+        """Totals of an array divided by how many elements each feature of it has."""
+        others = [d for d in range(len(self.sizes)) if d != self.feature]
+        static = prod(self.sizes[d] for d in others if not is_dynamic([self.sizes[d]]))
+        count = self.b.constant(float(static), total.element_type)
+        for d in others:
+            if is_dynamic([self.sizes[d]]):
+                size = self.b.get_dimension_size(x, d)
+                count = count * self.b.convert_element_type(size, total.element_type)
+        return total / count
 
     def wide(self, values: Values) -> list[XlaValue]:
         """The values in the type in which they are computed."""
@@ -66,7 +73,7 @@ class Features:
 
     def mean(self, x: XlaValue) -> XlaValue:
         """The mean of each feature; NaN of no elements."""
-        return self.total(x) / self.count
+        return self.per_element(self.total(x), x)
 
     def normalized(
         self, x: XlaValue, scale: XlaValue, offset: XlaValue, mean: XlaValue, variance: XlaValue
@@ -100,7 +107,7 @@ def gradient(b: XlaBuilder, op: BatchNormGradOp, *operands: XlaValue) -> Values:
     centered = x - features.spread(mean)
     root = b.rsqrt(variance + features.epsilon)
     products, sums = features.total(result * centered), features.total(result)
-    along = features.spread(products * root * root / features.count)
-    shifted = result - features.spread(sums / features.count) - along * centered
+    along = features.spread(features.per_element(products * root * root, x))
+    shifted = result - features.spread(features.per_element(sums, x)) - along * centered
     found = features.spread(scale * root) * shifted
     return features.rounded((found, products * root, sums))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
+from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
 from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
 from lowerings.execution.signature import ArraySpec, Signature, signature_of
 from lowerings.interpreter import InterpretedProgram
@@ -17,10 +21,14 @@ from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.observed_values import is_observing
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.reference import flatten_results, nest_arguments, run
 from xla_dialect.reference.literal import Array
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import flatten, is_array, sizes_of
 
 Results = tuple[Array, ...]
 Runner = Callable[[Sequence[Array]], Results]
@@ -93,18 +101,49 @@ class Execution:
 
     def __call__(self, arrays: Sequence[Array]) -> Results:
         """The results; raises XlaError where the program cannot be run, or goes wrong."""
+        passed, static = self._with_sizes(arrays), self.static_signature
         with np.errstate(all="ignore"):
-            return self._runner()(*arrays)
+            found = self._runner()(*passed)
+        if static is self.signature or len(found) != len(static.results):
+            return found
+        has_status = len(found) > len(static_signature(self.signature, has_status=False).results)
+        if has_status and found[-2]:
+            raise XlaError(f"@{self.entry}: check {found[-2]} fails at run time, for {found[-1]}")
+        return in_sizes(self.signature.results, found)
+
+    @cached_property
+    def static_signature(self) -> Signature:
+        """The signature with sizes beside arrays, where dynamic dimensions are expanded by now."""
+        function = functions_of(self.module)[self.entry]
+        type_ = function.function_type
+        leaves = flatten([*type_.inputs, *type_.outputs])
+        count = len(leaves) - (ARENA_ATTRIBUTE in function.attributes)
+        if any(is_array(leaf) and is_dynamic(sizes_of(cast(ArrayType, leaf))) for leaf in leaves):
+            return self.signature
+        found = [static_signature(self.signature, has_status=status) for status in (False, True)]
+        return next(
+            (each for each in found if len((*each.parameters, *each.results)) == count),
+            self.signature,
+        )
+
+    def _with_sizes(self, arrays: Sequence[Array]) -> list[Array]:
+        if self.static_signature is self.signature:
+            return list(arrays)
+        return with_sizes(self.signature.parameters, arrays)
 
     def own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
         """Arguments as a caller passes them who knows this form of the module only."""
+        return self._own_arguments(self._with_sizes(arrays))
+
+    def _own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
+        specs = self.static_signature.parameters
         if is_pure_xla(self.module):
             own = self._own_signature().parameters
             return [
                 _brought(array, first, spec)
-                for array, first, spec in zip(arrays, self.signature.parameters, own, strict=True)
+                for array, first, spec in zip(arrays, specs, own, strict=True)
             ]
-        brought = [to_memory_order(spec) for spec in self.signature.parameters]
+        brought = [to_memory_order(spec) for spec in specs]
         return [
             array if bring is None else bring(array)
             for array, bring in zip(arrays, brought, strict=True)
@@ -120,29 +159,30 @@ class Execution:
             InterpretedProgram(
                 self.module,
                 self.entry,
-                self.signature.in_memory,
+                self.static_signature.in_memory,
                 (*DIALECTS, XLA),
                 iteration_limit=ITERATION_LIMIT,
             )
         )
 
     def _laid_out(self, program: InterpretedProgram) -> Callable[..., Results]:
-        if self.signature.in_memory is self.signature:
-            return program
-        return LaidOutExecutable(program, self.signature)
+        signature = self.static_signature
+        return (
+            program if signature.in_memory is signature else LaidOutExecutable(program, signature)
+        )
 
     def _on_reference(self, *arrays: Array) -> Results:
         """Only arrays in tiles are passed as they lie in memory, once layouts are expanded."""
-        nested = nest_arguments(self.module, self.own_arguments(arrays), self.entry)
+        nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
         found = flatten_results(
             run(self.module, nested, self.entry, iteration_limit=ITERATION_LIMIT)
         )
-        own = self._own_signature().results
-        if not len(found) == len(own) == len(self.signature.results):
+        own, results = self._own_signature().results, self.static_signature.results
+        if not len(found) == len(own) == len(results):
             return found
         return tuple(
             _returned(array, first, spec)
-            for array, first, spec in zip(found, self.signature.results, own, strict=True)
+            for array, first, spec in zip(found, results, own, strict=True)
         )
 
 

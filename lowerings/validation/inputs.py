@@ -39,7 +39,11 @@ def make_input(
 
 
 def _array(spec: ArraySpec, kind: InputKind, generator: np.random.Generator) -> Array:
-    dtype, sizes = spec.dtype, spec.shape
+    dtype = spec.dtype
+    sizes = tuple(
+        int(generator.integers(0, size + 1)) if d in spec.dynamic_dimensions else size
+        for d, size in enumerate(spec.shape)
+    )
     row = ELEMENT_OF_DTYPE[dtype]
     if row.element_class == ElementClass.PRED:
         return generator.integers(0, 2, sizes).astype(dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import time
 import zlib
 from collections.abc import Sequence
@@ -234,7 +235,7 @@ class Validator:
             + (f"\nthe smallest input found:{inputs}" if inputs else ""),
             self._before,
             str(module_pass.spec()),
-            json.dumps({entry.name: _packed(entry.before.own_arguments(arrays))}),
+            json.dumps({entry.name: _packed(entry.before, arrays)}),
         )
 
 
@@ -265,9 +266,17 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _packed(arrays: Sequence[Array]) -> str:
-    """The bytes of arrays; in the order of memory, where the module before the pass has it."""
-    data = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+def _packed(before: Execution, arrays: Sequence[Array]) -> str:
+    """
+    The bytes of arrays; in the order of memory, where the module before the pass has it. In front
+    of an array with dynamic dimensions are all of its sizes, as s64.
+    """
+    data = b""
+    specs = before.static_signature.parameters
+    for spec, array in zip(specs, before.own_arguments(arrays), strict=True):
+        if spec.dynamic_dimensions:
+            data += np.array(array.shape, np.int64).tobytes()
+        data += np.ascontiguousarray(array).tobytes()
     return base64.b64encode(zlib.compress(data)).decode("ascii")
 
 
@@ -277,8 +286,15 @@ def _unpacked(text: str, signature: Signature) -> list[Array]:
         data = zlib.decompress(base64.b64decode(text))
         arrays: list[Array] = []
         for spec in signature.parameters:
-            size = spec.byte_size
-            arrays.append(np.frombuffer(data[:size], spec.dtype).reshape(spec.shape).copy())
+            shape = spec.shape
+            if spec.dynamic_dimensions:
+                end = 8 * len(shape)
+                shape = tuple(map(int, np.frombuffer(data[:end], np.int64)))
+                data = data[end:]
+                if not spec.admits(shape):
+                    raise ValueError(f"sizes {list(shape)} for {spec}")
+            size = math.prod(shape) * spec.dtype.itemsize
+            arrays.append(np.frombuffer(data[:size], spec.dtype).reshape(shape).copy())
             data = data[size:]
     except (ValueError, zlib.error) as error:
         raise XlaError(f"the inputs are not those of {signature}: {error}") from None

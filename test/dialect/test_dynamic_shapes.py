@@ -8,10 +8,12 @@ from violations import accepts, assert_violates, cases
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.hlo_text import read_hlo
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
-from xla_dialect.ops.control_flow import OptBarrierOp
+from xla_dialect.ops.control_flow import ConditionalOp, OptBarrierOp, WhileOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.data_movement import (
     BroadcastOp,
@@ -30,6 +32,7 @@ from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.elementwise_unary import IsFiniteOp, NegateOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import BY_NAME, array, compatible, spell
+from xla_dialect.verification import verify
 
 S32 = "s32[]"
 
@@ -164,6 +167,53 @@ def dot(lhs: str, rhs: str) -> XlaOp:
 def test_marks_follow(build: Any, expected: str):
     op = accepts(build)
     assert [spell(type_) for type_ in op.infer_types()] == [expected]
+
+
+def loop(init: str, parameter: str, returned: str) -> XlaOp:
+    """A while whose body returns an argument of the condition's type."""
+    outside = value(returned)
+    regions = [
+        computation([parameter], lambda _: value("pred[]")),
+        computation([parameter], lambda _: outside),
+    ]
+    return WhileOp([value(init)], regions=regions)
+
+
+def branch(*returned: str) -> XlaOp:
+    regions = [computation([], lambda text=text: value(text)) for text in returned]
+    return ConditionalOp(value("pred[]"), [], regions=[regions])
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda: loop("f32[3]", "f32[<=3]", "f32[<=3]"), "f32[<=3]"),
+        (lambda: loop("f32[<=3]", "f32[<=3]", "f32[3]"), "f32[<=3]"),
+        (lambda: branch("f32[3]", "f32[<=3]"), "f32[<=3]"),
+        (lambda: branch("f32[<=3,2]", "f32[3,<=2]"), "f32[<=3,<=2]"),
+    ],
+)
+def test_marks_follow_control_flow(build: Any, expected: str):
+    assert [spell(type_) for type_ in build().infer_types()] == [expected]
+
+
+@pytest.mark.parametrize(
+    "build", [("f32[<=3]", "f32[3]", "f32[3]"), ("f32[3]", "f32[3]", "f32[<=3]")]
+)
+def test_marks_are_not_dropped_by_parameters(build: tuple[str, str, str]):
+    message = r"\(C2\) parameter 0 of condition is f32\[3\], a value for it f32\[<=3\]"
+    with pytest.raises(VerifyException, match=message):
+        loop(*build)
+
+
+def test_marks_are_not_dropped_by_calls():
+    text = """
+    HloModule m
+    f { ROOT x = f32[3] parameter(0) }
+    ENTRY main { x = f32[<=3] parameter(0)  ROOT y = f32[3] call(x), to_apply=f }
+    """
+    with pytest.raises(XlaError, match=r"\(C2\) operands \(f32\[<=3\]\), parameters of"):
+        verify(read_hlo(text))
 
 
 def test_a_mark_cannot_be_dropped():

@@ -31,6 +31,7 @@ AT_RUN_TIME = re.compile(
     r"|does not evaluate dynamic sizes"  # a result without a bound
     r"|returns what an asynchronous operation has not finished"
     r"|waits forever|no item left"  # for what nobody sends
+    r"|cannot be dynamic"  # a dimension that has no meaning then
     r"|no physical order for the layout"  # a bitcast by a layout that is more than an order
     r"|\(C\d+\)",  # a rule that is checked at run time
 )

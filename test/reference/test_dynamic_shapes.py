@@ -9,6 +9,7 @@ from small_programs import computation, constant, evaluate, numbers, same, shape
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.data_movement import (
+    BitcastOp,
     BroadcastOp,
     ConcatenateOp,
     DynamicSliceOp,
@@ -20,7 +21,9 @@ from xla_dialect.ops.data_movement import (
 from xla_dialect.ops.dynamic_shapes import DynamicReshapeOp, GetDimensionSizeOp, SetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
 from xla_dialect.ops.elementwise_unary import NegateOp
+from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.ops.sorting import TopkOp
 
 ONE_TO_TEN = numbers("f32", np.arange(1, 11))
 
@@ -160,3 +163,102 @@ def test_dot_over_what_counts():
         return DotOp(part, part, lhs_contracting_dims=[0], rhs_contracting_dims=[0])
 
     same(evaluate(build, ONE_TO_TEN), numbers("f32", 14))
+
+
+def test_what_belongs_together_is_cut():
+    """Of arrays whose sizes differ at run time, what all of them have counts."""
+
+    def dot(x: Any) -> Any:
+        return DotOp(sized(x, 3), sized(x, 2), lhs_contracting_dims=[0], rhs_contracting_dims=[0])
+
+    same(evaluate(dot, ONE_TO_TEN), numbers("f32", 1 + 4))
+
+    def rows(x: Any) -> Any:
+        return ConcatenateOp([sized(x, 3, 1), sized(x, 1, 1)], dimension=0)
+
+    same(evaluate(rows, SIX), numbers("f32", [[1], [4], [1], [4]]))
+
+
+def test_reshape_group_by_group():
+    """Two dynamic dimensions that do not mix keep their sizes."""
+
+    def build(x: Any) -> Any:
+        both = sized(sized(x, 1), 2, 1)
+        return ReshapeOp(both, result_types=[shape("f32[1,<=2,<=3,1]")])
+
+    same(evaluate(build, SIX), numbers("f32", [[[[1], [2]]]]))
+
+
+def gather(x: Any, size: int) -> Any:
+    return GatherOp(
+        sized(x, 2, 1),
+        constant("s32", [[1], [0], [7]]),
+        offset_dims=[1],
+        collapsed_slice_dims=[0],
+        start_index_map=[0],
+        index_vector_dim=1,
+        slice_sizes=[1, size],
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        pytest.param(3, [[4, 5], [1, 2], [4, 5]], id="all of a dynamic dimension"),
+        pytest.param(1, [[4], [1], [4]], id="a part"),
+    ],
+)
+def test_gather(size: int, expected: Any):
+    same(evaluate(lambda x: gather(x, size), SIX), numbers("f32", expected))
+
+
+def test_gather_of_what_is_not_there():
+    result = evaluate(
+        lambda x: GatherOp(
+            sized(x, 3),
+            constant("s32", [[1], [5]]),
+            offset_dims=[],
+            collapsed_slice_dims=[0],
+            start_index_map=[0],
+            index_vector_dim=1,
+            slice_sizes=[1],
+        ),
+        ONE_TO_TEN,
+    )
+    same(result, numbers("f32", [2, 0]))
+
+
+def test_scatter_beyond_the_end():
+    """A window that is not inside of what is there is skipped."""
+
+    def build(x: Any) -> Any:
+        return ScatterOp(
+            [sized(x, 3)],
+            constant("s32", [[2], [3], [0]]),
+            [sized(constant("f32", [10, 20, 30]), 2)],
+            update_window_dims=[],
+            inserted_window_dims=[0],
+            scatter_dims_to_operand_dims=[0],
+            index_vector_dim=1,
+            regions=[computation(["f32[]", "f32[]"], AddOp)],
+        )
+
+    same(evaluate(build, ONE_TO_TEN), numbers("f32", [1, 2, 13]))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda x: TopkOp(sized(x, 3), k=1),
+            "topk: dimension 0 of operand 0 cannot be dynamic: it",
+        ),
+        (
+            lambda x: BitcastOp(sized(x, 3), result_types=[shape("s32[10]")]),
+            "bitcast: dimension 0 of operand 0 cannot be dynamic: bytes",
+        ),
+    ],
+)
+def test_undefined(build: Any, message: str):
+    with pytest.raises(XlaError, match=message):
+        evaluate(build, ONE_TO_TEN)

@@ -119,6 +119,15 @@ class Recorder:
         self._open_blocks[-1].add_op(op)
         return self._values(op.results)
 
+    def append(self, op: XlaOp) -> tuple[XlaValue, ...]:
+        """
+        Appends an operation that was made without the builder, and returns its results.
+
+        For passes: its operands are values that can be used here, and nothing is checked.
+        """
+        self._open_blocks[-1].add_op(op)
+        return self._values(op.results)
+
     def _append_one(self, op_class: type[XlaOp], *operands: Any, **keywords: Any) -> XlaValue:
         """As `_append`, for an operation of one result."""
         (result,) = self._append(op_class, *operands, **keywords)

@@ -19,6 +19,7 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.dynamic_size import marked
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import Array, ElementClass, array, sizes_of
 from xla_dialect.violation import require
@@ -52,6 +53,13 @@ class DotDimensions:
         ):
             found = [sizes[d] for d in mine], [others[d] for d in theirs]
             require(found[0] == found[1], label, "{} sizes are {} and {}", kind, *found)
+
+    def joined(self, sizes: Ints, others: Ints) -> Ints:
+        """The sizes of lhs, whose batch dimensions are dynamic where those of rhs are."""
+        found = list(sizes)
+        for mine, theirs in zip(self.lhs_batch, self.rhs_batch, strict=True):
+            found[mine] = marked(found[mine], others[theirs])
+        return tuple(found)
 
 
 def _operands(lhs: Attribute, rhs: Attribute, declared: Types, label: str) -> tuple[Array, Array]:
@@ -110,7 +118,9 @@ class DotOp(XlaOp):
         left, right = _operands(lhs, rhs, declared, "C1")
         dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
-        DotDimensions(*dimensions).require(sizes, others)
+        dot = DotDimensions(*dimensions)
+        dot.require(sizes, others)
+        sizes = dot.joined(sizes, others)
         return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
 
 

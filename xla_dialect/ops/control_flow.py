@@ -35,7 +35,7 @@ from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.constraints import (
     flat_results,
     require_computation,
-    results_agree,
+    require_marks,
     signature,
     with_elements,
 )
@@ -52,6 +52,7 @@ from xla_dialect.types import (
     sizes_of,
     spell,
     spell_all,
+    united_marks,
 )
 from xla_dialect.violation import Violation, require
 
@@ -146,6 +147,7 @@ class FusionOp(XlaOp):
             spell_all(arguments),
             spell_all(parameters),
         )
+        require_marks(arguments, "the computation", parameters, "C2")
         return tuple(results)
 
 
@@ -157,7 +159,8 @@ class WhileOp(XlaOp):
     HLO carries one value (often a tuple); several values are carried one by one.
 
     (C1) condition and body take as many parameters as there are init values; the condition returns
-    a scalar pred. (C2) init values, parameters and results of the body have the same types.
+    a scalar pred. (C2) init values, parameters and results of the body have the same types; what is
+    dynamic in a value is so in the parameters.
     """
 
     name = "xla.while"
@@ -169,9 +172,10 @@ class WhileOp(XlaOp):
 
     @staticmethod
     def infer(init: tuple[Attribute, ...], *, condition: Region, body: Region) -> Types:
-        """The types of the init values."""
+        """The types of the init values, dynamic where the body's results are."""
+        taken: dict[str, Sequence[Attribute]] = {}
         for name, region in (("condition", condition), ("body", body)):
-            parameters, _ = signature(region, name, "C1")
+            taken[name] = parameters = signature(region, name, "C1")[0]
             require(
                 len(parameters) == len(init),
                 "C1",
@@ -191,7 +195,10 @@ class WhileOp(XlaOp):
                 spell_all(types),
                 spell_all(init),
             )
-        return init
+        for name, types in taken.items():
+            require_marks(init, name, types, "C2")
+            require_marks(returned, name, types, "C2")
+        return tuple(map(united_marks, init, returned))
 
 
 @irdl_op_definition
@@ -243,15 +250,18 @@ class ConditionalOp(XlaOp):
                 spell_all(parameters),
                 spell_all(given),
             )
+            require_marks(given, f"branch {i}", parameters, "C3")
             results = returned if results is None else results
             require(
-                results_agree(returned, results),
+                all_compatible(flat_results(returned), flat_results(results)),
                 "C4",
                 "branch {} returns {}, branch 0 {}",
                 i,
                 spell_all(returned),
                 spell_all(results),
             )
+            if len(returned) == len(results):
+                results = list(map(united_marks, results, returned))
         require(
             taken == len(branch_operands),
             "C2",

@@ -29,7 +29,7 @@ from xla_dialect.constraints import (
 )
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.reduction import require_reducer
-from xla_dialect.types import Array, ElementClass, array, array_like, sizes_of
+from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violation import require
 
 Ints = tuple[int, ...]
@@ -84,7 +84,11 @@ class GatherOp(XlaOp):
         index_vector_dim: int,
         slice_sizes: Ints,
     ) -> Types:
-        """Batch dimensions from the indices, offset dimensions from the slice sizes."""
+        """
+        Batch dimensions from the indices, offset dimensions from the slice sizes.
+
+        A dynamic dimension of the operand that slices take whole remains dynamic.
+        """
         source = with_elements(operand, ElementClass.ANY, "operand")
         indices = with_elements(start_indices, ElementClass.INTEGER, "start_indices")
         sizes, index_sizes = sizes_of(source), sizes_of(indices)
@@ -126,7 +130,8 @@ class GatherOp(XlaOp):
             "C8",
             "batching slice sizes exceed 1",
         )
-        result = shapes.gathered(extended, index_vector_dim, slice_sizes, dropped, offset_dims)
+        window = [d if s == d else s for s, d in zip(slice_sizes, sizes, strict=True)]
+        result = shapes.gathered(extended, index_vector_dim, window, dropped, offset_dims)
         return (array(source.element_type, result),)
 
 
@@ -281,7 +286,7 @@ class ScatterOp(XlaOp):
         bounds = shapes.without(sizes, (*inserted_window_dims, *input_batching_dims))
         batch = shapes.without(extended, (index_vector_dim,))
         _require_update_sizes(update_sizes, update_window_dims, bounds, batch)
-        return tuple(array_like(a) for a in arrays)
+        return tuple(united_type(a, *arrays) for a in arrays)
 
 
 def _require_pairs(

@@ -19,13 +19,13 @@ from xdsl.traits import Pure
 
 from xla_dialect.attributes import FftType, FftTypeAttr, TransposeAttr
 from xla_dialect.constraints import require_same_elements, with_elements
+from xla_dialect.dynamic_size import marked, united
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
     BY_NAME,
     Array,
     ElementClass,
     array,
-    array_like,
     component_type,
     sizes_of,
 )
@@ -120,7 +120,9 @@ class CholeskyOp(XlaOp):
         """The type of the operand."""
         matrix = with_elements(a, FIELD, "a")
         _require_square(matrix, "C2", "C3")
-        return (array_like(matrix),)
+        *batch, rows, columns = sizes_of(matrix)
+        sizes = (*batch, marked(rows, columns), marked(columns, rows))
+        return (array(matrix.element_type, sizes),)
 
 
 @irdl_op_definition
@@ -164,7 +166,10 @@ class TriangularSolveOp(XlaOp):
             list(sizes[:-2]),
             list(others[:-2]),
         )
-        return (array_like(right),)
+        rest = list(others[-2:])
+        solution = 0 if left_side else 1
+        rest[solution] = marked(rest[solution], *sizes[-2:])
+        return (array(right.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
 
 
 def _require_square(matrix: Array, rank_label: str, label: str) -> None:

@@ -18,8 +18,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
+from xla_dialect.dynamic_size import marked
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import Array, ElementClass, array, array_like, sizes_of
+from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 from xla_dialect.violation import require
 
 EPSILON: Any = FloatAttr.constr(f32)
@@ -48,7 +49,11 @@ def _require_features(
     expected = array(source.element_type, (sizes[feature_index],))
     for name, vector in vectors.items():
         require_same_shape(expected, vector, f"features and {name}", "C3")
-    return array_like(source), expected
+    features_found = [sizes_of(vector)[0] for vector in vectors.values()]
+    joined = list(sizes)
+    joined[feature_index] = marked(sizes[feature_index], *features_found)
+    vector = array(source.element_type, (joined[feature_index],))
+    return array(source.element_type, joined), vector
 
 
 @irdl_op_definition
@@ -160,4 +165,6 @@ class BatchNormGradOp(XlaOp):
         gradient = with_elements(grad_output, ElementClass.FLOAT, "grad_output")
         require_same_elements(source, gradient, "operand and grad_output", "C1")
         require_same_shape(source, gradient, "operand and grad_output", "C4")
+        source = united_type(source, gradient)
+        vector = array(source.element_type, (sizes_of(source)[feature_index],))
         return source, vector, vector

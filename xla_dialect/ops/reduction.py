@@ -38,11 +38,11 @@ from xla_dialect.types import (
     Array,
     ElementClass,
     array,
-    array_like,
     is_scalar,
     sizes_of,
     spell,
     spell_all,
+    united_type,
 )
 from xla_dialect.violation import require
 from xla_dialect.window import Window, WindowAttr
@@ -238,7 +238,7 @@ class SelectAndScatterOp(XlaOp):
             list(sizes_of(values)),
             list(placements),
         )
-        return (array_like(base),)
+        return (united_type(base, values),)
 
 
 def _require_unreversed(window: Window, label: str) -> None:

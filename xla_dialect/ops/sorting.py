@@ -17,7 +17,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.constraints import require_computation, require_same_shape, with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.types import PRED, S32, ElementClass, array, array_like, sizes_of
+from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
 from xla_dialect.violation import require
 
 
@@ -55,7 +55,7 @@ class SortOp(XlaOp):
         require(0 <= dimension < rank, "C3", "dimension {} of arrays of rank {}", dimension, rank)
         pairs = [array(a.element_type, ()) for a in arrays for _ in range(2)]
         require_computation(to_apply, "to_apply", pairs, (array(PRED, ()),), ("C2", "C2"))
-        return tuple(array_like(a) for a in arrays)
+        return tuple(united_type(a, *arrays) for a in arrays)
 
 
 @irdl_op_definition

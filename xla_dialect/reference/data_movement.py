@@ -16,7 +16,7 @@ from xla_dialect.layout import LayoutError
 from xla_dialect.layout_functions import layout_of
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.physical_order import from_bytes, to_bytes
-from xla_dialect.reference.dynamic_shapes import bounds, filled, resolved
+from xla_dialect.reference.dynamic_shapes import bounds, filled, reshaped_sizes
 from xla_dialect.reference.literal import (
     MEMORY_LIMIT,
     Array,
@@ -122,7 +122,8 @@ class DataMovementFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.ReshapeOp, args: PythonValues
     ) -> PythonValues:
         """Row-major order, refilled."""
-        return (args[0].reshape(resolved(args[0].size, bounds(op.result))),)
+        sizes = reshaped_sizes(args[0].shape, bounds(op.operand), bounds(op.result))
+        return (args[0].reshape(sizes),)
 
     @impl(ops.TransposeOp)
     def run_transpose(

@@ -8,15 +8,18 @@ has zeros.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Operation, SSAValue
 
-from xla_dialect import types
+from xla_dialect import shapes, types
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefined
 from xla_dialect.dynamic_size import DynamicSize, is_dynamic
 from xla_dialect.ops import dynamic_shapes as ops
 from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction, sorting
@@ -41,19 +44,81 @@ def filled(array: Array, sizes: Sequence[int]) -> Array:
     return result
 
 
-def resolved(count: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    """
-    The sizes at run time of an array of `count` elements that has at most these sizes.
+@dataclass(frozen=True)
+class ReshapeGroup:
+    """Dimensions of an operand and of a result between which a reshape mixes nothing."""
 
-    Raises XlaError where they do not follow: one dimension at most may be dynamic, unless all
-    dimensions are as large as they can be.
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    bounds: tuple[int, ...]
+    """The sizes of the dimensions of the result, dynamic ones as `DynamicSize`."""
+
+    @property
+    def open(self) -> int | None:
+        """The one dynamic dimension of the result here, which takes what is left; None if none."""
+        found = [d for d, n in zip(self.after, self.bounds, strict=True) if _is_dynamic(n)]
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def rest(self) -> int:
+        """The product of the static sizes of the result."""
+        return math.prod(int(n) for n in self.bounds if not _is_dynamic(n))
+
+    def resolved(self, count: int) -> tuple[int, ...]:
+        """
+        The sizes at run time of the dimensions of the result, which have `count` elements.
+
+        Raises XlaError where they do not follow: one dimension at most may be dynamic, unless all
+        dimensions are as large as they can be.
+        """
+        if count == math.prod(map(int, self.bounds)):
+            return tuple(map(int, self.bounds))
+        if self.open is None or count % self.rest:
+            raise XlaError(f"{count} {self.unresolved}")
+        return tuple(count // self.rest if _is_dynamic(n) else n for n in self.bounds)
+
+    @property
+    def unresolved(self) -> str:
+        """What is wrong with a number of elements that `resolved` refuses."""
+        return f"elements do not tell the sizes of {list(self.bounds)}"
+
+
+def _is_dynamic(size: int) -> bool:
+    return isinstance(size, DynamicSize)
+
+
+def reshape_groups(before: Sequence[int], after: Sequence[int]) -> list[ReshapeGroup]:
     """
-    static = math.prod(int(size) for size in sizes if not isinstance(size, DynamicSize))
-    if count == math.prod(map(int, sizes)):
-        return tuple(map(int, sizes))
-    if sum(isinstance(size, DynamicSize) for size in sizes) != 1 or count % static:
-        raise XlaError(f"{count} elements do not tell the sizes of {list(sizes)}")
-    return tuple(count // static if isinstance(size, DynamicSize) else size for size in sizes)
+    The groups of a reshape, in which sizes at run time follow one by one from those of the operand.
+
+    There is one group only where a static dimension of the result would be made of dynamic ones.
+    """
+    groups = shapes.reshape_groups(list(map(int, before)), list(map(int, after)))
+    if any(
+        any(_is_dynamic(before[d]) for d in mine) and not any(_is_dynamic(after[d]) for d in theirs)
+        for mine, theirs in groups
+    ):
+        groups = [(list(range(len(before))), list(range(len(after))))]
+    return [
+        ReshapeGroup(tuple(mine), tuple(theirs), tuple(after[d] for d in theirs))
+        for mine, theirs in groups
+    ]
+
+
+def reshaped_sizes(
+    sizes: Sequence[int], before: Sequence[int], after: Sequence[int]
+) -> tuple[int, ...]:
+    """
+    The sizes at run time of a reshape of an array that has these sizes.
+
+    `before` and `after` are the types' sizes. Raises XlaError where they do not follow.
+    """
+    found = [int(n) for n in after]
+    for group in reshape_groups(before, after):
+        count = math.prod(sizes[d] for d in group.before)
+        for d, size in zip(group.after, group.resolved(count), strict=True):
+            found[d] = size
+    return tuple(found)
 
 
 _ELEMENT_BY_ELEMENT = (
@@ -69,21 +134,51 @@ _ELEMENT_BY_ELEMENT = (
 """Operations that take elements of several arrays of one shape together."""
 
 
-def joins_dynamic_arrays(op: Operation) -> bool:
-    """Whether an operation needs `common_part` of its operands."""
-    return isinstance(op, _ELEMENT_BY_ELEMENT) and any(
-        types.is_array(operand.type) and is_dynamic(bounds(operand)) for operand in op.operands
-    )
+def has_dynamic_operand(op: Operation) -> bool:
+    """Whether an operand of an operation has a dynamic dimension."""
+    return any(types.is_array(x.type) and is_dynamic(bounds(x)) for x in op.operands)
+
+
+Preparation: TypeAlias = Callable[[PythonValues], PythonValues]
+
+
+def preparation(op: Operation) -> Preparation | None:
+    """
+    What an operation needs done to its operands before it can be run; None for nothing.
+
+    Of dimensions that belong together, such as the contracting ones of a dot, the elements count
+    that are there in all operands. Raises XlaError for operations that dynamic dimensions have no
+    meaning for.
+    """
+    if not has_dynamic_operand(op):
+        return None
+    reason = undefined(op)
+    if reason is not None:
+        raise XlaError(reason)
+    if isinstance(op, _ELEMENT_BY_ELEMENT):
+        return common_part
+    groups = shared_dimensions(op)
+    return partial(_cut, groups) if groups else None
 
 
 def common_part(values: PythonValues) -> PythonValues:
     """The arrays cut down to the sizes that all of them have; scalars as they are."""
-    shapes = [np.shape(value) for value in values]
-    common = [min(sizes) for sizes in zip(*filter(None, shapes), strict=True)]
+    shapes_found = [np.shape(value) for value in values]
+    common = [min(sizes) for sizes in zip(*filter(None, shapes_found), strict=True)]
     box = tuple(slice(size) for size in common)
     return tuple(
-        value[box] if shape else value for value, shape in zip(values, shapes, strict=True)
+        value[box] if shape else value for value, shape in zip(values, shapes_found, strict=True)
     )
+
+
+def _cut(groups: Sequence[Dimensions], values: PythonValues) -> PythonValues:
+    """The arrays with the dimensions of each group cut to the smallest size among them."""
+    found = list(values)
+    for group in groups:
+        size = min(found[operand].shape[d] for operand, d in group)
+        for operand, d in group:
+            found[operand] = found[operand][(slice(None),) * d + (slice(size),)]
+    return tuple(found)
 
 
 @register_impls

@@ -10,8 +10,11 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.utils.str_enum import StrEnum
 
 from xla_dialect import shapes
+from xla_dialect.dynamic_dimensions import whole_windows
+from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.reference.data_movement import integers
+from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array
 from xla_dialect.reference.tuples import as_results
@@ -127,6 +130,35 @@ def _all_inside(starts: Sequence[Array], shape: Sequence[int], extents: Sequence
     return inside
 
 
+def _fitting(op: ops.ScatterOp, update: Array, shape: Sequence[int]) -> Array:
+    """Updates cut to what is there of dynamic dimensions of the inputs, which have this shape."""
+    box = [slice(None)] * update.ndim
+    for place, dimension in whole_windows(op).items():
+        box[place] = slice(shape[dimension])
+    return update[tuple(box)]
+
+
+def _whole_slices(
+    op: ops.GatherOp, operand: Array, dropped: Sequence[int]
+) -> tuple[Array, tuple[int, ...]]:
+    """
+    The operand of a gather and the slice sizes, as they are at run time.
+
+    Slices of all of a dynamic dimension have its elements; slices of a part have zeros where there
+    are none.
+    """
+    sizes = integers(op.slice_sizes)
+    whole = [
+        bound if d not in dropped and size == bound else int(bound)
+        for d, (size, bound) in enumerate(zip(sizes, bounds(op.operand), strict=True))
+    ]
+    operand = filled(operand, whole)
+    return operand, tuple(
+        have if isinstance(bound, DynamicSize) else size
+        for have, size, bound in zip(operand.shape, sizes, whole, strict=True)
+    )
+
+
 @register_impls
 @dataclass
 class GatherScatterFunctions(InterpreterFunctions):
@@ -141,9 +173,9 @@ class GatherScatterFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """`result[Out] = operand[Oin + Sin]`, see the operation."""
         operand, indices = args
-        slice_sizes, offset_dims = integers(op.slice_sizes), integers(op.offset_dims)
-        batching = integers(op.operand_batching_dims)
+        offset_dims, batching = integers(op.offset_dims), integers(op.operand_batching_dims)
         dropped = (*integers(op.collapsed_slice_dims), *batching)
+        operand, slice_sizes = _whole_slices(op, operand, dropped)
         vector_dim = op.index_vector_dim.value.data
         extended = shapes.with_index_vector(indices.shape, vector_dim)
         sizes = shapes.gathered(extended, vector_dim, slice_sizes, dropped, offset_dims)
@@ -184,7 +216,8 @@ class GatherScatterFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """`result[I] = f(result[I], updates[U])` in row-major order of U, see the operation."""
         count = len(args) // 2
-        inputs, indices, updates = args[:count], args[count], args[count + 1 :]
+        inputs, indices = args[:count], args[count]
+        updates = [_fitting(op, update, inputs[0].shape) for update in args[count + 1 :]]
         totals: list[Array] = [np.array(array, order="C").reshape(-1) for array in inputs]
         if updates[0].size:
             shape = inputs[0].shape

@@ -29,8 +29,8 @@ from xla_dialect.reference.data_movement import DataMovementFunctions
 from xla_dialect.reference.deadline import Deadline, TimeLimitReached
 from xla_dialect.reference.dynamic_shapes import (
     DynamicShapeFunctions,
-    common_part,
-    joins_dynamic_arrays,
+    Preparation,
+    preparation,
 )
 from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
 from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
@@ -78,24 +78,26 @@ class ReferenceInterpreter(Interpreter):
     """When the run has to end; None for no limit."""
     _large: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """The bytes of the results of operations whose results are counted."""
-    _joins: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
-    """The operations seen, and whether they join arrays of which one has dynamic dimensions."""
+    _preparations: dict[Operation, Preparation | None] = field(
+        default_factory=dict[Operation, "Preparation | None"]
+    )
+    """The operations seen, with what they need done to operands with dynamic dimensions."""
 
     def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
         try:
-            joins = self._joins.get(op)
-            if joins is None:
+            if op not in self._preparations:
                 size = sum(check_memory(each.type, self.memory_limit) for each in op.results)
                 if size >= COUNTED_BYTES:
                     self._large[op] = size
-                joins = self._joins[op] = joins_dynamic_arrays(op)
+                self._preparations[op] = preparation(op)
             if self.deadline is not None:
                 self.deadline.check()
             size = self._large.get(op)
             if size is not None:
                 self.meter.require(size)
-            if joins:
-                inputs = common_part(inputs)
+            prepare = self._preparations[op]
+            if prepare is not None:
+                inputs = prepare(inputs)
             known = self._impls._impl_dict  # pyright: ignore[reportPrivateUsage]
             if type(op) not in known:
                 raise XlaError("the reference does not evaluate this operation")

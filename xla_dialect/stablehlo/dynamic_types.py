@@ -18,14 +18,14 @@ def is_dynamic(op: Operation) -> bool:
 
 
 def _is_unbounded(type_: Attribute) -> bool:
-    """Whether an array type of StableHLO has a dynamic dimension without a bound."""
+    """Whether an array type, of StableHLO or of XLA, has a dynamic dimension without a bound."""
     found = as_array(type_)
     if found is None:
         return False
     bounds = found.encoding.data if isinstance(found.encoding, Bounds) else ()
     return any(
         size == DYNAMIC_INDEX and (d >= len(bounds) or bounds[d] is None)
-        for d, size in enumerate(found.get_shape())
+        for d, size in enumerate(extents(found))
     )
 
 

@@ -1,0 +1,189 @@
+"""The pass `xla-expand-dynamic-dimensions`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import accumulate, chain
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    TupleType,
+)
+from xdsl.ir import Attribute, Block, Operation, TypeAttribute
+from xdsl.passes import ModulePass
+
+from lowerings.conversion import ConversionBuilder, ConversionFailed
+from lowerings.expand.compound import expand
+from xla_dialect.dynamic_dimensions import shared_dimensions
+from xla_dialect.dynamic_size import is_dynamic
+from xla_dialect.hlo_text.attributes import ENTRY_LAYOUT
+from xla_dialect.hlo_text.shapes import spell_entry_layout
+from xla_dialect.hlo_text.type_parser import parse_type
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.dynamic_shapes import (
+    DynamicReshapeOp,
+    GetDimensionSizeOp,
+    SetDimensionSizeOp,
+)
+from xla_dialect.ops.elementwise_binary import MinimumOp
+from xla_dialect.ops.normalization import (
+    BatchNormGradOp,
+    BatchNormInferenceOp,
+    BatchNormTrainingOp,
+)
+from xla_dialect.types import (
+    S32,
+    Array,
+    all_compatible,
+    array,
+    flatten,
+    sizes_of,
+    without_bounds,
+)
+
+RUN_TIME_CHECKS = "xla.run_time_checks"
+"""The attribute of a function that lists what may go wrong in it: operation, message, location."""
+
+ENTRY_SYMBOL = "main"
+
+_MADE_OF_OTHERS = (BatchNormGradOp, BatchNormInferenceOp, BatchNormTrainingOp)
+"""Operations that are expanded first, for the sizes of what they are made of."""
+
+
+class XlaExpandDynamicDimensionsPass(ModulePass):
+    """
+    Gives arrays with dynamic dimensions their bounds as sizes, and puts their sizes beside them.
+
+    A function takes, after its parameters, one `s32[]` for each dynamic dimension of them, in
+    order, and returns the same for its results. Where something may go wrong at run time, such as a
+    size that exceeds its bound, it returns the number of the first check that failed, too, and the
+    number that it failed for; 0 is none.
+
+    ```
+    func.func @main(%x: tensor<?xf32, #xla.layout<{0}, bounds = [8]>>, %zero: tensor<f32>)
+        -> tensor<f32> {
+      %0 = xla.reduce %x, %zero {dimensions = [0]} : ...
+    // becomes
+    func.func @main(%x: tensor<8xf32>, %zero: tensor<f32>, %x_size: tensor<i32>)
+        -> tensor<f32> {
+      %i = xla.iota {iota_dimension = 0} : () -> tensor<8xi32>
+      %n = xla.broadcast %x_size : (tensor<i32>) -> tensor<8xi32>
+      %inside = xla.compare %i, %n {direction = LT} : ...
+      %y = xla.select %inside, %x, %minus_zeros : ...
+      %0 = xla.reduce %y, %zero {dimensions = [0]} : ...
+    ```
+
+    Calls have to be inlined and tuples flattened before.
+    """
+
+    name = "xla-expand-dynamic-dimensions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Goes through every function; raises ConversionFailed for what has no rule."""
+        if not has_dynamic_dimensions(op):
+            return
+        # It loads the builder, which takes time.
+        expansion = import_module("lowerings.expand.dynamic_dimensions.expansion")
+        for inner in list(op.walk()):
+            if isinstance(inner, _MADE_OF_OTHERS) and expansion.concerns(inner):
+                _cut(inner)
+                expand(inner, ConversionBuilder(ctx, op, inner))
+        leftovers = expansion.leftovers(op)
+        if leftovers:
+            raise ConversionFailed(self.name, leftovers)
+        for function in op.ops:
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                before = function.function_type
+                walk = expansion.Expansion()
+                walk.function(function)
+                _complete(op, function, before.inputs.data, before.outputs.data)
+                if walk.checks:
+                    function.attributes[RUN_TIME_CHECKS] = ArrayAttr(map(_described, walk.checks))
+
+
+def _cut(op: XlaOp) -> None:
+    """Cuts the operands to what all of them have, where their elements belong together."""
+    operands = list(op.operands)
+    for group in shared_dimensions(op):
+        sizes = [sizes_of(cast(Array, operands[i].type))[d] for i, d in group]
+        if not is_dynamic(sizes):
+            continue
+        found = [GetDimensionSizeOp(operands[i], dimension=d) for i, d in group]
+        smallest = list(accumulate(found[1:], MinimumOp, initial=found[0]))
+        cut = [SetDimensionSizeOp(operands[i], smallest[-1], dimension=d) for i, d in group]
+        inserted: list[Operation] = [*found, *smallest[1:], *cut]
+        for new in inserted:
+            new.location = op.location
+        cast(Block, op.parent).insert_ops_before(inserted, op)
+        for (i, _), new in zip(group, cut, strict=True):
+            operands[i] = new.result
+    op.operands = operands
+
+
+def has_dynamic_dimensions(module: ModuleOp) -> bool:
+    """Whether a module has to do with bounded dynamic dimensions, or with sizes at run time."""
+    seen: set[int] = set()
+    for op in module.walk():
+        if isinstance(op, GetDimensionSizeOp | DynamicReshapeOp):
+            return True
+        blocks = (block for region in op.regions for block in region.blocks)
+        for value in chain(op.results, *(block.args for block in blocks)):
+            # A program has few types; hashing one takes longer than looking at it.
+            if id(value.type) not in seen:
+                seen.add(id(value.type))
+                if any(map(_has_bounds, flatten([value.type]))):
+                    return True
+    return False
+
+
+def _has_bounds(type_: Attribute) -> bool:
+    encoding = cast("TensorType[Attribute]", type_).encoding if isinstance(type_, TensorType) else 0
+    return isinstance(encoding, LayoutAttr) and bool(encoding.data.bounds)
+
+
+def _described(check: Any) -> DictionaryAttr:
+    op = cast(Operation, check.op)
+    return DictionaryAttr(
+        {
+            "operation": StringAttr(op.name),
+            "message": StringAttr(check.message),
+            "location": op.location,
+        }
+    )
+
+
+def _complete(
+    module: ModuleOp,
+    function: func.FuncOp,
+    inputs: tuple[Attribute, ...],
+    outputs: tuple[Attribute, ...],
+) -> None:
+    """What is said of the parameters and results of a function, for those that it has now."""
+    type_ = function.function_type
+    for name, now in (("arg_attrs", type_.inputs.data), ("res_attrs", type_.outputs.data)):
+        said = function.properties.get(name)
+        if isinstance(said, ArrayAttr):
+            entries = list(cast("ArrayAttr[DictionaryAttr]", said))
+            added = [DictionaryAttr({}) for _ in now[len(entries) :]]
+            function.properties[name] = ArrayAttr([*entries, *added])
+    written = module.attributes.get(ENTRY_LAYOUT)
+    if not isinstance(written, StringAttr) or function.sym_name.data != ENTRY_SYMBOL:
+        return
+    parameters, _, result = written.data[1:-1].rpartition("->")
+    taken, returned = (flatten([parse_type(text)]) for text in (parameters, result))
+    if all_compatible(taken, inputs) and all_compatible(returned, outputs):
+        taken, returned = (
+            [*map(without_bounds, types), *[array(S32, ())] * (len(now) - len(types))]
+            for types, now in ((taken, type_.inputs.data), (returned, type_.outputs.data))
+        )
+        only = returned[0] if len(returned) == 1 else None
+        result_type = only or TupleType(tuple(cast(TypeAttribute, each) for each in returned))
+        module.attributes[ENTRY_LAYOUT] = StringAttr(spell_entry_layout(taken, result_type))

@@ -1,0 +1,398 @@
+"""The walk through a function: operations by their rules, loops and branches with sizes beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+
+from lowerings.conversion import Leftover, leftover
+from lowerings.expand.dynamic_dimensions import (
+    contraction,
+    data_movement,
+    elementwise,
+    gather_scatter,
+    reduction,
+    sizes,
+)
+from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
+from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
+from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.dynamic_dimensions import undefined
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
+from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
+from xla_dialect.reference.literal import from_numpy
+from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
+
+_RULES: Mapping[type[Operation], Rule] = {
+    **elementwise.RULES,
+    **sizes.RULES,
+    **data_movement.RULES,
+    **reduction.RULES,
+    **contraction.RULES,
+    **gather_scatter.RULES,
+}
+
+SCALAR = array(S32, ())
+
+
+class Counted(NamedTuple):
+    """What a value with dynamic dimensions has become."""
+
+    data: SSAValue
+    counts: Mapping[int, SSAValue]
+
+
+class Status(NamedTuple):
+    """Which check failed first at run time, from 1, 0 for none; and the number it failed for."""
+
+    number: SSAValue
+    value: SSAValue
+
+
+class RunTimeCheck(NamedTuple):
+    """A rule that an operation has to keep at run time."""
+
+    op: Operation
+    message: str
+
+
+def is_dynamic_type(type_: Attribute) -> bool:
+    """Whether a type is an array with a bounded dynamic dimension."""
+    return is_array(type_) and bool(dynamic(extents(cast(Array, type_))))
+
+
+def concerns(op: Operation) -> bool:
+    """Whether an operation itself has to do with dynamic dimensions."""
+    if isinstance(op, GetDimensionSizeOp):
+        return True
+    return any(map(is_dynamic_type, (*op.operand_types, *op.result_types)))
+
+
+@dataclass(eq=False)
+class Expansion:
+    """What has become of values with dynamic dimensions, function by function."""
+
+    known: dict[SSAValue, Counted] = field(default_factory=dict[SSAValue, Counted])
+    checks: list[RunTimeCheck] = field(default_factory=list[RunTimeCheck])
+    """Of the function; the first has the number 1."""
+    status: Status | None = None
+    """Where the walk is; None in functions that cannot go wrong."""
+    dead: list[Operation | BlockArgument] = field(default_factory=list["Operation | BlockArgument"])
+    """Operations that were replaced, and parameters; each may be used by those that follow."""
+
+    def function(self, function: func.FuncOp) -> None:
+        """Static arrays for the parameters and results, then their sizes, then the status."""
+        block = function.body.block
+        places = _places(block.arg_types, function.function_type.inputs.data)
+        self._take(block, places)
+        self.checks.clear()
+        checked = any(sizes.may_fail(op) for op in block.walk())
+        first = cast(Operation, block.first_op)
+        self.status = Status(_constant(0, first), _constant(0, first)) if checked else None
+        outputs = function.function_type.outputs.data
+        returned = cast(func.ReturnOp, block.last_op)
+        self.block(block)
+        added = _places(returned.operand_types, outputs)
+        operands = self._given(returned, returned.operands, added)
+        block.insert_ops_before([func.ReturnOp(*operands)], returned)
+        block.erase_op(returned)
+        for dead in reversed(self.dead):
+            if isinstance(dead, Operation):
+                dead.detach()
+                dead.erase()
+            else:
+                dead.block.erase_arg(dead)
+        function.properties["function_type"] = FunctionType.from_lists(
+            [argument.type for argument in block.args], [value.type for value in operands]
+        )
+
+    def block(self, block: Block) -> None:
+        """Every operation of a block but its last."""
+        for op in list(block.ops):
+            if isinstance(op, ReturnOp | func.ReturnOp):
+                continue
+            if isinstance(op, WhileOp):
+                if any(map(concerns, op.walk())) or self._carries(op):
+                    self._while(op)
+            elif isinstance(op, ConditionalOp):
+                if any(map(concerns, op.walk())) or self._carries(op):
+                    self._conditional(op)
+            elif concerns(op):
+                self._by_rule(op)
+
+    def _carries(self, op: Operation) -> bool:
+        """Whether a computation of an operation has parameters with dynamic dimensions."""
+        return any(is_dynamic_type(a.type) for r in op.regions for a in r.block.args)
+
+    def _by_rule(self, op: Operation) -> None:
+        assert isinstance(op, XlaOp)
+        b = XlaBuilder(op.name)
+        outside: list[SSAValue] = []
+
+        def parameter(value: SSAValue) -> XlaValue:
+            outside.append(value)
+            return b.parameter(len(outside) - 1, value.type)
+
+        operands = [
+            Sized(parameter(data), {d: parameter(count) for d, count in counts.items()})
+            for data, counts in map(self._counted, op.operands)
+        ]
+        status = None if self.status is None else tuple(map(parameter, self.status))
+        rules = Rules(b, op, operands)
+        found = _RULES[type(op)](rules, op, operands)
+        results: list[XlaValue] = []
+        places: list[tuple[int, int]] = []
+        for i, (data, counts) in enumerate(found):
+            results.append(data)
+            for d in dynamic(rules.result_bounds(i)):
+                places.append((i, d))
+                bound = int(rules.result_bounds(i)[d])
+                results.append(counts[d] if d in counts else rules.number(bound))
+        if rules.checks:
+            assert status is not None
+            results += self._checked(rules, status)
+        values = _spliced(b.build_computation(results).body, outside, op)
+        if rules.checks:
+            *values, number, value = values
+            self.status = Status(number, value)
+        rest = iter(values)
+        for i, result in enumerate(op.results):
+            data = _as_declared(next(rest), op, result.type)
+            counts = {d: next(rest) for j, d in places if j == i}
+            self._replace(result, data, counts)
+        self.dead.append(op)
+
+    def _checked(self, rules: Rules, status: Sequence[XlaValue]) -> Sequence[XlaValue]:
+        """The status after the checks of an operation."""
+        b, (number, value) = rules.b, status
+        for check in rules.checks:
+            self.checks.append(RunTimeCheck(rules.op, check.message))
+            fails = ~check.holds & (number == 0)
+            number, value = (
+                b.select(fails, rules.number(len(self.checks)), number),
+                b.select(fails, check.value, value),
+            )
+        return number, value
+
+    def _counted(self, value: SSAValue) -> Counted:
+        return self.known.get(value) or Counted(value, {})
+
+    def _count(self, value: SSAValue, dimension: int, op: Operation) -> SSAValue:
+        """How many elements of a value are there along a dimension, where `op` stands."""
+        found = self._counted(value).counts.get(dimension)
+        return _constant(_extent(value, dimension), op) if found is None else found
+
+    def _replace(self, old: SSAValue, data: SSAValue, counts: Mapping[int, SSAValue]) -> None:
+        hint = old.name_hint
+        if hint is not None and data.name_hint is None:
+            data.name_hint = hint
+        if not counts:
+            old.replace_all_uses_with(data)
+            return
+        self.known[old] = Counted(data, counts)
+        for count in counts.values():
+            if hint is not None and count.name_hint is None:
+                count.name_hint = f"{hint}_size"
+
+    def _take(self, block: Block, places: Sequence[tuple[int, int]]) -> None:
+        """Static arrays for the parameters of a block, and new ones for their sizes."""
+        counts: dict[int, dict[int, SSAValue]] = {}
+        for i, d in places:
+            counts.setdefault(i, {})[d] = block.insert_arg(SCALAR, len(block.args))
+        for i, of_argument in sorted(counts.items(), reverse=True):
+            old = block.args[i]
+            self._replace(old, block.insert_arg(without_bounds(old.type), i), of_argument)
+            self.dead.append(old)
+
+    def _given(
+        self, op: Operation, values: Sequence[SSAValue], places: Sequence[tuple[int, int]]
+    ) -> list[SSAValue]:
+        """The arrays for values, and then the sizes at these places, and the status."""
+        found = [self._counted(value).data for value in values]
+        found += [self._count(values[i], d, op) for i, d in places]
+        return found + list(self.status or ())
+
+    def _while(self, op: WhileOp) -> None:
+        """Sizes and the status are carried beside the values; a loop ends where a check fails."""
+        block = op.body.block
+        places = _places(
+            op.operand_types, op.result_types, block.arg_types, op.condition.block.arg_types
+        )
+        outside = self.status
+        self.status = outside if _checks(op) else None
+        operands = self._given(op, op.operands, places)
+        carries_status = self.status is not None
+        for region in op.regions:
+            self.status = None
+            self._take(region.block, places)
+            if carries_status:
+                end = len(region.block.args)
+                self.status = Status(
+                    region.block.insert_arg(SCALAR, end), region.block.insert_arg(SCALAR, end + 1)
+                )
+            number = None if self.status is None else self.status.number
+            self.block(region.block)
+            last = cast(ReturnOp, region.block.last_op)
+            if region is op.body:
+                last.operands = self._given(last, last.operands, places)
+            elif number is not None:
+                last.operands = [_while_right(last, number)]
+        self.status = outside
+        new = WhileOp.create(
+            operands=operands,
+            result_types=[operand.type for operand in operands],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
+        self._take_over(op, new, places, carries_status)
+
+    def _conditional(self, op: ConditionalOp) -> None:
+        """Branches return the sizes and the status beside the values."""
+        outside = self.status
+        returns_status = outside is not None and _checks(op)
+        index, *rest = op.operands
+        operands = [index]
+        places = _places(op.result_types)
+        for region in op.branch:
+            block = region.block
+            given, rest = rest[: len(block.args)], rest[len(block.args) :]
+            of_branch = _places([value.type for value in given], block.arg_types)
+            self.status = None
+            operands += self._given(op, given, of_branch)
+            self._take(block, of_branch)
+            self.status = outside
+            self.block(block)
+            last = cast(ReturnOp, block.last_op)
+            if not returns_status:
+                self.status = None
+            last.operands = self._given(last, last.operands, places)
+        self.status = outside
+        added = [SCALAR] * (len(places) + 2 * returns_status)
+        new = ConditionalOp.create(
+            operands=operands,
+            result_types=[*map(without_bounds, op.result_types), *added],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
+        self._take_over(op, new, places, returns_status)
+
+    def _take_over(
+        self, op: Operation, new: Operation, places: Sequence[tuple[int, int]], has_status: bool
+    ) -> None:
+        """Puts an operation in the place of one with fewer results."""
+        new.location = op.location
+        block = cast(Block, op.parent)
+        block.insert_ops_before([new], op)
+        counts = new.results[len(op.results) :]
+        for i, result in enumerate(op.results):
+            of_result = {d: counts[n] for n, (j, d) in enumerate(places) if j == i}
+            self._replace(result, new.results[i], of_result)
+        if has_status:
+            self.status = Status(new.results[-2], new.results[-1])
+        self.dead.append(op)
+
+
+def _checks(op: Operation) -> bool:
+    """Whether an operation in the computations of another may go wrong."""
+    return any(sizes.may_fail(inner) for inner in op.walk())
+
+
+def _extent(value: SSAValue, dimension: int) -> int:
+    return int(extents(cast(Array, value.type))[dimension])
+
+
+def _places(*lists: Sequence[Attribute]) -> list[tuple[int, int]]:
+    """The values, and their dimensions, that are dynamic in one of several lists of types."""
+    found = {
+        (i, d)
+        for types in lists
+        for i, type_ in enumerate(types)
+        if is_dynamic_type(type_)
+        for d in dynamic(extents(cast(Array, type_)))
+    }
+    return sorted(found)
+
+
+def _constant(number: int, before: Operation) -> SSAValue:
+    """A scalar, as a constant in front of an operation."""
+    value = from_numpy(np.array(number, np.int32))
+    constant = ConstantOp.make([], {"value": value}, result_types=[SCALAR])
+    return _inserted(constant, before)
+
+
+def _inserted(op: XlaOp, before: Operation) -> SSAValue:
+    op.location = before.location
+    cast(Block, before.parent).insert_ops_before([op], before)
+    return op.results[0]
+
+
+def _while_right(last: ReturnOp, number: SSAValue) -> SSAValue:
+    """What a condition returns, or false where a check has failed: a loop might never end then."""
+    direction = {"direction": ComparisonDirectionAttr(ComparisonDirection.EQ)}
+    zero = _constant(0, last)
+    is_right = _inserted(CompareOp.make([number, zero], direction), last)
+    return _inserted(AndOp.make([last.operands[0], is_right], {}), last)
+
+
+def _as_declared(value: SSAValue, op: Operation, declared: Attribute) -> SSAValue:
+    """The value, copied into the layout that the result had."""
+    wanted = without_bounds(declared)
+    if value.type == wanted:
+        return value
+    return _inserted(CopyOp.make([value], {}, result_types=[wanted]), op)
+
+
+def _spliced(body: Region, outside: Sequence[SSAValue], op: Operation) -> list[SSAValue]:
+    """What a program returns, its operations put in front of an operation."""
+    block = body.block
+    for argument, value in zip(block.args, outside, strict=True):
+        argument.replace_all_uses_with(value)
+    *operations, last = block.ops
+    returned = list(last.operands)
+    block.erase_op(last)
+    for built in operations:
+        built.detach()
+        for inner in built.walk():
+            inner.location = op.location
+    cast(Block, op.parent).insert_ops_before(operations, op)
+    return returned
+
+
+def leftovers(module: ModuleOp) -> list[Leftover]:
+    """The operations that have no rule for dynamic dimensions, and why."""
+    found: list[Leftover] = []
+    for op in module.walk():
+        types = (*op.operand_types, *op.result_types)
+        if any(is_dynamic_type(t) for each in types for t in flatten([each]) if each is not t):
+            found.append(leftover(op, "tuples have to be flattened before"))
+        elif concerns(op):
+            reason = _reason(op)
+            if reason is not None:
+                found.append(leftover(op, reason))
+    return found
+
+
+def _reason(op: Operation) -> str | None:
+    if isinstance(op, ReturnOp | func.ReturnOp | WhileOp | ConditionalOp):
+        if isinstance(op, WhileOp) and any(sizes.may_fail(inner) for inner in op.condition.walk()):
+            return "its condition sets sizes, which may go wrong"
+        return None
+    if type(op) not in _RULES:
+        return "arrays of dynamic sizes are not compiled here"
+    parent = op.parent_op()
+    if not isinstance(parent, func.FuncOp | WhileOp | ConditionalOp):
+        place = "outside of functions" if parent is None else f"in a computation of {parent.name}"
+        return f"sizes are not dynamic {place}"
+    return undefined(op)
