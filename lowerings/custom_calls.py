@@ -8,7 +8,7 @@ What the function is to do stands at its declaration, so that a module at any le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -79,9 +79,18 @@ def description_of_observation(op: Operation) -> DictionaryAttr:
         {
             _OPERATION: StringAttr(op.name),
             _OPERANDS: _plain(op.operand_types),
-            _PROPERTIES: DictionaryAttr(op.properties),
+            _PROPERTIES: DictionaryAttr({k: _known(v) for k, v in op.properties.items()}),
         }
     )
+
+
+def _known(value: Attribute) -> Attribute:
+    """An attribute as MLIR knows it: literals have the order of indices, whatever their layout."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return value
+    literal = cast("DenseIntOrFPElementsAttr[Any]", value)
+    type_ = without_layout(cast(ArrayType, literal.type))
+    return DenseIntOrFPElementsAttr(cast(Any, type_), literal.data)
 
 
 def _plain(types: Sequence[Attribute]) -> ArrayAttr[Attribute]:

@@ -1,6 +1,7 @@
 """Every operation, of every element type that it allows, on every executor: the files of test/run."""
 
 import re
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,8 +12,12 @@ import numpy as np
 import pytest
 from run_files import ALL, RunFile, Together, run_files, together
 
-from lowerings.compilation import compile_module
+from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.context import make_context
+from lowerings.entry import isolate_entry
 from lowerings.execution.emulator import Emulation, EmulationError
+from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.pipelines import NATIVE
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import OPERATIONS
@@ -257,3 +262,25 @@ def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> 
     assert xla_run.main([path, "--all-functions", "--backend", backend]) == 0
     # One function for each group of arrays that is returned; @worked returns none.
     assert capsys.readouterr().out.count("[") > 6
+
+
+@pytest.mark.full
+@pytest.mark.mlir_opt
+@pytest.mark.parametrize("operation", [name for name in FILES if name not in ON_REFERENCE_ONLY])
+def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
+    file = RunFile(operation)
+    module = together(file.expanded, str(file.path)).module
+    isolate_entry(module, ALL)
+    texts: list[str] = []
+    for stage in NATIVE:
+        PassManager(make_context()).run(module, parse_passes(",".join(stage.passes)))
+        if stage.level in INTERPRETED_LEVELS:
+            texts.append(str(module))
+    answer = subprocess.run(
+        [mlir_opt_path, "--split-input-file", "-o", "/dev/null"],
+        input="\n// -----\n".join(texts),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr[:2000]

@@ -281,7 +281,8 @@ def expanded_type(
     shape: Sequence[int],
 ) -> MemRefType[Attribute]:
     """The type of `memref.expand_shape` of `source` to `shape`; always a view."""
-    if has_identity_layout(source):
+    # To MLIR the layout of a line from its start is the identity, and so is what it becomes.
+    if has_identity_layout(source) or strides_and_offset(source) == ((1,), 0):
         return _contiguous_type(source, shape)
     source_strides, offset = strides_and_offset(source)
     strides = [1] * len(shape)
