@@ -131,8 +131,6 @@ ON_REFERENCE_ONLY: Mapping[str, str] = {
     "collective_permute": _PROCESSES,
     "collective_permute_start": _PROCESSES,
     "copy_start": "xla.copy_start",
-    "dynamic_reshape": "xla.dynamic_reshape",
-    "get_dimension_size": "xla.set_dimension_size",
     "infeed": _PROCESSES,
     "outfeed": "xla.outfeed",
     "partition_id": _PROCESSES,
@@ -142,7 +140,6 @@ ON_REFERENCE_ONLY: Mapping[str, str] = {
     "rng": "xla.rng",
     "rng_get_and_update_state": "xla.rng_get_and_update_state",
     "send": "xla.send",
-    "set_dimension_size": "xla.set_dimension_size",
 }
 """Files that no other executor runs yet, with what its error names."""
 
