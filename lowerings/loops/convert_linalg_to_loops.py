@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -22,7 +23,7 @@ from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import NESTS, Nest
 from lowerings.loops.packing import PackedContraction
-from lowerings.loops.parallelism import LEAST_MICROSECONDS, in_parallel
+from lowerings.loops.parallelism import LEAST_MICROSECONDS, column_blocks, in_parallel
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
@@ -30,20 +31,20 @@ from lowerings.loops.views import collapse_dimensions
 
 @dataclass(frozen=True)
 class PlannedNest:
-    """A nest and how it will run."""
+    """A nest, in parts that follow each other, and how each will run."""
 
-    nest: Nest
-    how: Schedule | PackedContraction | None
-    """None for a nest that does nothing."""
+    parts: Sequence[tuple[Nest, Schedule | PackedContraction]]
+    """None for a nest that does nothing, and usually one."""
     dead: list[Operation]
     """Operations before it that it makes superfluous."""
 
     def emit(self, builder: LoopBuilder) -> None:
         """Writes the loops."""
-        if isinstance(self.how, PackedContraction):
-            replace(self.how, nest=self.nest).emit(builder)
-        elif self.how is not None:
-            NestEmitter(self.nest, Body(self.nest), self.how, builder).emit()
+        for nest, how in self.parts:
+            if isinstance(how, PackedContraction):
+                replace(how, nest=nest).emit(builder)
+            else:
+                NestEmitter(nest, Body(nest), how, builder).emit()
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class ConvertLinalgToLoops(ModulePass):
 
     def _plan(self, nest: Nest, constants: FunctionConstants) -> PlannedNest:
         if nest.is_empty:
-            return PlannedNest(nest, None, [])
+            return PlannedNest([], [])
         nest = collapse_dimensions(nest, indexed_dimensions(nest))
         body = Body(nest)
         how = plan_contraction(nest, body, self.vector_bits)
@@ -128,8 +129,9 @@ class ConvertLinalgToLoops(ModulePass):
         if isinstance(how, PackedContraction):
             how = replace(how, parallel_microseconds=least)
             if how.adds_blocks:
-                return PlannedNest(nest, how, [])
+                return PlannedNest([(nest, how)], [])
             nest, dead = fold_initial_values(nest, body, None, constants)
-            return PlannedNest(nest, how, dead)
+            return PlannedNest([(nest, how)], dead)
         nest, dead = fold_initial_values(nest, body, how, constants)
-        return PlannedNest(nest, in_parallel(nest, body, how, least), dead)
+        parts = column_blocks(nest, body, how, least)
+        return PlannedNest(parts or [(nest, in_parallel(nest, body, how, least))], dead)

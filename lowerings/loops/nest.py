@@ -8,7 +8,7 @@ iteration, stays with extent 1 and needs no loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias, cast
@@ -258,6 +258,24 @@ def split(nest: Nest, dimension: int, size: int) -> Nest:
         extents=(*blocks, size),
         is_reduction=(*nest.is_reduction, nest.is_reduction[dimension]),
     )
+
+
+@dataclass(frozen=True)
+class ExtentBlock:
+    """A part of a dimension's extent, in pieces of `size`, or in one piece."""
+
+    start: int
+    count: int
+    size: int
+
+
+def blocks(extent: int, size: int) -> Iterable[ExtentBlock]:
+    """The whole pieces of a dimension, then what is left over."""
+    whole = extent - extent % size
+    if whole:
+        yield ExtentBlock(0, whole, size)
+    if whole != extent:
+        yield ExtentBlock(whole, extent - whole, extent - whole)
 
 
 def nest_of_generic(op: GenericOp) -> Nest:

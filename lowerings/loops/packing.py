@@ -24,30 +24,12 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.contraction import Contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.nest import Nest, make_access, restrict, split
+from lowerings.loops.nest import Nest, blocks, make_access, restrict, split
 from lowerings.loops.parallelism import in_parallel, microseconds, shared_loop
 from lowerings.loops.planning import output_stride, plan_schedule
 from lowerings.loops.schedule import Loop, Schedule
 from lowerings.loops.slicing import slice_body
 from lowerings.loops.tiling import Tile
-
-
-@dataclass(frozen=True)
-class Block:
-    """A part of a dimension's extent, in pieces of `size`, or in one piece."""
-
-    start: int
-    count: int
-    size: int
-
-
-def blocks(extent: int, size: int) -> Iterable[Block]:
-    """The whole pieces of a dimension, then what is left over."""
-    whole = extent - extent % size
-    if whole:
-        yield Block(0, whole, size)
-    if whole != extent:
-        yield Block(whole, extent - whole, extent - whole)
 
 
 @dataclass(frozen=True)

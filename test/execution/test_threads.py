@@ -54,6 +54,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "several results": (counted, (random(17, 40),)),
     "rows": (lambda b, x: b.reduce(x, 0.0, b.add, [1]), (random(33, 100),)),
     "columns": (lambda b, x: b.reduce(x, 0.0, b.add, [0]), (random(200, 133),)),
+    "blocks of columns": (lambda b, x: b.reduce(x, 0.0, b.add, [0]), (random(11, 5003),)),
     "everything": (lambda b, x: b.reduce(x, 0.0, b.add, [0, 1]), (random(70, 61),)),
     "transpose": (lambda b, x: b.transpose(x, [1, 0]), (random(45, 83),)),
     "three dimensions turned": (lambda b, x: b.transpose(x, [2, 0, 1]), (random(3, 21, 18),)),

@@ -49,6 +49,24 @@ func.func @sums_of_rows(%a: memref<40x96xf32>, %b: memref<40xf32>) {
   func.return
 }
 
+// Sums that run along the rows: blocks of columns are shared, what is left over is not.
+// CHECK-LABEL: func.func @sums_of_columns
+// CHECK:         "scf.parallel"(%c0, %c2, %c1)
+// CHECK-NEXT:    ^bb0(%[[BLOCK:.*]]: index):
+// CHECK:           scf.for %d0 = %c0 to %c32 step %c8
+// CHECK:             scf.for %{{.*}} = %c0 to %c2048 step %c16
+// CHECK:         scf.for %d0{{.*}} = %c0 to %c32 step %c8
+// CHECK-NOT:     scf.parallel
+func.func @sums_of_columns(%a: memref<32x4100xf32>, %b: memref<4100xf32>) {
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%a : memref<32x4100xf32>) outs(%b : memref<4100xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %0 = arith.addf %y, %x : f32
+    linalg.yield %0 : f32
+  }
+  func.return
+}
+
 // What is read at another place than it is written to keeps its order.
 // CHECK-LABEL: func.func @turned_in_place
 // CHECK-NOT:     scf.parallel
