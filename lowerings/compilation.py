@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.context import make_context
-from lowerings.entry import functions_of, isolate_entry
+from lowerings.entry import functions_of, isolate_entry, reached_from
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
@@ -29,34 +29,24 @@ from lowerings.execution.executable import (
     compile_loops_module,
     load_compiled,
 )
+from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
-from lowerings.observed_values import (
-    Observation,
-    observes,
-    require_one_process,
-    take_observations,
-)
+from lowerings.observed_values import Observation, observes, take_observations
+from lowerings.parallel_runs import take_parallel_runs
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import InputFormat, Source
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
-from xla_dialect.reference import (
-    Host,
-    Observer,
-    RunOptions,
-    flatten_results,
-    nest_arguments,
-    run,
-    run_replicated,
-)
+from xla_dialect.ops.process_groups import process_counts, set_process_counts
+from xla_dialect.reference import Observer, RunOptions, flatten_results, nest_arguments, run
 from xla_dialect.reference.custom_calls import CustomCallFunction
-from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.reference.interpreter import prepared
+from xla_dialect.reference.process_grid import Process, ProcessGrid
 
 
 class CompilationError(XlaError):
@@ -73,17 +63,8 @@ the first result of the same type. `signature.aliases` tells which. No other arr
 """
 
 
-class Program(Protocol):
-    """A program ready to run: call it with one array per parameter."""
-
-    @property
-    def signature(self) -> Signature:
-        """Parameter and result shapes."""
-        ...
-
-    def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
-        """Runs the program; anything with `__array__` or `__dlpack__` is an array."""
-        ...
+Program: TypeAlias = Runnable
+"""A program ready to run: see `lowerings.execution.processes.Runnable`."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +107,11 @@ class CompileOptions(TypedDict, total=False):
     check_bounds: bool | None
     time_limit: float | None
     memory_limit: int | None
+    replicas: int | None
+    partitions: int | None
 
 
-class ReferenceProgram:
+class ReferenceProgram(Runnable):
     """A program that the numpy reference interpreter runs."""
 
     def __init__(self, module: ModuleOp, entry: str, options: Options):
@@ -141,16 +124,15 @@ class ReferenceProgram:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
         arrays = [np.asarray(argument) for argument in arguments]
         nested = nest_arguments(self.module, arrays, self.entry)
-        return flatten_results(
-            run(
-                self.module,
-                nested,
-                self.entry,
-                observer=self.options.observer,
-                custom_calls=self.options.python_functions(),
-                **_limits(self.options.time_limit, self.options.memory_limit),
-            )
-        )
+        options: RunOptions = {
+            "observer": self.options.observer,
+            "custom_calls": self.options.python_functions(),
+            **_limits(self.options.time_limit, self.options.memory_limit),
+        }
+        process = Process.current()
+        if process is None:
+            return flatten_results(run(self.module, nested, self.entry, **options))
+        return flatten_results(prepared(self.module, nested, self.entry, process, **options)())
 
 
 class _Limits(TypedDict, total=False):
@@ -165,7 +147,7 @@ def _limits(time_limit: float | None, memory_limit: int | None) -> _Limits:
     return {"time_limit": time_limit, "memory_limit": memory_limit}
 
 
-class ObservedProgram:
+class ObservedProgram(Runnable):
     """A program whose checks, prints and probes come when it has ended."""
 
     def __init__(
@@ -203,6 +185,8 @@ def compile(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     compile_cache: bool | str | Path | None = None,
+    replicas: int | None = None,
+    partitions: int | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -219,7 +203,9 @@ def compile(
     that takes longer than `time_limit` seconds raises TimeLimitReached, and one whose arrays take
     more than `memory_limit` bytes raises XlaError before they are made. `compile_cache` is a folder
     where machine code is kept for other processes, True for the usual one; by default as
-    `XLA_COMPILE_CACHE` in the environment says, else there is none.
+    `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
+    each, are the processes that `Program.run_processes` runs, by default as many as the program
+    says.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -235,6 +221,8 @@ def compile(
         check_bounds=check_bounds,
         time_limit=time_limit,
         memory_limit=memory_limit,
+        replicas=replicas,
+        partitions=partitions,
     )
 
 
@@ -275,7 +263,9 @@ def cache_entry(
         options.get("emulation"),
         options.get("check_bounds"),
     )
-    if not _BACKENDS[backend].is_cached or options.get("custom_calls"):
+    # What is kept does not say for how many processes it is.
+    counts = {options.get("replicas"), options.get("partitions")}
+    if not _BACKENDS[backend].is_cached or options.get("custom_calls") or counts - {None, 1}:
         return None
     donate = options.get("donate", ())
     parts = [
@@ -301,6 +291,8 @@ def compile_module(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     cached: CacheEntry | None = None,
+    replicas: int | None = None,
+    partitions: int | None = None,
 ) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
@@ -315,9 +307,32 @@ def compile_module(
     if entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{entry} (functions: {found})")
+    counts = _set_processes(module, replicas, partitions)
+    observer, calls = observer or Observer(), dict(custom_calls or {})
+    if _BACKENDS[backend].is_compiled and level_of(module) == LEVELS[0]:
+        calls |= take_parallel_runs(
+            reached_from(module, entry),
+            lambda name, replicas, partitions: compile_module(
+                module.clone(),
+                backend=backend,
+                num_threads=num_threads,
+                entry=name,
+                observer=observer,
+                level=level,
+                custom_calls=custom_calls,
+                emulation=emulation,
+                check_bounds=check_bounds,
+                time_limit=time_limit,
+                memory_limit=memory_limit,
+                replicas=replicas,
+                partitions=partitions,
+            ),
+        )
+    if counts != (1, 1) or calls:
+        cached = None
     options = Options(
-        observer or Observer(),
-        custom_calls or {},
+        observer,
+        calls,
         num_threads,
         level,
         emulation or Emulation(),
@@ -327,7 +342,9 @@ def compile_module(
         memory_limit,
         cached,
     )
-    return _BACKENDS[backend].compile(module, entry, options)
+    program = _BACKENDS[backend].compile(module, entry, options)
+    program.process_counts = counts
+    return program
 
 
 def _check_options(
@@ -353,37 +370,29 @@ def _check_options(
         raise CompilationError(f"the backend '{backend}' cannot check bounds")
 
 
-def run_processes(
-    module: ModuleOp,
-    arguments: Sequence[Sequence[Any]],
-    *,
-    entry: str = "main",
-    replicas: int = 1,
-    partitions: int = 1,
-    hosts: Sequence[Host] | None = None,
-    observer: Observer | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-) -> list[tuple[NDArray[Any], ...]]:
+def _set_processes(
+    module: ModuleOp, replicas: int | None, partitions: int | None
+) -> tuple[int, int]:
     """
-    The results of a function on every process of a grid, on the reference.
-
-    `arguments`, `hosts` and the results have one entry per process, replica by replica; arrays are
-    given and returned as by a `Program`. The limits are those of `compile`, for each process.
-    Raises XlaError as `run_replicated` does.
+    How many replicas and partitions are to run a module, by default as many as it says; the module
+    says so afterwards. Raises XlaError where it is for others, and for none or too many.
     """
-    nested = [nest_arguments(module, arrays, entry) for arrays in arguments]
-    options: RunOptions = {
-        "observer": observer or Observer(),
-        **_limits(time_limit, memory_limit),
-    }
-    if len(nested) == 1:
-        host = None if hosts is None else hosts[0]
-        return [flatten_results(run(module, nested[0], entry, host=host, **options))]
-    found = run_replicated(
-        module, nested, entry, replicas=replicas, partitions=partitions, hosts=hosts, **options
+    own = process_counts(module)
+    if replicas is None and partitions is None:
+        return own
+    counts = replicas or own[0], partitions or own[1]
+    ProcessGrid(
+        *(n if n is not None else m for n, m in zip((replicas, partitions), own, strict=True))
     )
-    return [flatten_results(values) for values in found]
+    # One process can run what is for several, if it does not wait for the others.
+    if counts != (1, 1) and own not in ((1, 1), counts):
+        raise CompilationError(
+            f"the module is for {own[0]} replicas and {own[1]} partitions, "
+            f"not for {counts[0]} and {counts[1]}"
+        )
+    if own == (1, 1) != counts:
+        set_process_counts(module, *counts)
+    return counts
 
 
 def _lower(
@@ -403,7 +412,6 @@ def _lower(
     if donate != "aliased":
         _check_donated(donate, signature)
     isolate_entry(module, entry)
-    require_one_process(module)
     manager = PassManager(make_context(), verify_each=False)
     if donate:
         # Aliases count the parameters and results that the signature has.
@@ -546,8 +554,8 @@ class _Backend:
     compile: Callable[[ModuleOp, str, Options], Program]
     is_cached: bool = False
     """Whether what it compiles can be kept on disk."""
-    has_processes: bool = False
-    """Whether it runs several processes, and programs that talk to their host."""
+    is_compiled: bool = True
+    """Whether it lowers programs before it runs them."""
     levels: tuple[str, ...] = ()
     """The levels at which it can run a program, the first by default; none to choose if empty."""
     is_emulated: bool = False
@@ -562,7 +570,7 @@ INTERPRETED_LEVELS: tuple[str, ...] = LEVELS[1:]
 
 _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native, is_cached=True),
-    "reference": _Backend(ReferenceProgram, has_processes=True),
+    "reference": _Backend(ReferenceProgram, is_compiled=False),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
     "riscv64": _Backend(_compile_emulated, is_emulated=True),
 }
@@ -575,20 +583,3 @@ EMULATED_BACKENDS: tuple[str, ...] = tuple(
     name for name, backend in _BACKENDS.items() if backend.is_emulated
 )
 """Those that compile for another processor, and run the program in an emulator of it."""
-
-PROCESS_BACKENDS: tuple[str, ...] = tuple(
-    name for name, backend in _BACKENDS.items() if backend.has_processes
-)
-"""Those that run several processes, and programs that talk to their host."""
-
-
-_PROCESS_OPERATIONS = frozenset(
-    operation
-    for family in (collectives, asynchronous, transfers)
-    for operation in operations_of(family)
-) | {RunParallelOp}
-
-
-def has_process_operations(module: ModuleOp) -> bool:
-    """Whether a program talks to other processes or to its host: backends differ in that."""
-    return any(type(op) in _PROCESS_OPERATIONS for op in module.walk())

@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL
 from lowerings.simplify.alias_attributes import take_entry_aliases
-from xla_dialect.calls import callee, callees, is_call, runs_functions
+from xla_dialect.calls import callee, is_call
 from xla_dialect.ops.control_flow import CallOp
 
 
@@ -16,17 +16,24 @@ def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
     return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
 
 
-def isolate_entry(module: ModuleOp, entry: str) -> None:
-    """Makes a function the public `@main` of its module; drops what it does not run."""
+def reached_from(module: ModuleOp, entry: str) -> list[FuncOp]:
+    """A function and those that it calls, and so on."""
     functions = functions_of(module)
-    reached = {entry}
+    reached = {entry: functions[entry]}
     waiting = [entry]
     while waiting:
         for op in functions[waiting.pop()].walk():
-            for name in callees(op) if runs_functions(op) else ():
-                if name not in reached:
-                    reached.add(name)
-                    waiting.append(name)
+            name = callee(op) if is_call(op) else entry
+            if name not in reached:
+                reached[name] = functions[name]
+                waiting.append(name)
+    return list(reached.values())
+
+
+def isolate_entry(module: ModuleOp, entry: str) -> None:
+    """Makes a function the public `@main` of its module; drops what it does not run."""
+    functions = functions_of(module)
+    reached = {function.sym_name.data for function in reached_from(module, entry)}
     if entry != ENTRY_SYMBOL:
         # What the module says about its own entry.
         module.attributes.pop(ENTRY_LAYOUT, None)

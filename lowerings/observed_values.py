@@ -35,7 +35,6 @@ from xla_dialect.reference.self_checking import (
     call_check,
     require_check,
 )
-from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import tuple_elements
 
 AnyArray = NDArray[Any]
@@ -51,13 +50,6 @@ def is_observing(op: Operation) -> bool:
 def observes(module: ModuleOp) -> bool:
     """Whether a module has operations that `take_observations` takes."""
     return any(map(is_observing, module.walk()))
-
-
-def require_one_process(module: ModuleOp) -> None:
-    """Raises XlaError where a program runs other programs beside each other."""
-    for op in module.walk():
-        if isinstance(op, RunParallelOp):
-            raise located_error(op, "compiled programs are one process; use backend='reference'")
 
 
 @dataclass(frozen=True)

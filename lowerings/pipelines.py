@@ -25,6 +25,7 @@ NATIVE: tuple[Stage, ...] = (
             "xla-inline",
             "xla-flatten-tuples",
             "xla-expand-dynamic-dimensions",
+            "xla-expand-communication",
             # Whatever is compiled shall be computed by what was compiled, constants too.
             "xla-simplify{max_constant_bytes=0}",
             "xla-expand-compound",

@@ -31,6 +31,9 @@ _PASSES = {
     "convert-stablehlo-to-xla": "lowerings.expand.stablehlo:ConvertStablehloToXlaPass",
     "xla-inline": "lowerings.simplify.inline:XlaInlinePass",
     "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
+    "xla-expand-communication": (
+        "lowerings.communication.expand_communication:XlaExpandCommunicationPass"
+    ),
     "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",
     "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
     "xla-expand-compound": "lowerings.expand.compound:XlaExpandCompoundPass",

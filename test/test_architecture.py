@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.calls",
         "xla_dialect.comparators",
         "xla_dialect.dynamic_dimensions",
+        "xla_dialect.process_calls",
         "xla_dialect.verified_forms",
     ),
     ("xla_dialect.channels",),
@@ -81,6 +82,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.bufferize",
         "lowerings.loops",
     ),
+    # Makes use of expansions, and of the taking apart of values.
+    ("lowerings.communication",),
     ("lowerings.targets",),
     # Names passes and targets only; loads them on use.
     ("lowerings.universe", "lowerings.pipelines"),
@@ -88,7 +91,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.program",),
     ("lowerings.entry", "lowerings.execution", "lowerings.observed_values"),
     # Its programs take and return arrays as compiled ones do.
-    ("lowerings.interpreter",),
+    ("lowerings.interpreter", "lowerings.parallel_runs"),
     # Runs modules of all levels, on the reference or interpreted.
     ("lowerings.validation",),
     ("lowerings.compilation",),

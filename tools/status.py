@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
+from lowerings.communication.expand_communication import CONVERSIONS
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from lowerings.expand.compound import XlaExpandCompoundPass
 from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
@@ -64,9 +65,8 @@ def lowered_operations() -> frozenset[type[Operation]]:
         ConvertXlaToScfPass,
         ConvertXlaToLinalgPass,
     )
-    return frozenset(
-        op for each in passes for op in each().conversions_in(ModuleOp([]))
-    ) | frozenset(SIZE_RULES)
+    found = (op for each in passes for op in each().conversions_in(ModuleOp([])))
+    return frozenset((*found, *SIZE_RULES, *CONVERSIONS))
 
 
 def opcode_of(operation: type[XlaOp]) -> str:

@@ -16,14 +16,11 @@ from lowerings.compilation import (
     EMULATED_BACKENDS,
     INTERPRETED_LEVELS,
     INTERPRETER,
-    PROCESS_BACKENDS,
     cache_entry,
     compile_module,
-    has_process_operations,
-    run_processes,
 )
 from lowerings.entry import functions_of
-from lowerings.execution.compile_cache import CACHE_VARIABLE
+from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheEntry
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
@@ -40,10 +37,18 @@ from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference import Host, Observer
 from xla_dialect.reference.process_grid import Place, ProcessGrid
 from xla_dialect.self_checking.interpreter import RunParallelOp
+
+PROCESS_OPERATIONS = frozenset(
+    operation
+    for family in (collectives, asynchronous, transfers)
+    for operation in operations_of(family)
+)
+"""What a program does together with other processes, or with its host."""
 
 
 class RunError(XlaError):
@@ -68,8 +73,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add(
         "--backend",
         choices=BACKENDS,
-        help="the executor; default: llvm, or reference for a program of several processes, or one "
-        "that talks to its host",
+        help="the executor; default: llvm",
     )
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
@@ -169,7 +173,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     read = module
     module = for_arguments(module, arrays_by_process(args.input, grid)[grid.places[0]])
     source = Source(chunk.text, file_name, args.frontend) if module is read else None
-    backend = backend_for(module, grid, args)
+    backend = backend_for(module, args)
     if args.level is not None and backend != INTERPRETER:
         raise RunError(f"--level is for the backend '{INTERPRETER}', not '{backend}'")
     emulation = emulation_for(backend, args)
@@ -186,7 +190,7 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
 def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     """The processes to run; raises XlaError if there are none or too many."""
     runs_others = any(isinstance(op, RunParallelOp) for op in module.walk())
-    talks = has_process_operations(module) and not runs_others
+    talks = any(type(op) in PROCESS_OPERATIONS for op in module.walk()) and not runs_others
     counts = process_counts(module) if talks else (1, 1)
     asked = (args.replicas, args.partitions)
     return ProcessGrid(
@@ -194,25 +198,15 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     )
 
 
-def backend_for(module: ModuleOp, grid: ProcessGrid, args: argparse.Namespace) -> str:
+def backend_for(module: ModuleOp, args: argparse.Namespace) -> str:
     """The executor; raises RunError if it was asked for and cannot run this."""
-    has_host = bool(args.infeed)
-    if level_of(module) != LEVELS[0]:
-        if args.backend not in (None, INTERPRETER):
-            raise RunError(
-                f"the module is at the level '{level_of(module)}'; only --backend {INTERPRETER} "
-                "runs it"
-            )
-        return INTERPRETER
-    if args.backend is None:
-        is_interpreted = len(grid.places) > 1 or has_host or has_process_operations(module)
-        return PROCESS_BACKENDS[0] if is_interpreted else BACKENDS[0]
-    if args.backend not in PROCESS_BACKENDS and (len(grid.places) > 1 or has_host):
-        what = "no infeed" if len(grid.places) == 1 else f"one process, not {len(grid.places)}"
+    if level_of(module) == LEVELS[0]:
+        return args.backend or BACKENDS[0]
+    if args.backend not in (None, INTERPRETER):
         raise RunError(
-            f"the backend '{args.backend}' has {what}; use --backend {PROCESS_BACKENDS[0]}"
+            f"the module is at the level '{level_of(module)}'; only --backend {INTERPRETER} runs it"
         )
-    return args.backend
+    return INTERPRETER
 
 
 def observer_for(args: argparse.Namespace) -> Observer:
@@ -239,42 +233,41 @@ def run_function(
     )
     given = arrays_by_process(args.input, grid)
     arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
-    if backend not in PROCESS_BACKENDS:
-        program = compile_module(
-            module.clone(),
-            backend=backend,
-            num_threads=args.num_threads,
-            entry=name,
-            observer=observer,
-            level=args.level,
-            emulation=emulation,
-            check_bounds=args.check_bounds,
-            time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
-            memory_limit=args.memory_limit,
-            cached=None
-            if source is None
-            else cache_entry(
-                source, args.compile_cache, check_bounds=args.check_bounds, entry=name
-            ),
-        )
-        with ending_the_process(args):
-            return FunctionRun(name, program.signature, grid, [program(*arguments[0])])
-    require_threads(args.num_threads)
     items = items_by_process(args.infeed, grid)
     hosts = [Host.of(items[place]) for place in grid.places]
+    program = compile_module(
+        module.clone(),
+        backend=backend,
+        num_threads=args.num_threads,
+        entry=name,
+        observer=observer,
+        level=args.level,
+        emulation=emulation,
+        check_bounds=args.check_bounds,
+        time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
+        memory_limit=args.memory_limit,
+        cached=None if source is None else kept_code(source, name, backend, grid, args),
+        replicas=grid.replicas,
+        partitions=grid.partitions,
+    )
     with ending_the_process(args):
-        results = run_processes(
-            module,
-            arguments,
-            entry=name,
-            replicas=grid.replicas,
-            partitions=grid.partitions,
-            hosts=hosts,
-            observer=observer,
-            time_limit=args.timeout,
-            memory_limit=args.memory_limit,
-        )
-    return FunctionRun(name, signature, grid, results, [host.outfeed for host in hosts])
+        results = program.run_processes(arguments, hosts=hosts)
+    return FunctionRun(name, program.signature, grid, results, [host.outfeed for host in hosts])
+
+
+def kept_code(
+    source: Source, name: str, backend: str, grid: ProcessGrid, args: argparse.Namespace
+) -> CacheEntry | None:
+    """Where the machine code of a function is kept on disk; None where it is not."""
+    return cache_entry(
+        source,
+        args.compile_cache,
+        backend=backend,
+        check_bounds=args.check_bounds,
+        entry=name,
+        replicas=grid.replicas,
+        partitions=grid.partitions,
+    )
 
 
 def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:
@@ -286,12 +279,6 @@ def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:
             "pip install 'xla-dialect[threads]', or install libgomp or libomp",
             file=sys.stderr,
         )
-
-
-def require_threads(count: int | None) -> None:
-    """A number of threads is positive, even where the executor makes no use of it."""
-    if count is not None and count < 1:
-        raise RunError(f"num_threads is {count}")
 
 
 def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.execution.program_run import current_run, run_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
@@ -25,49 +26,51 @@ class Callbacks:
     """
     What a program calls, as C functions of one pointer for each operand and result.
 
-    A Python function cannot raise through machine code: its error is kept until the program has
-    ended, and further calls do nothing.
+    They return 0, or 1 to end the program: a Python function cannot raise through machine code, so
+    its error is kept until the program has ended.
     """
 
     symbols: dict[str, Any] = field(default_factory=dict[str, Any])
     """By the name of the declaration; they have to live as long as the program."""
-    on_error: Callable[[], None] | None = None
-    """Called when a function has failed, to end the program."""
-    _error: BaseException | None = None
-    _thread: int | None = None
-    """The thread in which a function runs at the moment."""
+    asks_process: bool = False
+    _is_running: ContextVar[bool] = field(
+        default_factory=lambda: ContextVar("is_running", default=False)
+    )
 
     @staticmethod
     def of(functions: Mapping[str, DeclaredFunction]) -> Callbacks:
         """Those of the functions that a module of a lower level declares."""
-        callbacks = Callbacks()
+        asks = any(function.asks_process for function in functions.values())
+        callbacks = Callbacks(asks_process=asks)
         for name, function in functions.items():
             callbacks.symbols[name] = callbacks._as_c(function)
         return callbacks
 
-    def require_outside(self, program: str) -> None:
-        """Raises XlaError in a function that a program calls: there it cannot be run once more."""
-        if self._thread == threading.get_ident():
-            raise XlaError(f"{program} is called by a function that it calls itself")
-
-    def take_error(self) -> BaseException | None:
-        """The error of a function that was called since the last time."""
-        error, self._error = self._error, None
-        return error
+    def run(self, program: Callable[[], None], name: str) -> None:
+        """
+        Runs the program; raises the error of a function that it called, and XlaError where that
+        calls the program: nothing would end it.
+        """
+        if self._is_running.get():
+            raise XlaError(f"{name} is called by a function that it calls itself")
+        token = self._is_running.set(True)
+        try:
+            run_program(program, self.asks_process)
+        finally:
+            self._is_running.reset(token)
 
     def _as_c(self, function: DeclaredFunction) -> Any:
         operands, results = function.operand_types, function.result_types
         python = function.run
         call = _by_address(python, len(results)) if isinstance(python, int) else None
 
-        def run(*pointers: int | None) -> None:
-            if self._error is not None:
-                return
+        def run(*pointers: int | None) -> int:
+            if current_run().error is not None:
+                return 1
             try:
                 if call is not None:
                     call(pointers)
-                    return
-                self._thread = threading.get_ident()
+                    return 0
                 arrays = [_array_at(p, t) for p, t in zip(pointers, operands, strict=False)]
                 found = cast("Callable[[Sequence[Array]], Sequence[Any]]", python)(arrays)
                 for pointer, type_, value in zip(
@@ -75,14 +78,12 @@ class Callbacks:
                 ):
                     _array_at(pointer, type_)[...] = value
             except BaseException as error:
-                self._error = error
-                if self.on_error is not None:
-                    self.on_error()
-            finally:
-                self._thread = None
+                current_run().error = error
+                return 1
+            return 0
 
-        signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(operands) + len(results)))
-        return signature(run)
+        pointers = [ctypes.c_void_p] * (len(operands) + len(results))
+        return ctypes.CFUNCTYPE(ctypes.c_int32, *pointers)(run)
 
 
 def _by_address(address: int, results: int) -> Callable[[Sequence[int | None]], None]:

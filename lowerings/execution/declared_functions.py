@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from lowerings.custom_calls import declared_operation
+from lowerings.execution.program_run import current_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.process_calls import TARGETS, read_process_call
 from xla_dialect.reference.custom_calls import CustomCallFunction, call_function, function_for
 from xla_dialect.reference.interpreter import located_error
 from xla_dialect.reference.literal import Array, Value
@@ -42,6 +45,11 @@ class DeclaredFunction:
     """Of what the function itself returns: nothing for a print."""
     run: Callable[[Sequence[Array]], Sequence[Value]] | int
     """From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address."""
+
+    @property
+    def asks_process(self) -> bool:
+        """Whether it is something that the process does that runs the program."""
+        return isinstance(self.op, CustomCallOp) and self.op.custom_call_target.data in TARGETS
 
 
 def declared_functions(
@@ -78,6 +86,8 @@ def _custom_call(
     op: CustomCallOp, registry: CustomCalls
 ) -> Callable[[Sequence[Array]], Sequence[Value]] | int:
     target = op.custom_call_target.data
+    if target in TARGETS:
+        return _process_call(op)
     try:
         function = function_for(target, registry)
         if target in CHECK_CALLS:
@@ -87,6 +97,19 @@ def _custom_call(
     if isinstance(function, int):
         return function
     return _located(op, lambda arrays: call_function(op, function, arrays))
+
+
+def _process_call(op: CustomCallOp) -> Callable[[Sequence[Array]], Sequence[Value]]:
+    try:
+        call = read_process_call(op)
+    except XlaError as error:
+        raise located_error(op, str(error)) from None
+
+    def run(arrays: Sequence[Array]) -> Sequence[Value]:
+        # Others may look at what is brought when the program has gone on.
+        return current_run().calls.carry_out(call, [np.array(array) for array in arrays])
+
+    return _located(call.operation, run)
 
 
 def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]], Sequence[Value]]:

@@ -16,7 +16,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.execution.arrays import ArgumentError, checked_argument
-from lowerings.execution.laid_out import LaidOutExecutable, Runnable
+from lowerings.execution.laid_out import LaidOutExecutable
+from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
@@ -81,7 +82,7 @@ def _static(specs: Sequence[ArraySpec]) -> Iterator[ArraySpec]:
             yield ArraySpec(_SIZE.type, f"{spec.name}_size_{d}" if spec.name else None)
 
 
-class SizedProgram:
+class SizedProgram(Runnable):
     """A program with arrays of the sizes that they have, on top of one that is told the sizes."""
 
     def __init__(

@@ -33,6 +33,7 @@ from lowerings.execution.arrays import (
 )
 from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_emulator
 from lowerings.execution.executable import emit_entry
+from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
@@ -142,7 +143,7 @@ class _Process:
         return self.folder / "executed"
 
 
-class EmulatedExecutable:
+class EmulatedExecutable(Runnable):
     """A compiled program that an emulator runs: as `Executable`, each call in its own process."""
 
     def __init__(

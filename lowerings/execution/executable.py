@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-import threading
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import func
@@ -34,7 +35,8 @@ from lowerings.execution.openmp import (
     runtime,
     thread_count,
 )
-from lowerings.execution.run_control import run_within
+from lowerings.execution.processes import Runnable
+from lowerings.execution.run_control import RunControl, run_within
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
@@ -42,25 +44,40 @@ from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_
 from lowerings.targets.llvm.parallel import THREADS
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.deadline import TimeLimitReached
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.observation import Observer
+from xla_dialect.reference.process_grid import Process, ProcessGrid
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""
 
 
-class Executable:
+@dataclass(frozen=True, slots=True)
+class _Workspace:
+    """What one call at a time makes use of."""
+
+    call: Callable[[int], None]
+    control: RunControl | None
+    pointers: Any
+    """Those that the code is given; `table` is their address."""
+    table: int
+    code: LoadedCode
+    arena: Array | None
+
+
+class Executable(Runnable):
     """
     A compiled program: call it with one array for each parameter; it returns a tuple of arrays,
     newly made in each call, but for those that take the memory of arguments that are given away.
 
-    May be called from several threads; calls run one after another, for they share the memory
-    for temporary results, which is kept between calls.
+    May be called from several threads. Every call that runs at the same time as others has code and
+    memory for temporary results of its own, which are kept for later calls.
     """
 
     def __init__(
         self,
-        code: LoadedCode,
+        load: Callable[[], LoadedCode],
         signature: Signature,
         arena_size: int | None = None,
         callbacks: Callbacks | None = None,
@@ -69,33 +86,36 @@ class Executable:
         threads: ThreadTable | None = None,
     ):
         """
-        `arena_size` counts the bytes for temporary results that the entry takes after its
-        parameters and results; None if it takes no such argument. `callbacks` are what the code
-        calls, `threads` is what it reads the number of its threads from, if it may have several.
-        `time_limit`: seconds that a call may take. `memory_limit`: bytes that its arrays may take,
-        all that there are if None. Raises OutOfMemory.
+        `load` links the code, once for each call at the same time. `arena_size` counts the bytes
+        for temporary results that the entry takes after its parameters and results; None if it
+        takes no such argument. `callbacks` are what the code calls, `threads` is what it reads the
+        number of its threads from, if it may have several. `time_limit`: seconds that a call may
+        take. `memory_limit`: bytes that its arrays may take, all that there are if None. Raises
+        OutOfMemory.
         """
         self.signature = signature
         self._callbacks = callbacks
         self._threads = threads
-        self._code = code
-        self._call = code.function
-        self._control = code.control
+        self._load = load
         self._time_limit = time_limit
-        if callbacks is not None and self._control is not None:
-            callbacks.on_error = self._control.stop
-        self._lock = threading.Lock()
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
         self._aliases = dict(signature.aliases)
         bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
         require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
-        self._arena = None if arena_size is None else allocate(arena_size)
-        count = len(self._parameters) + len(self._results) + (arena_size is not None)
-        self._pointers = (ctypes.c_void_p * max(count, 1))()
-        self._table = ctypes.addressof(self._pointers)
-        if self._arena is not None:
-            self._pointers[count - 1] = address_of(self._arena)
+        self._arena_size = arena_size
+        self._workspaces = [self._new_workspace()]
+        """Those that no call makes use of at the moment."""
+
+    def _new_workspace(self) -> _Workspace:
+        code = self._load()
+        arena = None if self._arena_size is None else allocate(self._arena_size)
+        count = len(self._parameters) + len(self._results) + (arena is not None)
+        pointers = (ctypes.c_void_p * max(count, 1))()
+        if arena is not None:
+            pointers[count - 1] = address_of(arena)
+        table = ctypes.addressof(pointers)
+        return _Workspace(code.function, code.control, pointers, table, code, arena)
 
     @property
     def has_parallel_loops(self) -> bool:
@@ -158,28 +178,23 @@ class Executable:
         for number, parameter in self._aliases.items():
             if number not in given:
                 np.copyto(results[number], checked[parameter])
-        pointers = self._pointers
-        if self._callbacks is not None:
-            self._callbacks.require_outside(self.signature.name)
-        with self._lock:
-            number = 0
-            for array in checked:
-                pointers[number] = address_of(array)
-                number += 1
-            for array in results:
-                pointers[number] = address_of(array)
-                number += 1
-            try:
-                if self._time_limit is None:
-                    self._call(self._table)
-                else:
-                    self._run_within(self._time_limit)
-            except BaseException:
-                self._finish()
-                raise
-            error = self._finish()
-            if error is not None:
-                raise error
+        try:
+            workspace = self._workspaces.pop()
+        except IndexError:  # asked for and not looked up: other threads may take the last one
+            workspace = self._new_workspace()
+        pointers, number = workspace.pointers, 0
+        for array in checked:
+            pointers[number] = address_of(array)
+            number += 1
+        for array in results:
+            pointers[number] = address_of(array)
+            number += 1
+        if self._callbacks is None:
+            self._run(workspace)
+        else:
+            self._callbacks.run(partial(self._run, workspace), self.signature.name)
+        # One that has failed may still be in use, by a thread that was not waited for.
+        self._workspaces.append(workspace)
         return tuple(results)
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
@@ -204,16 +219,35 @@ class Executable:
                     f"parameter {name(other)} lies in the same memory"
                 )
 
-    def _run_within(self, seconds: float) -> None:
-        """Runs the code for so long at most; raises TimeLimitReached."""
-        stop = (lambda: None) if self._control is None else self._control.stop
-        run_within(seconds, self.signature.name, lambda: self._call(self._table), stop)
+    def _run(self, workspace: _Workspace) -> None:
+        """Runs the code; raises the error of a check that fails, and TimeLimitReached."""
+        control, process = workspace.control, Process.current()
+        # Code without a control has no loops, and ends soon by itself.
+        stop = (lambda: None) if control is None else control.stop
+        failure = None
+        try:
+            if process is None:
+                self._run_within_limit(workspace, stop)
+            else:
+                # Nobody waits for the results of this one if another process fails.
+                with process.grid.stopped_by(stop):
+                    self._run_within_limit(workspace, partial(self._end_all, process.grid, stop))
+        finally:
+            failure = None if control is None else control.finish()
+        if failure is not None:
+            raise failure
 
-    def _finish(self) -> BaseException | None:
-        """What made a run that has ended fail."""
-        failure = None if self._control is None else self._control.finish()
-        error = None if self._callbacks is None else self._callbacks.take_error()
-        return error or failure
+    def _run_within_limit(self, workspace: _Workspace, stop: Callable[[], None]) -> None:
+        if self._time_limit is None:
+            workspace.call(workspace.table)
+        else:
+            run = partial(workspace.call, workspace.table)
+            run_within(self._time_limit, self.signature.name, run, stop)
+
+    def _end_all(self, grid: ProcessGrid, stop: Callable[[], None]) -> None:
+        """Ends this process, also where it waits for others, and those."""
+        stop()
+        grid.end(TimeLimitReached(self.signature.name, self._time_limit or 0))
 
 
 def compile_llvm_ir(
@@ -240,8 +274,8 @@ def compile_llvm_ir(
     object_code = (machine or host()).object_code(text)
     functions = None if callbacks is None else callbacks.symbols
     pointers = None if threads is None else {THREADS: threads.address}
-    code = LoadedCode(object_code, entry, constants, functions, guards, pointers)
-    return Executable(code, signature, arena_size, callbacks, time_limit, memory_limit, threads)
+    load = partial(LoadedCode, object_code, entry, constants, functions, guards, pointers)
+    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
 
 
 def load_compiled(
@@ -262,7 +296,8 @@ def load_compiled(
         threads = ThreadTable(found, thread_count(num_threads))
     functions = None if callbacks is None else callbacks.symbols
     pointers = None if threads is None else {THREADS: threads.address}
-    code = LoadedCode(
+    load = partial(
+        LoadedCode,
         compiled.object_code,
         compiled.entry,
         compiled.constants,
@@ -272,7 +307,7 @@ def load_compiled(
     )
     signature = compiled.signature.in_memory
     arena_size = compiled.arena_size
-    return Executable(code, signature, arena_size, callbacks, time_limit, memory_limit, threads)
+    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
 
 
 def compile_loops_module(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from lowerings.execution.arrays import ArgumentError, checked_argument
+from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.memory_order import MemoryOrder, inverse
 from xla_dialect.layout_functions import row_major_strides
@@ -17,20 +18,7 @@ from xla_dialect.reference.literal import Array
 Bring: TypeAlias = Callable[[Array], Array]
 
 
-class Runnable(Protocol):
-    """A program on arrays as they lie in memory: an `Executable`, or what stands in for one."""
-
-    @property
-    def signature(self) -> Signature:
-        """Parameter and result shapes."""
-        ...
-
-    def __call__(self, *arrays: object) -> tuple[Array, ...]:
-        """Runs the program."""
-        ...
-
-
-class LaidOutExecutable:
+class LaidOutExecutable(Runnable):
     """
     A compiled program whose arrays are in logical order for its callers, whatever its layouts.
 

@@ -6,6 +6,8 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 from typing import cast
 
 from lowerings.targets.llvm.guards import STOP_REQUESTED, ModuleGuards, RunState
@@ -70,7 +72,9 @@ def run_within(
         finally:
             ended.set()
 
-    threading.Thread(target=body, name=f"run of {name}", daemon=True).start()
+    # What the program calls is told by the context which run it is.
+    run_body = partial(copy_context().run, body)
+    threading.Thread(target=run_body, name=f"run of {name}", daemon=True).start()
     wait = None if seconds == math.inf else min(seconds, threading.TIMEOUT_MAX)
     try:
         in_time = ended.wait(wait)

@@ -18,6 +18,7 @@ from xla_dialect.reference.literal import DType, numpy_dtype
 from xla_dialect.types import (
     BY_NAME,
     Array,
+    TokenType,
     array,
     byte_size,
     element_name,
@@ -138,10 +139,11 @@ class Signature:
 
 def signature_of(function: FuncOp, type_: FunctionType | None = None) -> Signature:
     """
-    The signature of a function of the xla level: its arrays, those in tuples one by one.
+    The signature of a function of the xla level: its arrays, those in tuples one by one. Tokens
+    are not passed.
 
     `type_`: that of the function with other layouts, if they are not those of its own type.
-    Raises XlaError for what cannot be passed as an array: tokens, sizes not known.
+    Raises XlaError for what cannot be passed as an array, such as sizes not known.
     """
     name = function.sym_name.data
     blocks = function.body.blocks
@@ -167,6 +169,8 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
     if elements is not None:
         for number, element in enumerate(elements):
             yield from _arrays(element, place, f"{path}.{number}")
+        return
+    if isinstance(type_, TokenType):
         return
     if not is_array(type_):
         raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")

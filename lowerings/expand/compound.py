@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
@@ -43,32 +43,42 @@ Expansion: TypeAlias = "Callable[..., Sequence[Any]]"
 
 
 @cache
-def _loaded(place: str) -> tuple[type[Any], Expansion]:
-    """The builder's class, and an expansion."""
+def loaded(place: str, package: str = "lowerings.expand") -> tuple[type[Any], Expansion]:
+    """The builder's class, and the expansion at `module:function` of a package."""
     module, name = place.split(":")
     builder_class = import_module("xla_dialect.builder").XlaBuilder
-    return builder_class, getattr(import_module(f"lowerings.expand.{module}"), name)
+    return builder_class, getattr(import_module(f"{package}.{module}"), name)
+
+
+def build_before(
+    op: Operation, operands: Sequence[SSAValue], expansion: Expansion, builder_class: type[Any]
+) -> list[SSAValue]:
+    """What an expansion builds from operands, in front of an operation and with its location."""
+    b = builder_class(op.name)
+    parameters = [b.parameter(i, operand.type) for i, operand in enumerate(operands)]
+    block = b.build_computation(tuple(expansion(b, *parameters))).body.block
+    for argument, operand in zip(block.args, operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *operations, last = block.ops
+    assert isinstance(last, ReturnOp)
+    returned = list(last.operands)
+    block.erase_op(last)
+    target = op.parent
+    assert target is not None
+    for built in operations:
+        built.detach()
+        for inner in built.walk():
+            inner.location = op.location
+    target.insert_ops_before(operations, op)
+    return returned
 
 
 def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
     """Puts what the expansion builds in the place of the operation."""
     if not all(is_array(result.type) for result in op.results):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
-    builder_class, expansion = _loaded(_EXPANSIONS[type(op)])
-    b = builder_class(op.name)
-    parameters = [b.parameter(i, operand.type) for i, operand in enumerate(op.operands)]
-    block = b.build_computation(tuple(expansion(b, op, *parameters))).body.block
-    for argument, operand in zip(block.args, op.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    *operations, last = block.ops
-    assert isinstance(last, ReturnOp)
-    returned = list(last.operands)
-    block.erase_op(last)
-    for built in operations:
-        built.detach()
-        for inner in built.walk():
-            inner.location = op.location
-        builder.insert(built)
+    builder_class, expansion = loaded(_EXPANSIONS[type(op)])
+    returned = build_before(op, op.operands, partial(_of_operation, expansion, op), builder_class)
     # Only results that have a layout have another type than what was built.
     builder.replace(
         [
@@ -86,6 +96,10 @@ def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
     target = op.custom_call_target.data
     if target in ANNOTATIONS - {LAYOUT_CONSTRAINT} and op.operand_types == op.result_types:
         builder.replace(op.operands)
+
+
+def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:
+    return expansion(b, op, *operands)
 
 
 class XlaExpandCompoundPass(ConversionPass):

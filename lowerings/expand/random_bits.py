@@ -31,7 +31,7 @@ def random_bits(b: XlaBuilder, op: RngBitGeneratorOp, state: XlaValue) -> Values
     sizes, width = result.get_shape(), BY_TYPE[result.element_type].bits
     (length,) = cast(Array, op.initial_state.type).get_shape()
     numbers = [b.reshape(b.slice(state, [i], [i + 1]), []) for i in range(length)]
-    generate = _threefry if op.algorithm.data == RandomAlgorithm.THREE_FRY else _philox
+    generate = _threefry if op.algorithm.data == RandomAlgorithm.THREE_FRY else philox
     blocks, bits = generate(b, numbers, sizes, width)
     return _advanced(b, numbers, blocks), b.bitcast_convert_type(bits, result.element_type)
 
@@ -98,7 +98,7 @@ def _threefry_words(b: XlaBuilder, key: Values, counter: Values) -> Values:
     return first, second
 
 
-def _philox(b: XlaBuilder, state: Values, sizes: Sequence[int], width: int) -> tuple[int, XlaValue]:
+def philox(b: XlaBuilder, state: Values, sizes: Sequence[int], width: int) -> tuple[int, XlaValue]:
     """The number of blocks used, and unsigned integers of this width."""
     count = prod(sizes)
     blocks = ceil_div(2 * count if width == 64 else count, 4)

@@ -22,6 +22,7 @@ from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.execution.program_run import run_program
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -286,7 +287,10 @@ class Machine:
         self._deadline = None if limit is None else Deadline(f"@{name}", limit)
         with np.errstate(all="ignore"):
             try:
-                return self.function(name).call(values)
+                return run_program(
+                    lambda: self.function(name).call(values),
+                    any(function.asks_process for function in self.declared.values()),
+                )
             except RecursionError:
                 raise XlaError(f"@{name} nests too deeply; is there a recursion?") from None
 

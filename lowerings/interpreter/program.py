@@ -20,6 +20,7 @@ from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import ArgumentError, from_argument
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.arith import ARITH
 from lowerings.interpreter.complex import COMPLEX
@@ -95,7 +96,7 @@ def _is_laid_out(function: FuncOp) -> bool:
     return any(BUFFER_LAYOUT in each.data for each in attributes)
 
 
-class InterpretedProgram:
+class InterpretedProgram(Runnable):
     """A function of a module below the xla level, called with one array per parameter."""
 
     def __init__(

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import lowerings
-from lowerings.compilation import run_processes
 from lowerings.execution.arrays import OutOfMemory, physical_memory
-from lowerings.program import load_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.deadline import TimeLimitReached
@@ -65,11 +63,12 @@ def test_an_endless_loop_ends_in_an_error_and_the_program_lives_on(
         assert program(np.int32(4), x)[0] == 10
 
 
-def test_an_endless_loop_in_one_of_several_processes() -> None:
-    module = load_program(WHILE)
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_an_endless_loop_in_one_of_several_processes(backend: str, level: str | None) -> None:
+    program = lowerings.compile(WHILE, backend=backend, level=level, time_limit=0.2, replicas=2)
     arguments = [[np.int32(n), np.ones(4, np.float32)] for n in (4, 1)]
     with pytest.raises(XlaError, match=r"did not end within 0\.2 s"):
-        run_processes(module, arguments, replicas=2, time_limit=0.2)
+        program.run_processes(arguments)
 
 
 def test_ctrl_c_ends_machine_code_that_is_watched() -> None:

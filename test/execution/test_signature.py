@@ -69,7 +69,6 @@ def test_layouts_that_move_elements_are_kept():
 @pytest.mark.parametrize(
     ("type_", "message"),
     [
-        ("!xla.token", "@g: parameter 0: token[] cannot be passed as an array"),
         ("tensor<?xf32>", "@g: parameter 0: f32[?] has sizes that are not known"),
         ("memref<2xf32>", "@g: parameter 0: memref<2xf32> cannot be passed as an array"),
     ],

@@ -5,7 +5,6 @@ Integers and what only moves are equal; floats differ by the bound that each pro
 `--full` all programs run as StableHLO on the reference, and those of `QUICK` in the other ways too.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,9 @@ import numpy as np
 import pytest
 from closeness import assert_within
 from jax_programs import LIBRARY, MODELS, PROGRAMS, JaxProgram
-from jax_programs.native import NOT_NATIVE
 from peers import has_jax
 
 import lowerings
-from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import flatten_results, nest_arguments, run_replicated
 from xla_dialect.stablehlo import read_stablehlo
@@ -114,22 +111,17 @@ def check_hlo_text(program: JaxProgram, expected: Expected) -> None:
         assert_within(found, parts, program.bound)
 
 
-def check_native(name: str, program: JaxProgram, expected: Expected) -> None:
-    """Compiled, or not for the reason that is known."""
+def check_native(program: JaxProgram, expected: Expected) -> None:
+    """Compiled; every partition takes and returns whole arrays."""
     text = expected.lowered.as_text()
-    if name in NOT_NATIVE:
-        with pytest.raises(XlaError, match="left unconverted") as caught:
-            lowerings.compile(text, input_format="stablehlo")
-        missing = re.findall(r"xla\.(\w+): \d", str(caught.value))
-        assert set(missing) == set(NOT_NATIVE[name].split()), "correct the table NOT_NATIVE"
-        return
-    compiled = lowerings.compile(text, input_format="stablehlo")
-    assert_within(compiled(*program.leaves()), whole(expected), program.bound)
+    compiled = lowerings.compile(text, input_format="stablehlo", partitions=program.devices)
+    for found in compiled.run_processes([program.leaves()] * program.devices):
+        assert_within(found, whole(expected), program.bound)
 
 
 def test_there_are_enough() -> None:
     assert len(LIBRARY) + len(MODELS) >= 60
-    assert {*QUICK, *SLOW, *NOT_NATIVE} <= set(ALL)
+    assert {*QUICK, *SLOW} <= set(ALL)
     assert len(ALL) == len(PROGRAMS) + len(LIBRARY) + len(MODELS), "two programs of one name"
 
 
@@ -149,4 +141,4 @@ def test_program(name: str, request: pytest.FixtureRequest) -> None:
     check_stablehlo(program, expected)
     if name in QUICK or request.config.getoption("--full"):
         check_hlo_text(program, expected)
-        check_native(name, program, expected)
+        check_native(program, expected)

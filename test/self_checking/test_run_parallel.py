@@ -232,14 +232,12 @@ func.func @other() {
     )
 
 
-def test_compiled_programs_are_one_process(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("backend", ["reference", "interpreter"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_run_on_other_executors(
+    name: str, backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(GRID, tmp_path, "--backend", "llvm") == 1
-    assert (
-        ":4:11: error: interpreter.run_parallel: compiled programs are one process; use "
-        "backend='reference'"
-    ) in capsys.readouterr().err
+    assert run(PROGRAMS[name], tmp_path, "--backend", backend) == 0, capsys.readouterr().err
 
 
 def test_a_module_for_several_replicas_runs_them_itself(tmp_path: Path) -> None:

@@ -145,3 +145,9 @@ def process_counts(module: ModuleOp) -> tuple[int, int]:
         ]
         found.append(numbers[0] if numbers else 1)
     return found[0], found[1]
+
+
+def set_process_counts(module: ModuleOp, *counts: int) -> None:
+    """Has a module say how many replicas and partitions it is for."""
+    for (name, _), count in zip(_COUNTS, counts, strict=True):
+        module.attributes[name] = IntegerAttr(count, i64)

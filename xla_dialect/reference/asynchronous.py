@@ -17,12 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import asynchronous as ops
-from xla_dialect.reference.collectives import (
-    CollectiveFunctions,
-    as_declared,
-    gather,
-    reduce,
-)
+from xla_dialect.reference.collectives import CollectiveFunctions, as_declared, reduce
 from xla_dialect.reference.literal import TOKEN, Value, numpy_dtype
 from xla_dialect.reference.process_grid import Pending
 from xla_dialect.reference.tuples import as_results
@@ -128,8 +123,8 @@ class AsynchronousFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.AllGatherStartOp, args: PythonValues
     ) -> PythonValues:
         """As `all_gather`."""
-        found = self.collectives.grouped(op, args, gather(op.dimension.value.data))
         leaves = types.flatten(op.result_types)[len(args) : 2 * len(args)]
+        found = self.collectives.begin(op, args)
         return context_of(op, args, Pending(lambda: as_declared(found.result(), leaves)))
 
     @impl(ops.AllGatherDoneOp)
@@ -159,7 +154,7 @@ class AsynchronousFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.CollectivePermuteStartOp, args: PythonValues
     ) -> PythonValues:
         """As `collective_permute`."""
-        return context_of(op, args, self.collectives.permuted(op, args))
+        return context_of(op, args, self.collectives.begin(op, args))
 
     @impl(ops.CollectivePermuteDoneOp)
     def run_collective_permute_done(

@@ -15,6 +15,7 @@ from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
+from xla_dialect.process_calls import SITE
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.literal import Array, spell_array
 from xla_dialect.reference.process_grid import Pending, Place, Process, ProcessGrid
@@ -170,7 +171,7 @@ class CollectiveFunctions(InterpreterFunctions):
         # the next of its kind in another program.
         kind = op.name.removesuffix("_start")
         is_told = op.channel is None and self.process.same_program
-        key = (kind, op if is_told else op.channel)
+        key = (kind, op.attributes.get(SITE, op) if is_told else op.channel)
         brought = self.process.bring(key, members, args, described(op))
         me = members.index(self.process.place)
         return Pending(lambda: f(_alike(brought.result()), me))
@@ -205,13 +206,38 @@ class CollectiveFunctions(InterpreterFunctions):
 
         return self.meet(op, tuple(members), args, combine)
 
-    @impl(ops.AllGatherOp)
-    def run_all_gather(
-        self, interpreter: Interpreter, op: ops.AllGatherOp, args: PythonValues
-    ) -> PythonValues:
-        """Concatenation in group order."""
-        found = self.grouped(op, args, gather(op.dimension.value.data)).result()
-        return as_results(op, as_declared(found, op.result_types))
+    def begin(self, op: CollectiveOp, args: PythonValues) -> Pending[PythonValues]:
+        """
+        What a collective without a computation, or its start, gives.
+
+        Raises XlaError for a form that is not interpreted.
+        """
+        match op:
+            case ops.AllGatherOp() | asynchronous.AllGatherStartOp():
+                return self.grouped(op, args, gather(op.dimension.value.data))
+            case ops.AllToAllOp():
+                dimension = None if op.dimension is None else op.dimension.value.data
+                return self.grouped(op, args, exchange(dimension))
+            case ops.RaggedAllToAllOp():
+                return self.grouped(op, args, exchange_rows)
+            case ops.CollectiveBroadcastOp():
+                if op.has_dynamic_root.value.data:
+                    raise XlaError("a dynamic root is not interpreted")
+                return self.grouped(op, args, lambda brought, me: brought[0])
+            case ops.CollectivePermuteOp() | asynchronous.CollectivePermuteStartOp():
+                return self.permuted(op, args)
+            case _:
+                raise XlaError("it has a computation, which is not the exchange's")
+
+    def run_at_once(self, _: Interpreter, op: CollectiveOp, args: PythonValues) -> PythonValues:
+        """A collective without a computation."""
+        return as_results(op, as_declared(self.begin(op, args).result(), op.result_types))
+
+    run_all_gather = impl(ops.AllGatherOp)(run_at_once)
+    run_all_to_all = impl(ops.AllToAllOp)(run_at_once)
+    run_ragged_all_to_all = impl(ops.RaggedAllToAllOp)(run_at_once)
+    run_collective_permute = impl(ops.CollectivePermuteOp)(run_at_once)
+    run_collective_broadcast = impl(ops.CollectiveBroadcastOp)(run_at_once)
 
     @impl(ops.AllReduceOp)
     def run_all_reduce(
@@ -228,37 +254,6 @@ class CollectiveFunctions(InterpreterFunctions):
         combine = scatter(reduce(interpreter, op.to_apply), op.dimension.value.data)
         found = self.grouped(op, args, combine).result()
         return as_results(op, as_declared(found, op.result_types))
-
-    @impl(ops.AllToAllOp)
-    def run_all_to_all(
-        self, interpreter: Interpreter, op: ops.AllToAllOp, args: PythonValues
-    ) -> PythonValues:
-        """This member's blocks."""
-        dimension = None if op.dimension is None else op.dimension.value.data
-        return as_results(op, self.grouped(op, args, exchange(dimension)).result())
-
-    @impl(ops.RaggedAllToAllOp)
-    def run_ragged_all_to_all(
-        self, interpreter: Interpreter, op: ops.RaggedAllToAllOp, args: PythonValues
-    ) -> PythonValues:
-        """The rows for this member."""
-        return self.grouped(op, args, exchange_rows).result()
-
-    @impl(ops.CollectivePermuteOp)
-    def run_collective_permute(
-        self, interpreter: Interpreter, op: ops.CollectivePermuteOp, args: PythonValues
-    ) -> PythonValues:
-        """What the source brings."""
-        return as_results(op, self.permuted(op, args).result())
-
-    @impl(ops.CollectiveBroadcastOp)
-    def run_collective_broadcast(
-        self, interpreter: Interpreter, op: ops.CollectiveBroadcastOp, args: PythonValues
-    ) -> PythonValues:
-        """What the first member brings."""
-        if op.has_dynamic_root.value.data:
-            raise XlaError("a dynamic root is not interpreted")
-        return as_results(op, self.grouped(op, args, lambda brought, me: brought[0]).result())
 
     @impl(ops.ReplicaIdOp)
     def run_replica_id(

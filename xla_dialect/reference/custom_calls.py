@@ -10,8 +10,10 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
+from xla_dialect.process_calls import TARGETS, ProcessCall, read_process_call
 from xla_dialect.reference.lapack import lapack_function
 from xla_dialect.reference.literal import Value, as_argument
+from xla_dialect.reference.process_calls import ProcessCalls
 from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
 from xla_dialect.reference.sharding_calls import ShardingCalls
@@ -88,15 +90,23 @@ class CustomCallFunctions(InterpreterFunctions):
         default_factory=dict[str, CustomCallFunction]
     )
     """The functions by their target."""
-    process: Process = field(default_factory=Process)
-    """The one that runs here."""
+    calls: ProcessCalls = field(default_factory=lambda: ProcessCalls(Process()))
+    """What the process does that runs here."""
+    _read: dict[ops.CustomCallOp, ProcessCall] = field(
+        default_factory=dict[ops.CustomCallOp, ProcessCall]
+    )
 
     @impl(ops.CustomCallOp)
     def run_custom_call(
         self, interpreter: Interpreter, op: ops.CustomCallOp, args: PythonValues
     ) -> PythonValues:
-        """What the function of this target makes of the operands."""
+        """What the function of this target makes of the operands, or what the process does."""
         target = op.custom_call_target.data
-        calls = ShardingCalls(self.process, interpreter.module)
-        function = self.registry.get(target) or calls.function(target)
+        if target in TARGETS:
+            call = self._read.get(op)
+            if call is None:
+                call = self._read[op] = read_process_call(op)
+            return self.calls.carry_out(call, args)
+        sharding = ShardingCalls(self.calls.process, interpreter.module)
+        function = self.registry.get(target) or sharding.function(target)
         return call_function(op, function or function_for(target, self.registry), args)

@@ -19,7 +19,6 @@ from xla_dialect import types
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 from xla_dialect.extensions import REFERENCE, extensions
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
-from xla_dialect.reference.collectives import CollectiveFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
 from xla_dialect.reference.control_flow import ControlFlowFunctions
 from xla_dialect.reference.conversion import ConversionFunctions
@@ -39,6 +38,7 @@ from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBo
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.literal import (
     MEMORY_LIMIT,
+    TOKEN,
     Array,
     Value,
     as_argument,
@@ -48,12 +48,11 @@ from xla_dialect.reference.literal import (
 from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.reference.normalization import NormalizationFunctions
 from xla_dialect.reference.observation import Observer
+from xla_dialect.reference.process_calls import ProcessCalls
 from xla_dialect.reference.process_grid import Host, Pending, Process
-from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions
-from xla_dialect.reference.transfers import TransferFunctions
 from xla_dialect.reference.tuples import TupleFunctions
 
 
@@ -158,7 +157,7 @@ def register_reference(
     default the only one there is.
     """
     process = Process() if process is None else process
-    collectives = CollectiveFunctions(process)
+    calls = ProcessCalls(process, options.get("seed", 0))
     for functions in (
         CreationFunctions(options.get("memory_limit", MEMORY_LIMIT)),
         ElementwiseUnaryFunctions(),
@@ -167,7 +166,7 @@ def register_reference(
         ElementwiseTernaryFunctions(),
         ConversionFunctions(),
         DynamicShapeFunctions(),
-        RandomFunctions(options.get("seed", 0) + process.number),
+        calls.random,
         DataMovementFunctions(),
         ReductionFunctions(),
         SortingFunctions(),
@@ -177,10 +176,10 @@ def register_reference(
         NormalizationFunctions(),
         ControlFlowFunctions(options.get("iteration_limit"), process),
         TupleFunctions(),
-        collectives,
-        AsynchronousFunctions(collectives),
-        TransferFunctions(process),
-        CustomCallFunctions(options.get("custom_calls", {}), process),
+        calls.collectives,
+        AsynchronousFunctions(calls.collectives),
+        calls.transfers,
+        CustomCallFunctions(options.get("custom_calls", {}), calls),
         ObservationFunctions(options.get("observer") or Observer()),
         ParallelFunctions(partial(prepared, **options), process),
         FuncFunctions(),
@@ -222,12 +221,13 @@ def nest_arguments(
     module: ModuleOp, arguments: Sequence[object], entry: str = "main"
 ) -> tuple[object, ...]:
     """
-    Arguments for `run` from one array per leaf: those of a tuple parameter become a tuple.
+    Arguments for `run` from one array per leaf: those of a tuple parameter become a tuple, and a
+    parameter that is a token gets one.
 
     Raises XlaError if there are not as many as the parameters have leaves, or no such function.
     """
     parameters = entry_function(module, entry).function_type.inputs.data
-    expected = len(types.flatten(parameters))
+    expected = sum(not isinstance(leaf, types.TokenType) for leaf in types.flatten(parameters))
     if len(arguments) != expected:
         raise XlaError(
             f"@{entry} takes {expected} arguments {types.spell_all(parameters)}, "
@@ -239,6 +239,8 @@ def nest_arguments(
 
 def _nested(type_: Attribute, leaves: Iterator[object]) -> object:
     elements = types.tuple_elements(type_)
+    if isinstance(type_, types.TokenType):
+        return TOKEN
     if elements is None:
         return next(leaves)
     return tuple(_nested(element, leaves) for element in elements)

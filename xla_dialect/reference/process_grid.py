@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -116,6 +118,8 @@ class ProcessGrid:
         """Threads that have not ended."""
         self._waiting: list[_Waiting] = []
         self._failure: BaseException | None = None
+        self._stops: list[Callable[[], None]] = []
+        """What ends the threads that run something which does not ask."""
 
     @property
     def places(self) -> list[Place]:
@@ -142,6 +146,23 @@ class ProcessGrid:
         """Raises the error that has ended another thread, if there is one."""
         if self._failure is not None:
             raise self._failure
+
+    def end(self, error: BaseException) -> None:
+        """Ends all threads with an error, unless one has failed already."""
+        with self.lock:
+            self._fail(error)
+
+    @contextmanager
+    def stopped_by(self, stop: Callable[[], None]) -> Generator[None]:
+        """What this thread does meanwhile is ended by `stop` when another one fails."""
+        with self.lock:
+            self.check()
+            self._stops.append(stop)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._stops.remove(stop)
 
     def wait(self, is_over: Condition, describe: Callable[[], str]) -> None:
         """
@@ -174,6 +195,8 @@ class ProcessGrid:
     def _fail(self, error: BaseException) -> None:
         if self._failure is None:
             self._failure = error
+            for stop in self._stops:
+                stop()
         self.lock.notify_all()
 
     def run(self, programs: Mapping[Place, Callable[[], _Result]]) -> list[_Result]:
@@ -266,6 +289,20 @@ class Process:
     same_program: bool = True
     """Whether all processes of the grid run the same program: then its operations can be told."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+
+    @staticmethod
+    def current() -> Process | None:
+        """The process that this thread runs; None if it runs none."""
+        return _CURRENT.get()
+
+    @contextmanager
+    def running(self) -> Generator[None]:
+        """Compiled programs that this thread calls are run by this process."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
 
     @property
     def number(self) -> int:
@@ -376,6 +413,9 @@ class Process:
             return results[0]
 
         return Pending(result)
+
+
+_CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)
 
 
 def _spell_channel(number: int | None) -> str:

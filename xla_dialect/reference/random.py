@@ -132,6 +132,17 @@ def philox_bits(state: Sequence[int], sizes: Sequence[int], dtype: DType) -> tup
     return blocks, elements.reshape(sizes)
 
 
+def require_deviation(deviation: float) -> None:
+    """Raises XlaError for a negative standard deviation."""
+    if deviation < 0:
+        raise XlaError(f"the standard deviation is {deviation}")
+
+
+def blocks_of(count: int) -> int:
+    """The blocks of Philox that hold `count` elements of 64 bits."""
+    return ceil_div(2 * count, 4)
+
+
 def advanced(state: Sequence[int], blocks: int) -> Array:
     """The state after so many blocks: its counter moved on, of the size it has."""
     if len(state) == 2:
@@ -168,12 +179,31 @@ class RandomFunctions(InterpreterFunctions):
     """The blocks of that stream that have been used."""
     global_state: int = field(default=FIRST_STATE, init=False)
 
+    def draw(self, blocks: int) -> tuple[int, int, int]:
+        """The state, as of Philox, at which the next blocks of the stream begin; they are used."""
+        state = (self.seed & _BITS_64, self.drawn & _BITS_64, self.drawn >> 64)
+        self.drawn = (self.drawn + blocks) & _BITS_128
+        return state
+
+    def draw_for(self, op: ops.RngOp, a: Array, b: Array, count: int) -> Array:
+        """
+        The state, as of Philox, at which `count` numbers of the operation begin; they are used.
+
+        An empty interval uses none. Raises XlaError for a negative deviation.
+        """
+        if op.distribution.data == RandomDistribution.NORMAL:
+            require_deviation(b.item())
+            return np.array(self.draw(2 * blocks_of(count)), np.uint64)
+        return np.array(self.draw(blocks_of(count) if b.item() > a.item() else 0), np.uint64)
+
+    def bits(self, sizes: Sequence[int]) -> Array:
+        """Independent u64."""
+        state = self.draw(blocks_of(math.prod(sizes)))
+        return philox_bits(state, sizes, np.dtype(np.uint64))[1]
+
     def uniform(self, sizes: Sequence[int]) -> Array:
         """Independent f64, uniform on the multiples of 2^-53 in [0, 1)."""
-        state = (self.seed & _BITS_64, self.drawn & _BITS_64, self.drawn >> 64)
-        blocks, bits = philox_bits(state, sizes, np.dtype(np.uint64))
-        self.drawn = (self.drawn + blocks) & _BITS_128
-        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return (self.bits(sizes) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def normal(self, sizes: Sequence[int]) -> Array:
         """Independent f64 with mean 0 and deviation 1, by the method of Box and Muller."""
@@ -187,8 +217,7 @@ class RandomFunctions(InterpreterFunctions):
         sizes, dtype = types.sizes_of(type_), numpy_dtype(type_.element_type)
         if op.distribution.data == RandomDistribution.NORMAL:
             mean, deviation = (float(arg) for arg in args)
-            if deviation < 0:
-                raise XlaError(f"the standard deviation is {deviation}")
+            require_deviation(deviation)
             return (rounded(mean + deviation * self.normal(sizes), dtype),)
         if types.element_class(type_.element_type) == types.ElementClass.FLOAT:
             return (self._uniform_floats(float(args[0]), float(args[1]), sizes, dtype),)
@@ -205,10 +234,7 @@ class RandomFunctions(InterpreterFunctions):
         """Integers of [a, b): a plus the high half of random 64 bits times b - a."""
         if b <= a:
             return convert(np.full(sizes, a, np.int64 if a < 0 else np.uint64), dtype)
-        state = (self.seed & _BITS_64, self.drawn & _BITS_64, self.drawn >> 64)
-        blocks, bits = philox_bits(state, sizes, np.dtype(np.uint64))
-        self.drawn = (self.drawn + blocks) & _BITS_128
-        return convert(_high_product(bits, b - a) + np.uint64(a & _BITS_64), dtype)
+        return convert(_high_product(self.bits(sizes), b - a) + np.uint64(a & _BITS_64), dtype)
 
     @impl(ops.RngBitGeneratorOp)
     def run_rng_bit_generator(
@@ -225,9 +251,13 @@ class RandomFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.RngGetAndUpdateStateOp, args: PythonValues
     ) -> PythonValues:
         """The state before it moves on."""
+        return (self.move_on(op.delta.value.data),)
+
+    def move_on(self, delta: int) -> Array:
+        """The state of the global generator before it moves on by `delta`."""
         state = self.global_state
-        self.global_state = (state + op.delta.value.data) & _BITS_128
-        return (np.array([state & _BITS_64, state >> 64], np.uint64),)
+        self.global_state = (state + delta) & _BITS_128
+        return np.array([state & _BITS_64, state >> 64], np.uint64)
 
 
 def _high_product(x: Array, factor: int) -> Array:

@@ -23,13 +23,18 @@ _REQUEST = np.uint32(0)
 """The id of a request; nothing depends on it."""
 
 
-def next_item(items: deque[object], type_: Attribute, name: str) -> Value:
-    """Takes the next item; raises XlaError if there is none, or if it is not of this type."""
+def next_item(items: deque[object], name: str) -> object:
+    """Takes the next item; raises XlaError if there is none."""
     try:
-        item = items.popleft()
+        return items.popleft()
     except IndexError:  # asked for and not looked up: processes may share the items
         raise XlaError(f"waits forever: {name} has no item left") from None
-    return as_argument(item, type_, f"the next item of {name}")
+
+
+def received(op: ops.RecvOp, value: object, data: Attribute) -> Value:
+    """What has come over the channel, as a value of this type; raises XlaError if it is none."""
+    name = f"the next item of the host's channel {op.channel}"
+    return as_argument(value, data, name if op.with_host else "(C4) what is sent")
 
 
 @register_impls
@@ -38,6 +43,29 @@ class TransferFunctions(InterpreterFunctions):
     """Tokens, infeed and outfeed, channels; `process` is the one that runs here."""
 
     process: Process = field(default_factory=Process)
+
+    def take(self, item_type: Attribute) -> Value:
+        """The next item of the infeed; raises XlaError if there is none of this type."""
+        item = next_item(self.process.host.infeed, "the infeed")
+        return as_argument(item, item_type, "the next item of the infeed")
+
+    def give(self, item: PythonValues) -> None:
+        """Keeps an item, or one given by its elements, for the host."""
+        self.process.host.outfeed.append(item[0] if len(item) == 1 else tuple(item))
+
+    def send(self, op: ops.SendOp, value: Value) -> None:
+        """Hands a value over to who receives on the channel."""
+        if op.with_host:
+            self.process.host.received.setdefault(op.channel, []).append(value)
+        else:
+            self.process.send(op.channel, value, described(op))
+
+    def receive(self, op: ops.RecvOp) -> Pending[object]:
+        """Gets ready for what comes over the channel."""
+        if not op.with_host:
+            return self.process.receive(op.channel, described(op))
+        items = self.process.host.sent.setdefault(op.channel, deque())
+        return Pending(lambda: next_item(items, f"the host's channel {op.channel}"))
 
     @impl(ops.AfterAllOp)
     def run_after_all(
@@ -62,7 +90,7 @@ class TransferFunctions(InterpreterFunctions):
         item_type = as_one(parts)
         if not types.flatten([item_type]):
             return as_results(op, (*(() for _ in parts), TOKEN))
-        item = next_item(self.process.host.infeed, item_type, "the infeed")
+        item = self.take(item_type)
         items = (item,) if len(parts) == 1 else item
         assert items is not None
         return as_results(op, (*items, TOKEN))
@@ -73,7 +101,7 @@ class TransferFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Keeps the item for the host."""
         *item, _ = args
-        self.process.host.outfeed.append(item[0] if len(item) == 1 else tuple(item))
+        self.give(tuple(item))
         return (TOKEN,)
 
     @impl(ops.SendOp)
@@ -81,10 +109,7 @@ class TransferFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.SendOp, args: PythonValues
     ) -> PythonValues:
         """Hands the operand over."""
-        if op.with_host:
-            self.process.host.received.setdefault(op.channel, []).append(args[0])
-        else:
-            self.process.send(op.channel, args[0], described(op))
+        self.send(op, args[0])
         return as_results(op, (args[0], _REQUEST, TOKEN))
 
     @impl(ops.SendDoneOp)
@@ -100,13 +125,8 @@ class TransferFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Gets ready."""
         data, *_ = flat_results(op.result_types)
-        name = f"the host's channel {op.channel}"
-        if op.with_host:
-            items = self.process.host.sent.setdefault(op.channel, deque())
-            pending: Pending[Value] = Pending(lambda: next_item(items, data, name))
-        else:
-            found = self.process.receive(op.channel, described(op))
-            pending = Pending(lambda: as_argument(found.result(), data, "(C4) what is sent"))
+        found = self.receive(op)
+        pending = Pending(lambda: received(op, found.result(), data))
         return as_results(op, (pending, _REQUEST, TOKEN))
 
     @impl(ops.RecvDoneOp)

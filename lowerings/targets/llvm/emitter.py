@@ -85,6 +85,10 @@ class Symbols(Protocol):
         """The symbol to call for a function."""
         ...
 
+    def ends_programs(self, name: str) -> bool:
+        """Whether a function is one outside that says whether the program goes on."""
+        ...
+
     def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
         """The symbol of a global, and whether it holds the global's address instead."""
         ...

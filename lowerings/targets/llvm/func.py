@@ -5,7 +5,9 @@ A memref argument is a bare pointer to its element (0, ..., 0), followed by the 
 that its type leaves open. Arguments of a function with the unit attribute `xla.kernel` are
 promised not to overlap; one with `xla.inline` is inlined into all callers. A function with
 `xla.entry` is exported under its name as a C function `void name(void **arguments)`, which is given
-one pointer for each argument.
+one pointer for each argument. A function that is only declared, for a custom call, a check or a
+print, is outside: `int name(...)` with one pointer for each operand and result, which returns 0, or
+anything else to have the function end that calls it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
+from lowerings.custom_calls import declared_operation
 from lowerings.targets.llvm.emitter import (
     FunctionEmitter,
     FunctionFacts,
@@ -25,11 +28,14 @@ from lowerings.targets.llvm.emitter import (
     UndefinedValue,
 )
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.guards import leave
 from lowerings.targets.llvm.types import POINTER, layout_of
 
 ENTRY = "xla.entry"
 KERNEL = "xla.kernel"
 INLINED = "xla.inline"
+OUTSIDE_RESULT = "i32"
+"""What the functions return that are outside."""
 ARGUMENT_ALIGNMENT = "llvm.align"
 """The attribute of an argument that promises an alignment in bytes."""
 
@@ -41,6 +47,9 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
         if isinstance(operand.type, MemRefType):
             e.mark_stored(e.view(operand))
     types = [text for type_ in op.result_types for text in e.component_types(type_)]
+    if e.symbols.ends_programs(name):
+        _emit_call_outside(e, f"{e.symbols.callee(op, name)}({', '.join(map(str, arguments))})")
+        return
     call = (
         f"call {_result_type(types)} {e.symbols.callee(op, name)}({', '.join(map(str, arguments))})"
     )
@@ -57,6 +66,17 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     aggregate = _result_type(types)
     parts = [e.temporary(f"extractvalue {aggregate} {returned}, {i}") for i in range(len(types))]
     e.bind_all(op.results, parts)
+
+
+def _emit_call_outside(e: FunctionEmitter, call: str) -> None:
+    """A call of a function that returns 0, or another number to end the program."""
+    ended, go_on = e.new_label("ended"), e.new_label("goes_on")
+    answer = e.temporary(f"call {OUTSIDE_RESULT} {call}")
+    has_ended = e.temporary(f"icmp ne {OUTSIDE_RESULT} {answer}, 0")
+    e.emit(f"br i1 {has_ended}, label %{ended}, label %{go_on}")
+    e.start_block(ended)
+    leave(e)
+    e.start_block(go_on)
 
 
 def _result_type(types: Sequence[str]) -> str:
@@ -98,7 +118,8 @@ def emit_function(
         blocks = list(function.body.blocks)
         if not blocks:
             types = [t for type_ in function.function_type.inputs for t in e.component_types(type_)]
-            return [f"declare {e.result_type} {symbol}({', '.join(types)})"]
+            result = OUTSIDE_RESULT if is_outside(function) else e.result_type
+            return [f"declare {result} {symbol}({', '.join(types)})"]
         if len(blocks) > 1:
             raise UnsupportedType("control flow must be structured: found several blocks")
         names: list[list[str]] = []
@@ -154,6 +175,11 @@ def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> li
     if layout.is_static and layout.span():
         facts.append(f"dereferenceable({layout.span()})")
     return facts
+
+
+def is_outside(function: func.FuncOp) -> bool:
+    """Whether it is only declared, for what the program calls outside of it."""
+    return not function.body.blocks and declared_operation(function) is not None
 
 
 def is_marked(function: func.FuncOp, attribute: str) -> bool:

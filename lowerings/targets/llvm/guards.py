@@ -98,7 +98,7 @@ class GuardWriter:
         e.emit(f"br i1 {condition}, label %{inside}, label %{outside}")
         e.start_block(outside)
         e.emit(f"call void {self.failure}(i64 {number}, i64 {found}, i64 {limit})")
-        _leave(e)
+        leave(e)
         e.start_block(inside)
 
     def poll(self, e: FunctionEmitter) -> None:
@@ -135,7 +135,7 @@ class GuardWriter:
         e.start_block(out)
         if before is not None:
             before()
-        _leave(e)
+        leave(e)
         e.start_block(on)
 
     def _word(self, e: FunctionEmitter, word: RunState) -> str:
@@ -203,7 +203,7 @@ def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
     return frozenset(found)
 
 
-def _leave(e: FunctionEmitter) -> None:
+def leave(e: FunctionEmitter) -> None:
     """Returns from the function, with nothing of use."""
     e.emit(f"ret {e.result_type}" + ("" if e.result_type == "void" else " zeroinitializer"))
 

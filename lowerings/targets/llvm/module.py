@@ -135,6 +135,7 @@ class _ModuleEmitter:
         self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
+        self.outside: set[str] = set()
         self.globals: dict[str, tuple[str, bool]] = {}
         self.nodes: dict[str, str] = {}
         self.node_lines: list[str] = []
@@ -158,6 +159,9 @@ class _ModuleEmitter:
         if found is None:
             raise EmissionError(op, f"there is no function @{name}")
         return found
+
+    def ends_programs(self, name: str) -> bool:
+        return name in self.outside
 
     def global_pointer(self, op: Operation, name: str) -> tuple[str, bool]:
         found = self.globals.get(name)
@@ -216,6 +220,8 @@ class _ModuleEmitter:
             elif isinstance(op, func.FuncOp):
                 bodies.append(op)
                 self.callees[op.sym_name.data] = self._function_symbol(op)
+                if functions.is_outside(op):
+                    self.outside.add(op.sym_name.data)
             else:
                 raise EmissionError(op, "only functions and memref.global may stand here")
         lines = [line for function in bodies for line in self._function(function)]

@@ -1,0 +1,234 @@
+"""Where the contexts of starts go: through loops and branches, to the operation that waits.
+
+Of a context, only the results that are under way matter to who waits. Where the process has to be
+asked for them, a number takes their place, all the way; what was computed at the start is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue, Use
+from xdsl.rewriter import Rewriter
+
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import asynchronous, control_flow, transfers
+from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.process_calls import HANDLE
+
+Starts = (
+    asynchronous.AllGatherStartOp
+    | asynchronous.AllReduceStartOp
+    | asynchronous.AsyncStartOp
+    | asynchronous.CollectivePermuteStartOp
+    | asynchronous.CopyStartOp
+    | transfers.RecvOp
+)
+
+
+Dones = asynchronous.DoneOp | transfers.RecvDoneOp
+
+
+class ContextFault(Exception):
+    """A context that cannot be followed; `operation` is where the error points."""
+
+    def __init__(self, operation: Operation, reason: str):
+        self.operation = operation
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The start of an operation whose results come later."""
+
+    op: Starts
+    begun: XlaOp | None
+    """What the process is asked to begin; None where the results are computed at once."""
+
+    @staticmethod
+    def of(op: Starts) -> Start:
+        """A start; of an asynchronous computation, that of the one collective that it is."""
+        match op:
+            case asynchronous.CopyStartOp():
+                return Start(op, None)
+            case asynchronous.AsyncStartOp():
+                return Start(op, only_collective(op))
+            case _:
+                return Start(op, op)
+
+    @property
+    def results(self) -> Sequence[SSAValue]:
+        """The leaves of the context that stand for what comes later."""
+        first, count = 0, len(self.op.results)
+        match self.op:
+            case asynchronous.AsyncStartOp():
+                first, count = len(self.op.inputs), len(returned(self.op))
+            case asynchronous.AllGatherStartOp() | asynchronous.CollectivePermuteStartOp():
+                first = count = len(self.op.inputs)
+            case asynchronous.CopyStartOp() | transfers.RecvOp():
+                count = 1
+            case _:
+                pass
+        return self.op.results[first : first + count]
+
+
+def returned(op: asynchronous.AsyncStartOp) -> Sequence[SSAValue]:
+    """What an asynchronous computation returns."""
+    last = op.calls.block.last_op
+    return () if last is None else last.operands
+
+
+def only_collective(op: asynchronous.AsyncStartOp) -> XlaOp | None:
+    """The collective that an asynchronous computation consists of; None if it is something else."""
+    block = op.calls.block
+    first, last = block.first_op, block.last_op
+    if (
+        isinstance(first, CollectiveOp)
+        and first.next_op is last
+        and tuple(returned(op)) == tuple(first.results)
+        and tuple(first.operands) == tuple(block.args)
+    ):
+        return first
+    return None
+
+
+@dataclass(eq=False)
+class Contexts:
+    """The contexts of a module without tuples."""
+
+    starts: dict[SSAValue, Start] = field(default_factory=dict[SSAValue, Start])
+    """For every value that stands for what comes later, where it was started."""
+    dones: dict[Operation, tuple[Start, list[int]]] = field(
+        default_factory=dict[Operation, tuple[Start, list[int]]]
+    )
+    """For operations that wait, for which start, or one equal to it; and the operands that stand
+    for its results."""
+
+    @staticmethod
+    def of(module: ModuleOp) -> Contexts:
+        """
+        Follows all contexts of a module, and makes numbers of what the process is asked for.
+
+        Raises ContextFault where something else than a done makes use of a result under way.
+        """
+        contexts = Contexts()
+        for op in module.walk():
+            if isinstance(op, Starts):
+                start = Start.of(op)
+                for result in start.results:
+                    contexts._follow(result, start)
+        for op in module.walk():
+            if isinstance(op, Dones) and op not in contexts.dones:
+                raise ContextFault(op, "nothing in the program began what it waits for")
+        contexts._verify_ways()
+        for value, start in contexts.starts.items():
+            if start.begun is not None:
+                Rewriter.replace_value_with_new_type(cast(Any, value), HANDLE)
+        return contexts
+
+    def _follow(self, value: SSAValue, start: Start) -> None:
+        waiting = [value]
+        while waiting:
+            current = waiting.pop()
+            known = self.starts.get(current)
+            if known is not None:
+                _require_same(known, start)
+                continue
+            self.starts[current] = start
+            for use in tuple(current.uses):
+                waiting.extend(self._ways_on(use, start))
+
+    def _ways_on(self, use: Use, start: Start) -> Iterator[SSAValue]:
+        """Where a value that stands for a result goes; notes the operations that wait for it."""
+        op, index = use.operation, use.index
+        match op:
+            case asynchronous.DoneOp() | transfers.RecvDoneOp():
+                self.dones.setdefault(op, (start, []))[1].append(index)
+            case asynchronous.AsyncUpdateOp():
+                yield op.results[index]
+            case control_flow.WhileOp():
+                yield from _carried(op, index)
+            case control_flow.ConditionalOp() if index:
+                yield _branch_arguments(op)[index - 1]
+            case control_flow.OptBarrierOp() | control_flow.DomainOp():
+                yield op.results[0]
+            case control_flow.ReturnOp():
+                yield from _returned_to(op, index)
+            case _ if start.begun is not None:
+                raise ContextFault(op, _misuse(op, start))
+            case _:
+                pass
+
+    def _verify_ways(self) -> None:
+        """Where loops and branches hand on a result under way, they do so on every way."""
+        for value, start in self.starts.items():
+            owner = value.owner
+            if start.begun is None or not isinstance(owner, Operation):
+                continue
+            for incoming in _incoming(owner, value):
+                if self.starts.get(incoming) is None:
+                    raise ContextFault(owner, f"hands on what {start.op.name} began, or has not")
+
+
+def _require_same(known: Start, start: Start) -> None:
+    """Who waits knows one start only; another that may reach it has to be of the same kind."""
+    if known.op is start.op:
+        return
+    first, second = known.begun or known.op, start.begun or start.op
+    same = (
+        type(first) is type(second)
+        and len(known.results) == len(start.results)
+        and all(
+            one.is_structurally_equivalent(other)
+            for one, other in zip(first.regions, second.regions, strict=True)
+        )
+        and first.properties.keys() == second.properties.keys()
+    )
+    if not same:
+        raise ContextFault(start.op, f"its context comes together with that of {known.op.name}")
+
+
+def _misuse(op: Operation, start: Start) -> str:
+    if isinstance(op, func.ReturnOp):
+        return "the program returns what an asynchronous operation has not finished"
+    return f"uses what {start.op.name} has not finished"
+
+
+def _carried(op: control_flow.WhileOp, index: int) -> Iterator[SSAValue]:
+    yield op.results[index]
+    yield op.condition.block.args[index]
+    yield op.body.block.args[index]
+
+
+def _branch_arguments(op: control_flow.ConditionalOp) -> list[SSAValue]:
+    return [argument for region in op.branch for argument in region.block.args]
+
+
+def _returned_to(op: control_flow.ReturnOp, index: int) -> Iterator[SSAValue]:
+    """The results that a terminator's operand becomes."""
+    around = op.parent_op()
+    if isinstance(around, control_flow.WhileOp) and op.parent is around.body.block:
+        yield from _carried(around, index)
+    elif isinstance(around, control_flow.ConditionalOp):
+        yield around.results[index]
+    else:
+        raise ContextFault(op, "returns what has not finished")
+
+
+def _incoming(op: Operation, value: SSAValue) -> list[SSAValue]:
+    """The values that a result of a loop or a branch may be."""
+    match op:
+        case control_flow.WhileOp():
+            index = op.results.index(cast(Any, value))
+            last = op.body.block.last_op
+            return [op.operands[index], *(() if last is None else (last.operands[index],))]
+        case control_flow.ConditionalOp():
+            index = op.results.index(cast(Any, value))
+            lasts = [region.block.last_op for region in op.branch]
+            return [last.operands[index] for last in lasts if last is not None]
+        case _:
+            return []

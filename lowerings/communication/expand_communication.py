@@ -1,0 +1,329 @@
+"""The pass `xla-expand-communication`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
+from lowerings.conversion import ConversionFailed, leftover
+from lowerings.expand.compound import build_before, loaded
+from lowerings.simplify.flattening import Flattening
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
+from xla_dialect.process_calls import HANDLE, START, process_call
+from xla_dialect.reference.literal import from_numpy, numpy_dtype
+from xla_dialect.types import (
+    BY_NAME,
+    Array,
+    TokenType,
+    array,
+    element_count,
+    sizes_of,
+    without_layout,
+)
+
+Values: TypeAlias = list[SSAValue]
+
+
+class XlaExpandCommunicationPass(ModulePass):
+    """
+    Makes calls of the process that runs the program of what it says to others and to its host.
+
+    Collectives become exchanges, and folds of what was exchanged; asynchronous operations calls
+    that begin and calls that wait, or what they compute if that concerns no other process; infeeds,
+    outfeeds, sends, numbers of processes and random states calls. Tokens are gone: calls keep the
+    order that they have in the program. A number of replicas or partitions that nothing else says
+    is that of the module, 1 if it says none.
+
+    ```
+    %y = xla.all_reduce %x {replica_groups = #xla.replica_groups<{{0,1}}>} : tensor<4xf32>
+           to_apply (%a: tensor<f32>, %b: tensor<f32>) { ... }
+    // becomes
+    %all, %count = xla.custom_call %x {custom_call_target = "xla.all_reduce",
+        custom_call_has_side_effect = true} attributes {replica_groups = "{{0,1}}", site = 0 : i64}
+      : (tensor<4xf32>) -> (tensor<2x4xf32>, tensor<i32>)
+    %first = xla.dynamic_slice %all, ...
+    %i, %y = xla.while %one, %first ...
+    ```
+    """
+
+    name = "xla-expand-communication"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Raises ConversionFailed for contexts that cannot be followed, and for tuples."""
+        tuples = [inner for inner in op.walk() if type(inner) in CONVERSIONS and _has_tuples(inner)]
+        if tuples:
+            reason = "xla-flatten-tuples takes tuples apart"
+            raise ConversionFailed(self.name, [leftover(inner, reason) for inner in tuples])
+        try:
+            contexts = Contexts.of(op)
+        except ContextFault as fault:
+            raise ConversionFailed(self.name, [leftover(fault.operation, str(fault))]) from None
+        replicas, partitions = process_counts(op)
+        Communication(replicas, partitions, contexts).flatten(op)
+
+
+def _has_tuples(op: Operation) -> bool:
+    return any(isinstance(value.type, TupleType) for value in (*op.operands, *op.results))
+
+
+@dataclass(eq=False)
+class Communication(Flattening):
+    """Takes tokens away, and puts calls in the place of what orders itself by them."""
+
+    replicas: int = 1
+    partitions: int = 1
+    contexts: Contexts = field(default_factory=Contexts)
+    _sites: int = 0
+
+    def __init__(self, replicas: int, partitions: int, contexts: Contexts):
+        super().__init__()
+        self.replicas, self.partitions, self.contexts = replicas, partitions, contexts
+
+    def is_compound(self, type_: Attribute) -> bool:
+        """Whether it is a token."""
+        return isinstance(type_, TokenType)
+
+    def leaf_types(self, types: Sequence[Attribute]) -> list[Attribute]:
+        """The types that are no tokens."""
+        return [type_ for type_ in types if not self.is_compound(type_)]
+
+    def flatten_operation(self, op: Operation) -> None:
+        """Converts what is in the table; of all other operations, takes the tokens away."""
+        convert = CONVERSIONS.get(type(op))
+        if convert is None:
+            super().flatten_operation(op)
+            return
+        values = iter(convert(self, op))
+        self.replace(
+            op,
+            [
+                [] if self.is_compound(result.type) else [self.typed(next(values), result, op)]
+                for result in op.results
+            ],
+        )
+
+    def typed(self, value: SSAValue, result: SSAValue, op: Operation) -> SSAValue:
+        """The value in the layout of a result."""
+        if value.type == result.type:
+            return value
+        copy = CopyOp.make([value], {}, result_types=[result.type])
+        self.insert([copy], op)
+        return copy.result
+
+    def call(
+        self,
+        op: XlaOp,
+        types: Sequence[Attribute],
+        place: Operation,
+        operands: Sequence[SSAValue] | None = None,
+        target: str | None = None,
+    ) -> Values:
+        """The results, of these types, of the call for an operation, made in front of another."""
+        given = self.flat(op.operands) if operands is None else operands
+        call = process_call(op, self._sites, given, [*map(_plain, types)], target)
+        self._sites += 1
+        self.insert([call], place)
+        return list(call.results)
+
+    def zeros(self, types: Sequence[Attribute], op: Operation) -> Values:
+        """Constants for what a context has besides operands and results."""
+        made: list[ConstantOp] = []
+        for type_ in self.leaf_types(types):
+            leaf = cast(Array, type_)
+            zeros = np.zeros(sizes_of(leaf), numpy_dtype(leaf.element_type))
+            made.append(ConstantOp.make((), {"value": from_numpy(zeros)}))
+        self.insert(made, op)
+        return [constant.result for constant in made]
+
+    def places(self, op: GroupedOp) -> int:
+        """How many members the largest group has."""
+        factor = self.partitions if op.ids == Ids.REPLICAS_OF_ALL_PARTITIONS else 1
+        if not op.groups.is_empty:
+            return factor * max(map(len, op.groups.expand()))
+        return factor * (self.partitions if op.ids == Ids.PARTITIONS else self.replicas)
+
+    def exchanged(self, op: XlaOp, types: Sequence[Attribute]) -> list[Attribute]:
+        """
+        What the call for a collective gives whose results have these types: stacks of what members
+        bring and their number, where there is something to fold.
+        """
+        arrays = [cast(Array, _plain(type_)) for type_ in types]
+        match op:
+            case collectives.AllReduceOp() | asynchronous.AllReduceStartOp():
+                places = self.places(op)
+            case collectives.ReduceScatterOp():
+                dimension = op.dimension.value.data
+                whole, part = (
+                    sizes_of(cast(Array, v.type))[dimension] for v in (op.inputs[0], op.outputs[0])
+                )
+                places = whole // part if part else self.places(op)
+            case _:
+                return list[Attribute](arrays)
+        stacks = [array(each.element_type, (places, *sizes_of(each))) for each in arrays]
+        return [*stacks, _COUNT]
+
+    def folded(self, op: XlaOp, values: Values, place: Operation) -> Values:
+        """What a collective makes of what was exchanged."""
+        if not op.regions:
+            return values
+        builder_class, fold = loaded("folds:fold", __package__)
+        (computation,) = op.regions
+        return build_before(place, values, partial(fold, computation), builder_class)
+
+
+_COUNT = array(BY_NAME["s32"].type, ())
+_STATE = array(BY_NAME["u64"].type, (3,))
+
+
+def _plain(type_: Attribute) -> Attribute:
+    return without_layout(cast(Array, type_))
+
+
+def convert_call(to: Communication, op: XlaOp) -> Values:
+    """A call with arrays for results."""
+    return to.call(op, to.leaf_types(op.result_types), op)
+
+
+def convert_collective(to: Communication, op: XlaOp) -> Values:
+    """An exchange, and a fold of what was exchanged if there is a computation."""
+    return to.folded(op, to.call(op, to.exchanged(op, op.result_types), op), op)
+
+
+def convert_start(to: Communication, op: Any) -> Values:
+    """Operands, a number for what is under way, and zeros."""
+    start = Start.of(op)
+    if start.begun is None:
+        return _at_once(to, op, start)
+    target = op.name if start.begun is op else start.begun.name + START
+    inputs = to.flat(op.operands)
+    (handle,) = to.call(start.begun, [HANDLE], op, inputs, target)
+    under_way = len(start.results)
+    before = 0 if isinstance(op, asynchronous.AllReduceStartOp) else len(inputs)
+    rest = [result.type for result in op.results][before + under_way :]
+    return [*inputs[:before], *[handle] * under_way, *to.zeros(rest, op)]
+
+
+def _at_once(to: Communication, op: Any, start: Start) -> Values:
+    """The context of what is computed where it starts."""
+    if isinstance(op, asynchronous.CopyStartOp):
+        copied = to.typed(op.operand, op.results[0], op)
+        return [copied, op.operand, *to.zeros(op.result_types[2:], op)]
+    results = _inlined(to, op)
+    rest = [r.type for r in op.results][len(op.inputs) + len(start.results) :]
+    return [*to.flat(op.inputs), *results, *to.zeros(rest, op)]
+
+
+def _inlined(to: Communication, op: asynchronous.AsyncStartOp) -> Values:
+    """Moves an asynchronous computation in front of its start; gives what it returns."""
+    block, around = op.calls.block, op.parent
+    assert around is not None
+    for argument, value in zip(block.args, op.inputs, strict=True):
+        if to.is_compound(argument.type):
+            to.leaves[argument] = []
+        else:
+            argument.replace_all_uses_with(value)
+    last = block.last_op
+    for inner in list(block.ops):
+        if inner is not last:
+            inner.detach()
+            around.insert_ops_before([inner], op)
+            to.flatten_operation(inner)
+    return to.flat(returned(op))
+
+
+def convert_update(to: Communication, op: XlaOp) -> Values:
+    """The context."""
+    return to.flat(op.operands)
+
+
+def convert_done(to: Communication, op: XlaOp) -> Values:
+    """Waits, and folds; or gives what is there already."""
+    start, places = to.contexts.dones[op]
+    if start.begun is None:
+        return to.flat([op.operands[place] for place in sorted(places)])
+    handle = op.operands[places[0]]
+    types = to.exchanged(start.begun, to.leaf_types(op.result_types))
+    return to.folded(start.begun, to.call(op, types, op, [handle]), op)
+
+
+def convert_receive(to: Communication, op: transfers.RecvOp) -> Values:
+    """A number for what comes, and the id of a request, on which nothing depends."""
+    return [*to.call(op, [HANDLE], op), *to.zeros(op.result_types[1:], op)]
+
+
+def convert_send(to: Communication, op: transfers.SendOp) -> Values:
+    """The operand, and the id of a request, on which nothing depends."""
+    to.call(op, [], op)
+    return [op.operand, *to.zeros(op.result_types[1:], op)]
+
+
+def convert_infeed(to: Communication, op: transfers.InfeedOp) -> Values:
+    """The next item; nothing is read for an empty one."""
+    types = to.leaf_types(op.result_types)
+    return to.call(op, types, op) if types else []
+
+
+def convert_nothing(to: Communication, op: XlaOp) -> Values:
+    """Only tokens, which are nothing."""
+    return []
+
+
+def convert_dependency(to: Communication, op: transfers.AddDependencyOp) -> Values:
+    """The operand: calls are in order already."""
+    return to.flat([op.operand])
+
+
+def convert_random(to: Communication, op: random.RngOp) -> Values:
+    """Numbers made from a state that the process gives."""
+    wanted = element_count(sizes_of(cast(Array, op.result.type)))
+    count = ConstantOp.make((), {"value": from_numpy(np.array(wanted, np.uint64))})
+    to.insert([count], op)
+    (state,) = to.call(op, [_STATE], op, [op.a, op.b, count.result])
+    builder_class, numbers = loaded("random_numbers:numbers", __package__)
+    return build_before(op, [state, op.a, op.b], partial(numbers, op), builder_class)
+
+
+_STARTS = (
+    asynchronous.AllGatherStartOp,
+    asynchronous.AllReduceStartOp,
+    asynchronous.AsyncStartOp,
+    asynchronous.CollectivePermuteStartOp,
+    asynchronous.CopyStartOp,
+)
+_DONES = (
+    asynchronous.AllGatherDoneOp,
+    asynchronous.AllReduceDoneOp,
+    asynchronous.AsyncDoneOp,
+    asynchronous.CollectivePermuteDoneOp,
+    asynchronous.CopyDoneOp,
+    transfers.RecvDoneOp,
+)
+CONVERSIONS: Mapping[type[Operation], Callable[[Communication, Any], Values]] = {
+    **dict.fromkeys(operations_of(collectives), convert_collective),
+    **dict.fromkeys(_STARTS, convert_start),
+    **dict.fromkeys(_DONES, convert_done),
+    asynchronous.AsyncUpdateOp: convert_update,
+    random.RngGetAndUpdateStateOp: convert_call,
+    random.RngOp: convert_random,
+    transfers.AddDependencyOp: convert_dependency,
+    transfers.AfterAllOp: convert_nothing,
+    transfers.InfeedOp: convert_infeed,
+    transfers.OutfeedOp: convert_call,
+    transfers.RecvOp: convert_receive,
+    transfers.SendDoneOp: convert_nothing,
+    transfers.SendOp: convert_send,
+}
+"""What becomes of each operation; the values take the place of its results, tokens left out."""

@@ -1,0 +1,97 @@
+"""
+`rng`: numbers made from the state that the process gives.
+
+Which numbers they are is as `xla_dialect.reference.random` has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+from lowerings.expand.random_bits import philox
+from xla_dialect.attributes import RandomDistribution
+from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.ops.random import RngOp
+from xla_dialect.reference.random import blocks_of
+from xla_dialect.types import BY_TYPE, Array, ElementClass
+
+
+def numbers(
+    op: RngOp, b: XlaBuilder, state: XlaValue, a: XlaValue, x: XlaValue
+) -> Sequence[XlaValue]:
+    """Numbers of the distribution with the parameters `a` and `x`."""
+    type_ = cast(Array, op.result.type)
+    sizes = type_.get_shape()
+    words = [b.reshape(b.slice(state, [i], [i + 1]), []) for i in range(3)]
+    if op.distribution.data == RandomDistribution.NORMAL:
+        return [_normal(b, words, a, x, sizes)]
+    is_float = BY_TYPE[type_.element_type].element_class == ElementClass.FLOAT
+    found = (_uniform if is_float else _uniform_integers)(b, words, a, x, sizes)
+    return [b.select(b.broadcast(a < x, sizes), found, b.broadcast(a, sizes))]
+
+
+def _bits(b: XlaBuilder, state: Sequence[XlaValue], sizes: Sequence[int]) -> XlaValue:
+    return philox(b, state, sizes, 64)[1]
+
+
+def _unit(b: XlaBuilder, bits: XlaValue) -> XlaValue:
+    """f64, uniform on the multiples of 2^-53 in [0, 1)."""
+    return b.convert_element_type(b.shift_right_logical(bits, 11), "f64") * 2.0**-53
+
+
+def _uniform(
+    b: XlaBuilder, state: Sequence[XlaValue], a: XlaValue, x: XlaValue, sizes: Sequence[int]
+) -> XlaValue:
+    """Floats of [a, x): what rounds up to x is a."""
+    low, high = (b.convert_element_type(value, "f64") for value in (a, x))
+    unit = _unit(b, _bits(b, state, sizes))
+    width = b.broadcast(high - low, sizes)
+    found = b.convert_element_type(b.broadcast(low, sizes) + width * unit, a.element_type)
+    inside = b.convert_element_type(found, "f64") < b.broadcast(high, sizes)
+    return b.select(inside, found, b.broadcast(a, sizes))
+
+
+def _uniform_integers(
+    b: XlaBuilder, state: Sequence[XlaValue], a: XlaValue, x: XlaValue, sizes: Sequence[int]
+) -> XlaValue:
+    """Integers of [a, x): a plus the high half of random 64 bits times x - a."""
+    low, high = (_extended(b, value) for value in (a, x))
+    product = _high_product(b, _bits(b, state, sizes), b.broadcast(high - low, sizes))
+    return b.convert_element_type(product + b.broadcast(low, sizes), a.element_type)
+
+
+def _extended(b: XlaBuilder, value: XlaValue) -> XlaValue:
+    """A scalar as u64, a negative one with its sign in all higher bits."""
+    if BY_TYPE[value.element_type].element_class == ElementClass.SIGNED:
+        value = b.convert_element_type(value, "s64")
+    return b.convert_element_type(value, "u64")
+
+
+def _high_product(b: XlaBuilder, x: XlaValue, y: XlaValue) -> XlaValue:
+    """The high 64 bits of a product of u64, by halves of 32 bits."""
+    mask = 0xFFFFFFFF
+    x_low, y_low = x & mask, y & mask
+    x_high, y_high = (b.shift_right_logical(value, 32) for value in (x, y))
+    middle = x_high * y_low + b.shift_right_logical(x_low * y_low, 32)
+    carry = (middle & mask) + x_low * y_high
+    middle, carry = (b.shift_right_logical(value, 32) for value in (middle, carry))
+    return x_high * y_high + middle + carry
+
+
+def _normal(
+    b: XlaBuilder, state: Sequence[XlaValue], mean: XlaValue, x: XlaValue, sizes: Sequence[int]
+) -> XlaValue:
+    """By the method of Box and Muller, from two uniform numbers each."""
+    count, length = math.prod(sizes), 2 * blocks_of(math.prod(sizes))
+    bits = _bits(b, state, [2, length])
+    first, second = (
+        _unit(b, b.reshape(b.slice(bits, [row, 0], [row + 1, count]), sizes)) for row in (0, 1)
+    )
+    radius = b.sqrt(b.log1p(-first) * -2.0)
+    normal = radius * b.cos(second * (2 * math.pi))
+    center, deviation = (
+        b.broadcast(b.convert_element_type(value, "f64"), sizes) for value in (mean, x)
+    )
+    return b.convert_element_type(center + deviation * normal, mean.element_type)

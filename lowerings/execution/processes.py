@@ -1,0 +1,55 @@
+"""Programs on many processes: one thread for each, on any executor."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lowerings.execution.signature import Signature
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array
+from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
+
+
+class Runnable(ABC):
+    """A program ready to run: call it with one array for each parameter."""
+
+    signature: Signature
+    """Parameter and result shapes."""
+    process_counts: tuple[int, int] = (1, 1)
+    """How many replicas, and partitions of each, it is compiled for."""
+
+    @abstractmethod
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """Runs the program; anything with `__array__` or `__dlpack__` is an array."""
+
+    def run_processes(
+        self, arguments: Sequence[Sequence[Any]], *, hosts: Sequence[Host] | None = None
+    ) -> list[tuple[Array, ...]]:
+        """
+        The results of every process, replica by replica and in each partition by partition.
+
+        `arguments` has the arrays of each, `hosts` what its infeeds read and where its outfeeds
+        write. Raises XlaError where any process does, which the error names, and where the
+        processes wait forever: the error says who waits for what.
+        """
+        grid = ProcessGrid(*self.process_counts)
+        hosts = [Host() for _ in grid.places] if hosts is None else hosts
+        for name, given in (("arguments", arguments), ("hosts", hosts)):
+            if len(given) != len(grid.places):
+                raise XlaError(f"{name} for {len(given)} processes, there are {len(grid.places)}")
+        runs = {
+            place: partial(run_as, Process(grid, place, host), self, arrays)
+            for place, host, arrays in zip(grid.places, hosts, arguments, strict=True)
+        }
+        if len(runs) == 1:
+            return [grid.run_alone(run) for run in runs.values()]
+        return grid.run(runs)
+
+
+def run_as(process: Process, program: Runnable, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    """The results of a program that a process runs in this thread."""
+    with process.running():
+        return program(*arrays)

@@ -1,0 +1,81 @@
+// RUN: xla-opt %s -p xla-flatten-tuples,xla-expand-communication --split-input-file | filecheck %s
+
+// What members bring is stacked, and folded from the first to the last that there is.
+module attributes {xla.replica_count = 4 : i64} {
+  func.func @reduce(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %y = xla.all_reduce %x {replica_groups = #xla.replica_groups<{{0},{1,2,3}}>} : tensor<3xf32>
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %c = xla.add %a, %b : tensor<f32>
+        xla.return %c : tensor<f32>
+      }
+    func.return %y : tensor<3xf32>
+  }
+}
+// CHECK-LABEL: @reduce
+// CHECK: %0, %1 = xla.custom_call %x {custom_call_target = "xla.all_reduce", custom_call_has_side_effect = true} attributes {site = 0 : i64, replica_groups = "{{[{]}}{0},{1,2,3}}"} : (tensor<3xf32>) -> (tensor<3x3xf32>, tensor<i32>)
+// CHECK: xla.while
+// CHECK: xla.compare %number, %1 {direction = LT}
+// CHECK: xla.map
+// CHECK-NEXT: xla.add %a, %b
+
+// -----
+
+// The start gives a number, also through a loop; tokens are gone.
+func.func @receive(%n: tensor<i32>) -> tensor<2xf32> {
+  %t = xla.after_all : !xla.token
+  %c:3 = xla.recv %t {channel_id = 1 : i64} : (!xla.token) -> (tensor<2xf32>, tensor<ui32>, !xla.token)
+  %l:4 = xla.while %n, %c#0, %c#1, %c#2 : (tensor<i32>, tensor<2xf32>, tensor<ui32>, !xla.token) -> (tensor<i32>, tensor<2xf32>, tensor<ui32>, !xla.token) condition (%i: tensor<i32>, %d: tensor<2xf32>, %u: tensor<ui32>, %k: !xla.token) {
+    %z = xla.constant dense<0> : tensor<i32>
+    %p = xla.compare %i, %z {direction = GT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    xla.return %p : tensor<i1>
+  } body (%i: tensor<i32>, %d: tensor<2xf32>, %u: tensor<ui32>, %k: !xla.token) {
+    %one = xla.constant dense<1> : tensor<i32>
+    %j = xla.subtract %i, %one : tensor<i32>
+    xla.return %j, %d, %u, %k : tensor<i32>, tensor<2xf32>, tensor<ui32>, !xla.token
+  }
+  %r:2 = xla.recv_done %l#1, %l#2, %l#3 {channel_id = 1 : i64} : (tensor<2xf32>, tensor<ui32>, !xla.token) -> (tensor<2xf32>, !xla.token)
+  func.return %r#0 : tensor<2xf32>
+}
+// CHECK-LABEL: @receive
+// CHECK-NEXT: %c = xla.custom_call {custom_call_target = "xla.recv", custom_call_has_side_effect = true} attributes {site = 0 : i64, channel_id = 1 : i64} : tensor<ui64>
+// CHECK: xla.while %n, %c, %c_1 : (tensor<i32>, tensor<ui64>, tensor<ui32>) ->
+// CHECK: %r = xla.custom_call %l_1 {custom_call_target = "xla.recv_done", custom_call_has_side_effect = true} attributes {site = 1 : i64, channel_id = 1 : i64} : (tensor<ui64>) -> tensor<2xf32>
+// CHECK-NEXT: func.return %r
+
+// -----
+
+// A collective that an asynchronous computation consists of begins at its start; another computation
+// is computed there.
+func.func @asynchronous(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a:3 = xla.async_start %x : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<i32>) calls (%p: tensor<2xf32>) {
+    %r = xla.all_to_all %p {dimension = 0 : i64, replica_groups = #xla.replica_groups<{{0,1}}>} : tensor<2xf32>
+    xla.return %r : tensor<2xf32>
+  }
+  %b:3 = xla.async_start %x : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<i32>) calls (%p: tensor<2xf32>) {
+    %r = xla.negate %p : tensor<2xf32>
+    xla.return %r : tensor<2xf32>
+  }
+  %c = xla.async_done %a#0, %a#1, %a#2 : (tensor<2xf32>, tensor<2xf32>, tensor<i32>) -> tensor<2xf32>
+  %d = xla.async_done %b#0, %b#1, %b#2 : (tensor<2xf32>, tensor<2xf32>, tensor<i32>) -> tensor<2xf32>
+  func.return %c, %d : tensor<2xf32>, tensor<2xf32>
+}
+// CHECK-LABEL: @asynchronous
+// CHECK-NEXT: %a = xla.custom_call %x {custom_call_target = "xla.all_to_all_start"
+// CHECK: %r = xla.negate %x
+// CHECK: %c = xla.custom_call %a {custom_call_target = "xla.async_done"
+// CHECK-NEXT: func.return %c, %r
+
+// -----
+
+// What only orders other operations is nothing; outfeeds take arrays.
+func.func @feeds(%x: tensor<2xf32>, %t: !xla.token) -> (tensor<i32>, !xla.token) {
+  %i:2 = xla.infeed %t : (!xla.token) -> (tensor<i32>, !xla.token)
+  %u = xla.after_all %t, %i#1 : (!xla.token, !xla.token) -> !xla.token
+  %y = xla.add_dependency %x, %u : (tensor<2xf32>, !xla.token) -> tensor<2xf32>
+  %o = xla.outfeed %y, %u : (tensor<2xf32>, !xla.token) -> !xla.token
+  func.return %i#0, %o : tensor<i32>, !xla.token
+}
+// CHECK-LABEL: func.func @feeds(%x: tensor<2xf32>) -> tensor<i32> {
+// CHECK-NEXT: %i = xla.custom_call {custom_call_target = "xla.infeed", custom_call_has_side_effect = true} attributes {site = 0 : i64} : tensor<i32>
+// CHECK-NEXT: xla.custom_call %x {custom_call_target = "xla.outfeed", custom_call_has_side_effect = true} attributes {site = 1 : i64} : (tensor<2xf32>) -> ()
+// CHECK-NEXT: func.return %i : tensor<i32>
