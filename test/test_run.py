@@ -1,6 +1,5 @@
 """Every operation, of every element type that it allows, on every executor: the files of test/run."""
 
-import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,10 +116,6 @@ WITHOUT_FILE: Mapping[str, str] = {
 }
 """Operations that no file is about: what files they are in, or why in none."""
 
-ON_REFERENCE_ONLY: Mapping[str, str] = {
-}
-"""Files that no other executor runs yet, with what its error names."""
-
 ASK_THEIR_PROCESS = (
     *("all_gather", "all_gather_start", "all_reduce", "all_reduce_start", "all_to_all"),
     *("collective_broadcast", "collective_permute", "collective_permute_start"),
@@ -210,7 +205,7 @@ FILES = [file.operation for file in run_files()]
 
 
 @pytest.mark.parametrize("executor", executors())
-@pytest.mark.parametrize("operation", [name for name in FILES if name not in ON_REFERENCE_ONLY])
+@pytest.mark.parametrize("operation", FILES)
 def test_every_executor_agrees_with_the_reference(operation: str, executor: str) -> None:
     how = EXECUTORS[executor]
     whole, expected = program(operation, how.every_type)
@@ -227,20 +222,11 @@ def test_every_executor_agrees_with_the_reference(operation: str, executor: str)
     compare(whole, found, expected, BOUNDS.get(operation, Bound()), how.ulps)
 
 
-@pytest.mark.parametrize("operation", ON_REFERENCE_ONLY)
-def test_what_only_the_reference_runs(operation: str) -> None:
-    """Its checks hold there, and machine code is refused with an error that says why."""
-    program(operation, every_type=True)
-    whole, _ = program(operation, every_type=False)
-    with pytest.raises(XlaError, match=re.escape(ON_REFERENCE_ONLY[operation])):
-        run_on(whole, EXECUTORS["llvm"])
-
-
 def test_every_operation_has_a_file() -> None:
     names = {operation.name.removeprefix("xla.") for operation in OPERATIONS}
     assert set(FILES) <= names
     assert names - set(FILES) == WITHOUT_FILE.keys()
-    assert BOUNDS.keys() | ON_REFERENCE_ONLY.keys() <= set(FILES)
+    assert BOUNDS.keys() | set(ASK_THEIR_PROCESS) <= set(FILES)
 
 
 @pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter", "riscv64"])
@@ -253,7 +239,11 @@ def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.full
 @pytest.mark.mlir_opt
-@pytest.mark.parametrize("operation", [name for name in FILES if name not in ON_REFERENCE_ONLY])
+@pytest.mark.parametrize(
+    # What runs programs is taken out before the first pass, with what it runs.
+    "operation",
+    [file.operation for file in run_files() if "run_parallel" not in file.text],
+)
 def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
     file = RunFile(operation)
     module = together(file.expanded, str(file.path)).module
