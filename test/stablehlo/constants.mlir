@@ -54,6 +54,12 @@ func.func @resources() {
   %1 = "stablehlo.constant"() <{value = dense_resource<mask> : tensor<3xi1>}> : () -> tensor<3xi1>
   // CHECK-NEXT: xla.constant dense<[1, -1, -8]> : tensor<3xi4>
   %2 = stablehlo.constant dense_resource<nibbles> : tensor<3xi4>
+  // CHECK-NEXT: check.expect_eq_const %{{.*}}, dense<[1, -1, -8]> : tensor<3xi4>
+  check.expect_eq_const %2, dense_resource<nibbles> : tensor<3xi4>
+  // CHECK-NEXT: check.expect_almost_eq_const %{{.*}}, dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>, tolerance = 5.000000e-01
+  check.expect_almost_eq_const %0, dense_resource<weights> : tensor<2xf32>, tolerance = 0.5
+  // CHECK-NEXT: check.expect_eq_const %{{.*}}, dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>
+  "check.expect_eq_const"(%0) <{value = dense_resource<weights> : tensor<2xf32>}> : (tensor<2xf32>) -> ()
   return
 }
 

@@ -127,6 +127,9 @@ WRONG_OPERATIONS = {
     "%0 = §stablehlo.constant dense_resource<__elided__> : tensor<3xf32>": (
         "there is no resource '__elided__' in this text"
     ),
+    "§check.expect_eq_const %a, dense_resource<lost> : tensor<2x3xf32>": (
+        "check.expect_eq_const: there is no resource 'lost' in this text"
+    ),
     "%0 = stablehlo.constant §1.0 : f32": "expected dense<...> or dense_resource<...>",
     '%0 = "§stablehlo.constant"() <{value = dense<1.0> : tensor<2xf32>}> : () -> tensor<3xf32>': (
         "value has type tensor<2xf32>, the result tensor<3xf32>"

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     Float64Type,
     FloatAttr,
     IntegerAttr,
@@ -27,6 +28,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xla_dialect.op import XlaOp
+
+_LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
+"""What may stand for `value`. The reader of StableHLO puts a literal in the place of a resource."""
 
 _CLAUSE_TYPES: tuple[type[Attribute], ...] = (IntegerType, Float64Type)
 
@@ -89,14 +93,14 @@ class FormedOp(XlaOp):
             parser.parse_punctuation(",")
             start = parser.pos
             properties["value"] = parser.parse_attribute()
-            if not isinstance(properties["value"], DenseIntOrFPElementsAttr):
-                parser.raise_error("expected dense<...> as the expected value", start, parser.pos)
+            if not isinstance(properties["value"], _LITERALS):
+                message = "expected dense<...> or dense_resource<...> as the expected value"
+                parser.raise_error(message, start, parser.pos)
         while parser.parse_optional_punctuation(","):
             properties |= _parse_clause(form, cls.name, parser)
         attributes = parser.parse_optional_attr_dict()
         if form.has_literal:
-            literal = cast("DenseIntOrFPElementsAttr[Any]", properties["value"])
-            types = [cast(Attribute, literal.type)]
+            types = [cast(Attribute, cast(Any, properties["value"]).type)]
         else:
             parser.parse_punctuation(":")
             attributes |= parser.parse_optional_attr_dict()

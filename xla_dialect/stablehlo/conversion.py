@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     ArrayAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     DictionaryAttr,
     FileLineColLoc,
     FunctionType,
@@ -39,6 +41,7 @@ from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
 from xla_dialect.stablehlo.places import Places
+from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import (
@@ -89,7 +92,7 @@ class Conversion:
     def __init__(self, places: Places, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
         """Operations whose location the text gives; until verified they have their place in it."""
-        self.resource = resource
+        self._resource = resource
         """Looks up a resource of the text: a hexadecimal string, or None."""
         self._places = places
         self._values: dict[SSAValue, SSAValue] = {}
@@ -151,6 +154,13 @@ class Conversion:
         op.location = self._location
         self._block.add_op(op)
         return op.results
+
+    def literal_of_resource(
+        self, value: DenseResourceAttr, op: Operation
+    ) -> DenseIntOrFPElementsAttr[Any]:
+        """The literal of an operation whose bytes stand at the end of the text."""
+        type_ = cast(Array, self.type(cast(Attribute, value.type), op))
+        return literal_of_resource(op, value, self._resource(value.resource_handle.data), type_)
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """What the operands of a parsed operation have become."""
@@ -565,11 +575,17 @@ def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[
 
 def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
     """What a program asks of its executor: the same operation on the converted values."""
+    properties = {
+        name: conversion.literal_of_resource(value, op)
+        if isinstance(value, DenseResourceAttr)
+        else value
+        for name, value in op.properties.items()
+    }
     return conversion.add(
         type(op).create(
             operands=conversion.operands(op),
             result_types=conversion.result_types(op),
-            properties=op.properties,
+            properties=properties,
         )
     )
 

@@ -22,10 +22,6 @@ from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.source import Row, SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
-from xla_dialect.xdsl_workarounds import elements_of_bytes
-
-_RESOURCE_ALIGNMENT_BYTES = 4
-"""The bytes of a resource start with their alignment, a little-endian 32-bit integer."""
 
 
 def parse_constant(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -59,7 +55,7 @@ def convert_constant(
     """
     value = op.take("value")
     if isinstance(value, DenseResourceAttr):
-        value = resolve_resource(op, value, conversion)
+        value = conversion.literal_of_resource(value, op)
     if not isinstance(value, DenseIntOrFPElementsAttr):
         op.fail(f"value is {value}, not a dense literal")
     value = cast("DenseIntOrFPElementsAttr[Any]", value)
@@ -75,25 +71,6 @@ def convert_constant(
     literal = DenseIntOrFPElementsAttr(cast(Any, scalar), BytesAttr(element))
     constant = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
     return conversion.emit(BroadcastOp, constant, declared, {"dimensions": NO_DIMENSIONS})
-
-
-def resolve_resource(
-    op: SourceOp, value: DenseResourceAttr, conversion: Conversion
-) -> DenseIntOrFPElementsAttr[Any]:
-    """The literal whose bytes stand at the end of the text, under `dialect_resources`."""
-    key = value.resource_handle.data
-    blob = conversion.resource(key)
-    if not blob:
-        op.fail(f"there is no resource {key!r} in this text; it was left out when it was printed")
-    type_ = cast(Array, conversion.type(cast(Attribute, value.type), op))
-    try:
-        data = bytes.fromhex(blob.removeprefix("0x"))[_RESOURCE_ALIGNMENT_BYTES:]
-        literal = elements_of_bytes(data, cast(Any, type_))
-    except ValueError as error:
-        op.fail(f"resource {key!r}: {error}")
-    if literal.is_splat:
-        op.fail(f"resource {key!r} has one element only, {type_} has more")
-    return literal.compact()
 
 
 ROWS: Mapping[str, Row] = {
