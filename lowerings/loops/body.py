@@ -213,7 +213,7 @@ class Forms:
     def _visit(self, op: Operation) -> None:
         if not any(self._varies(result) for result in op.results):
             return
-        step = self._linear_step(op) if type(op) in _LINEAR else None
+        step = self._linear_step(op) if op.name in _LINEAR else None
         if step is not None:
             self.steps[op.results[0]] = step
             return
@@ -262,8 +262,10 @@ class Forms:
         return self.steps.get(last, 0)
 
 
-_LINEAR = frozenset({IndexOp, arith.IndexCastOp, arith.AddiOp, arith.SubiOp, arith.MuliOp})
-"""What makes linear values of linear ones."""
+_LINEAR = frozenset(
+    c.name for c in (IndexOp, arith.IndexCastOp, arith.AddiOp, arith.SubiOp, arith.MuliOp)
+)
+"""What makes linear values of linear ones; by name, for parsed casts are of a class of ours."""
 
 
 def constant_integer(value: SSAValue) -> int | None:

@@ -303,7 +303,7 @@ class BodyEvaluator:
         if type(op) is memref.LoadOp:
             assert self.forms is not None
             return [] if self.forms.load_step(op) == 1 else op.indices[-1:]
-        if type(op) is arith.SelectOp and self.form(op.cond) is Form.SCALAR:
+        if isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR:
             return op.operands[1:]
         return op.operands
 
