@@ -9,7 +9,7 @@ from jax_programs import devices
 from peers import DEVICES, has_jax
 
 import lowerings
-from lowerings.compilation import run_processes
+from lowerings.compilation import compile_module
 from lowerings.context import make_context
 from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.program import parse_program
@@ -74,7 +74,8 @@ def test_meshes_that_are_refused(text: str) -> None:
 def results(text: str, arguments: list[np.ndarray], partitions: int = DEVICES) -> list[Any]:
     """The results of every partition, all given the same arguments."""
     module = parse_program(text, "jax.txt")
-    return run_processes(module, [arguments] * partitions, partitions=partitions)
+    program = compile_module(module, backend="reference", partitions=partitions)
+    return program.run_processes([arguments] * partitions)
 
 
 @pytest.fixture(params=["shardy", "gspmd"])

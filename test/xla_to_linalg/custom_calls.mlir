@@ -15,5 +15,5 @@ func.func @main(%x: tensor<4xui8>) -> tensor<4xui8> {
 // BUFFERS: func.call @custom_call_f(%x, %result) : (memref<4xi8>, memref<4xi8>) -> ()
 // BUFFERS: func.func private @custom_call_f(memref<4xi8>, memref<4xi8>)
 
-// LLVM: call void @custom_call_f(ptr
-// LLVM: declare void @custom_call_f(ptr, ptr)
+// LLVM: call i32 @custom_call_f(ptr
+// LLVM: declare i32 @custom_call_f(ptr, ptr)
