@@ -293,6 +293,19 @@ COMMUNICATION: tuple[Use, ...] = (
     ),
     Use("stablehlo.collective_broadcast", (F,), (F,), {"replica_groups": GROUPS}),
     Use(
+        "stablehlo.all_gather",
+        (F,),
+        ("tensor<2x6xf32>",),
+        {
+            "all_gather_dim": 1,
+            "replica_groups": Literal(
+                "#stablehlo.replica_group_mesh_axes<"
+                'mesh = #stablehlo.mesh<axes = [<name = "a", size = 4>]>, '
+                'axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>]>'
+            ),
+        },
+    ),
+    Use(
         "stablehlo.collective_permute",
         (F,),
         (F,),

@@ -17,6 +17,8 @@ if has_jax():
 
 ARGUMENTS = "%x: tensor<4xf32>, %s: tensor<2xui64>, %f: tensor<f32>, %t: !stablehlo.token"
 ONE_TO_ONE = "(tensor<4xf32>) -> tensor<4xf32>"
+MESH_A = '#stablehlo.mesh<axes=[<name = "a", size = 2>]>'
+REF_A = '#stablehlo.axis_ref<name = "a">'
 GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
 
 
@@ -103,6 +105,42 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
             '"stablehlo.outfeed"() : () -> !stablehlo.token',
             "has 0 operands, expected a token at least",
         ),
+        *(
+            (
+                f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>}}> : {ONE_TO_ONE}',
+                message,
+            )
+            for mesh, axes, message in (
+                ("@lost", REF_A, "replica_groups: there is no mesh @lost"),
+                (MESH_A, '#stablehlo.axis_ref<name = "b">', "there is no axis 'b' in the mesh"),
+                (MESH_A, f"{REF_A}, {REF_A}", "axes 'a', 'a' overlap"),
+                (MESH_A, REF_A.replace(">", ", sub_axis_info = (0)1>"), "[2, 0, 1]"),
+                (MESH_A.replace("2", "-2"), REF_A, "are not all positive"),
+                (MESH_A.replace("2", "4611686018427387904"), REF_A, "are more than 1048576"),
+                (
+                    MESH_A.replace("]>", "], device_ids=dense<[1, 3]> : tensor<2xi64>>"),
+                    REF_A,
+                    "2 ids are not 0 to 1",
+                ),
+                (
+                    MESH_A.replace("]>", "], device_ids=dense<1> : tensor<1xi64>>"),
+                    REF_A,
+                    "1 ids for 2 devices",
+                ),
+                (
+                    MESH_A.replace("size = 2", 'name = "b"'),
+                    REF_A,
+                    "field name is unknown, or given twice",
+                ),
+                (MESH_A.replace(", size = 2", ""), REF_A, "field size is missing"),
+                ("3 : i32", REF_A, "expected a mesh or its name, found 3 : i32"),
+                (MESH_A, "@a", "expected #stablehlo.axis_ref<...>, found @a"),
+            )
+        ),
+        (
+            f'"stablehlo.cross-replica-sum"(%x) <{{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {MESH_A}, axes = [{REF_A}]>}}> : {ONE_TO_ONE}',
+            "not a matrix of i64",
+        ),
         (
             '"stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token',
             "source_target_pairs of a transfer are not supported",
@@ -117,6 +155,29 @@ def test_error(operation: str, message: str):
         read_stablehlo(text, "f.mlir")
     assert message in caught.value.message
     assert caught.value.line == 2
+
+
+MESHES = """
+sdy.mesh @mesh = <["a"=2, "b"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+func.func @main(%x: tensor<1xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>) {
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "b">]>}> : (tensor<1xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 8>]>, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (2)2>]>}> : (tensor<1xf32>) -> tensor<2xf32>
+  %2 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "it's", size = 4>, <name = "y", size = 2>]>, axes = [#stablehlo.axis_ref<name = "y">]>}> : (tensor<1xf32>) -> tensor<2xf32>
+  %3 = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = []>}> : (tensor<1xf32>) -> tensor<1xf32>
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>
+}
+"""
+
+
+def test_groups_of_a_mesh():
+    """Devices count down in `@mesh`; those of a part `(2)2` of an axis of 8 are 2 apart."""
+    x = [numbers("f32", [i]) for i in range(8)]
+    found = run_replicated(read_stablehlo(MESHES), [[value] for value in x], replicas=8)
+    for i, result in enumerate(found):
+        row = [3, 2, 1, 0] if i < 4 else [7, 6, 5, 4]
+        first = i - i % 4 + i % 2
+        expected = row, [first, first + 2], [i - i % 2, i - i % 2 + 1], [i]
+        same(result, tuple(numbers("f32", values) for values in expected))
 
 
 REPLICATED = """

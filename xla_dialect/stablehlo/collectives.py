@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -9,11 +10,15 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import shapes
+from xla_dialect.attributes import SpellingError
+from xla_dialect.device_parts import Mesh
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.replica_groups import (
     ListedGroups,
+    MeshGroups,
+    ReplicaGroups,
     ReplicaGroupsAttr,
     SourceTargetPairs,
     SourceTargetPairsAttr,
@@ -21,6 +26,7 @@ from xla_dialect.replica_groups import (
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
+from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import Convert, Row, SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
@@ -38,10 +44,53 @@ def take_rows(op: SourceOp, name: str) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(n for n in row if n != _FILLER) for row in rows)
 
 
-def take_groups(op: SourceOp) -> dict[str, Attribute]:
-    """Takes groups, channel and what their ids count, as properties of the `xla` dialect."""
+def take_listed_groups(op: SourceOp) -> dict[str, Attribute]:
+    """Takes groups that are a matrix, and the channel, as properties of the `xla` dialect."""
     groups = ReplicaGroupsAttr(ListedGroups(take_rows(op, "replica_groups")))
     return {"replica_groups": groups} | take_channel(op)
+
+
+def take_groups(op: SourceOp, conversion: Conversion) -> dict[str, Attribute]:
+    """Takes groups, listed or of a mesh, and the channel, as properties of the `xla` dialect."""
+    value = op.properties.get("replica_groups", op.attributes.get("replica_groups"))
+    if not isinstance(value, MeshAxes):
+        return take_listed_groups(op)
+    op.take("replica_groups")
+    groups = _mesh_groups(op, value.data, conversion)
+    return {"replica_groups": ReplicaGroupsAttr(groups)} | take_channel(op)
+
+
+def _mesh_groups(op: SourceOp, chosen: Chosen, conversion: Conversion) -> ReplicaGroups:
+    mesh = chosen.mesh
+    if isinstance(mesh, str):
+        mesh = _named_mesh(op, mesh, conversion)
+    numbers = [size for _, size in mesh.axes]
+    numbers += [
+        n for axis in chosen.axes if axis.size is not None for n in (axis.before, axis.size)
+    ]
+    if min(numbers, default=1) < 1:
+        op.fail(f"replica_groups: sizes {numbers} of the axes of a mesh are not all positive")
+    groups = MeshGroups(mesh.axes, chosen.axes, mesh.ids)
+    fault = groups.fault()
+    if fault is not None:
+        op.fail(f"replica_groups: {fault}")
+    if all(_NAME_IN_HLO.fullmatch(name) for name, _ in mesh.axes):
+        return groups
+    return ListedGroups(groups.expand())
+
+
+_NAME_IN_HLO = re.compile(r"[\w.$-]+", re.ASCII)
+"""Names of axes that HLO text can spell. Groups of other axes are listed."""
+
+
+def _named_mesh(op: SourceOp, name: str, conversion: Conversion) -> Devices:
+    text = conversion.mesh(name)
+    if text is None:
+        op.fail(f"replica_groups: there is no mesh @{name}")
+    try:
+        return Devices.of_mesh(Mesh.read(text))
+    except SpellingError as error:
+        op.fail(f"replica_groups: {error}")
 
 
 def take_channel(op: SourceOp) -> dict[str, Attribute]:
@@ -77,7 +126,7 @@ def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Co
     """The conversion of a collective that may count processes; `dimension`: its name, if any."""
 
     def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        properties = take_groups(op) | take_global(op)
+        properties = take_groups(op, conversion) | take_global(op)
         if dimension is not None:
             properties["dimension"] = IntegerAttr(op.integer(dimension), i64)
         regions, operands = conversion.regions(op), conversion.operands(op)
@@ -91,7 +140,7 @@ def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Co
 
 def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.all_to_all`, every operand by itself; see `xla_dialect.shapes.rejoined`."""
-    properties = take_groups(op)
+    properties = take_groups(op, conversion)
     groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data
     split, concat = op.integer("split_dimension"), op.integer("concat_dimension")
     count = op.integer("split_count")
@@ -145,7 +194,7 @@ def convert_collective_broadcast(op: SourceOp, conversion: Conversion) -> Sequen
         xla.CollectiveBroadcastOp,
         conversion.operands(op),
         conversion.result_types(op),
-        take_groups(op),
+        take_groups(op, conversion),
     )
 
 

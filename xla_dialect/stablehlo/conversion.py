@@ -40,6 +40,7 @@ from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
+from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
@@ -511,7 +512,7 @@ def _portable(value: Attribute) -> Attribute:
             return ArrayAttr(map(_portable, value.data))
         case UnregisteredAttr() | attributes.Word() | attributes.Fields() | attributes.TokenType():
             return StringAttr(str(value))
-        case attributes.ConvolutionNumbers():
+        case attributes.ConvolutionNumbers() | MeshAxes() | DeviceMesh() | MeshAxis() | AxisRef():
             return StringAttr(str(value))
         case _:
             return value

@@ -26,7 +26,7 @@ from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.stablehlo.collectives import take_groups
+from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.source import Row, SourceOp
@@ -275,7 +275,7 @@ def convert_cross_replica_sum(op: SourceOp, conversion: Conversion) -> Sequence[
         AllReduceOp,
         [operand],
         conversion.result_types(op),
-        take_groups(op),
+        take_listed_groups(op),
         [sum_of_two(cast(Array, operand.type).element_type)],
     )
 

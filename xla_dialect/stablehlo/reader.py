@@ -43,6 +43,7 @@ from xla_dialect.stablehlo import (
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
+from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
@@ -74,7 +75,7 @@ ROWS: Mapping[str, Row] = {
 }
 """Every operation of StableHLO and CHLO that is read."""
 
-STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), list(ATTRIBUTES))
+STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), [*ATTRIBUTES, *MESH_ATTRIBUTES])
 """StableHLO as a dialect whose operations only parse."""
 
 CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))

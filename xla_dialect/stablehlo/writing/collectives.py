@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
+from xla_dialect.attributes import SpellingError
+from xla_dialect.device_parts import Mesh
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.replica_groups import ListedGroups, ReplicaGroups
+from xla_dialect.replica_groups import ListedGroups, MeshGroups, ReplicaGroups
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.correspondence import i64_text
+from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.reduction import matrix_text
@@ -38,7 +41,35 @@ def channel(op: Operation) -> dict[str, str]:
     return {} if number is None else {"channel_handle": channel_text(number, DEVICE_TO_DEVICE)}
 
 
-def groups_text(groups: ReplicaGroups) -> str:
+def groups_text(groups: ReplicaGroups, op: Operation) -> str:
+    """The groups of a collective: those of a mesh by its axes, others as a matrix."""
+    if not isinstance(groups, MeshGroups):
+        return matrix_of_groups(groups)
+    mesh = Devices.of(groups)
+    return str(MeshAxes(Chosen(_name_of_mesh(mesh, op) or mesh, groups.chosen)))
+
+
+def _name_of_mesh(mesh: Devices, op: Operation) -> str | None:
+    """The name that the module has for a mesh."""
+    meshes = _module(op).attributes.get("sdy.meshes")
+    if not isinstance(meshes, DictionaryAttr):
+        return None
+    for name, text in meshes.data.items():
+        try:
+            if isinstance(text, StringAttr) and Devices.of_mesh(Mesh.read(text.data)) == mesh:
+                return name
+        except SpellingError:  # It is not the mesh of these groups, whatever it is.
+            continue
+    return None
+
+
+def _module(op: Operation) -> ModuleOp:
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return cast(ModuleOp, op)
+
+
+def matrix_of_groups(groups: ReplicaGroups) -> str:
     """The groups as a matrix, the shorter ones filled up with -1."""
     rows = groups.expand()
     width = max(map(len, rows), default=0)
@@ -47,7 +78,7 @@ def groups_text(groups: ReplicaGroups) -> str:
 
 def group_properties(op: Operation) -> dict[str, str]:
     """Groups, channel, and whether ids are global."""
-    found = {"replica_groups": groups_text(cast(Any, op).replica_groups.data)} | channel(op)
+    found = {"replica_groups": groups_text(cast(Any, op).replica_groups.data, op)} | channel(op)
     if _integer(op.properties.get("use_global_device_ids")):
         found["use_global_device_ids"] = "unit"
     return found
@@ -137,10 +168,7 @@ def write_all_to_all(op: Operation, body: BodyWriter) -> None:
 
 def _processes(op: Operation) -> int:
     """How many processes a collective without groups has together."""
-    module = op
-    while (parent := module.parent_op()) is not None:
-        module = parent
-    replicas, partitions = process_counts(cast(Any, module))
+    replicas, partitions = process_counts(_module(op))
     return partitions if _integer(op.properties.get("channel_id")) else replicas
 
 
@@ -148,7 +176,7 @@ def _all_to_all(op: Operation, dimension: int, members: int) -> dict[str, str]:
     groups = cast(xla.AllToAllOp, op).replica_groups.data
     if groups.is_empty:  # StableHLO's verifier divides by their number.
         groups = ListedGroups((tuple(range(members)),))
-    found = {"replica_groups": groups_text(groups)}
+    found = {"replica_groups": groups_text(groups, op)}
     for name in ("split_dimension", "concat_dimension"):
         found[name] = i64_text(dimension)
     return found | {"split_count": i64_text(members)} | channel(op)
@@ -211,7 +239,7 @@ def _write_each(op: Operation, name: str, properties: Mapping[str, str], body: B
 def write_ragged_all_to_all(op: Operation, body: BodyWriter) -> None:
     """The custom call that XLA reads as this operation; StableHLO has none."""
     ragged = cast(xla.RaggedAllToAllOp, op)
-    config = f"{{replica_groups = {groups_text(ragged.replica_groups.data)}}}"
+    config = f"{{replica_groups = {matrix_of_groups(ragged.replica_groups.data)}}}"
     number = _integer(op.properties.get("channel_id"))
     if number is not None:
         config = f"{{channel_id = {number} : i64, {config[1:]}"
