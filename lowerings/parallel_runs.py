@@ -16,10 +16,12 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.execution.processes import Runnable, run_as
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.transfers import AfterAllOp
 from xla_dialect.reference.custom_calls import CustomCallFunction
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.types import TokenType
 
 Compile: TypeAlias = Callable[[str, int, int], Runnable]
 """From the name of a function, and how many replicas and partitions run, to a program."""
@@ -43,20 +45,24 @@ def take_parallel_runs(
 
 
 def _replace(op: RunParallelOp, target: str) -> None:
+    # Programs neither take nor give tokens once they are compiled; calls keep their order.
+    token = AfterAllOp.make([], {})
     call = CustomCallOp.make(
-        tuple(op.operands),
+        tuple(value for value in op.operands if not isinstance(value.type, TokenType)),
         {
             "custom_call_target": StringAttr(target),
             "custom_call_has_side_effect": BoolAttr.from_bool(True),
         },
-        result_types=tuple(op.result_types),
+        result_types=tuple(t for t in op.result_types if not isinstance(t, TokenType)),
     )
-    call.location = op.location
+    token.location = call.location = op.location
     block = op.parent
     assert block is not None
-    block.insert_ops_before([call], op)
-    for old, new in zip(op.results, call.results, strict=True):
-        old.replace_all_uses_with(new)
+    block.insert_ops_before([call, token], op)
+    given = iter(call.results)
+    for result in op.results:
+        is_token = isinstance(result.type, TokenType)
+        result.replace_all_uses_with(token.result if is_token else next(given))
     block.erase_op(op)
 
 

@@ -20,6 +20,7 @@ from lowerings.simplify.flattening import Flattening
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
 from xla_dialect.process_calls import HANDLE, START, process_call
@@ -62,11 +63,11 @@ class XlaExpandCommunicationPass(ModulePass):
     name = "xla-expand-communication"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Raises ConversionFailed for contexts that cannot be followed, and for tuples."""
-        tuples = [inner for inner in op.walk() if type(inner) in CONVERSIONS and _has_tuples(inner)]
-        if tuples:
-            reason = "xla-flatten-tuples takes tuples apart"
-            raise ConversionFailed(self.name, [leftover(inner, reason) for inner in tuples])
+        """Raises ConversionFailed for lost contexts, tuples, and custom calls with tokens."""
+        found = [(each, _objection(each)) for each in op.walk()]
+        objections = [leftover(each, reason) for each, reason in found if reason is not None]
+        if objections:
+            raise ConversionFailed(self.name, objections)
         try:
             contexts = Contexts.of(op)
         except ContextFault as fault:
@@ -75,8 +76,17 @@ class XlaExpandCommunicationPass(ModulePass):
         Communication(replicas, partitions, contexts).flatten(op)
 
 
-def _has_tuples(op: Operation) -> bool:
-    return any(isinstance(value.type, TupleType) for value in (*op.operands, *op.results))
+def _objection(op: Operation) -> str | None:
+    """Why an operation cannot be expanded; None if it can, or has nothing to do with it."""
+    is_custom_call = isinstance(op, CustomCallOp)
+    if not is_custom_call and type(op) not in CONVERSIONS:
+        return None
+    types = [value.type for value in (*op.operands, *op.results)]
+    if is_custom_call:
+        # Its function takes the token: without it, the others would be taken for it.
+        return "it passes tokens" if any(isinstance(t, TokenType) for t in types) else None
+    is_tuple = any(isinstance(type_, TupleType) for type_ in types)
+    return "xla-flatten-tuples takes tuples apart" if is_tuple else None
 
 
 @dataclass(eq=False)
