@@ -81,11 +81,18 @@ def _transfer(op: Operation, host_channel: int) -> dict[str, str]:
 def write_send(op: Operation, body: BodyWriter) -> None:
     """`stablehlo.send`, which waits."""
     operands, types = body.leaves(op.operands), body.types(v.type for v in op.operands)
+    users = (use.operation for use in op.results[0].uses)
+    done = next((user for user in users if isinstance(user, xla.SendDoneOp)), op)
     names = body.generic_value(
-        "stablehlo.send", operands, types, _transfer(op, _TO_HOST), [TOKEN], (), op
+        "stablehlo.send", operands, types, _transfer(op, _TO_HOST), [TOKEN], (), _keeping(op, done)
     )
     body.contexts[op] = tuple(names)
     body.bind(op.results, [operands[0], None, names[0]])
+
+
+def _keeping(start: Operation, done: Operation) -> Operation:
+    """Which half of a transfer has what is kept with it: HLO text has it at both."""
+    return start if start.attributes else done
 
 
 def write_recv(op: Operation, body: BodyWriter) -> None:
@@ -108,7 +115,7 @@ def write_send_done(op: Operation, body: BodyWriter) -> None:
 
 
 def write_recv_done(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.recv`, which waits; with what is kept with its start."""
+    """`stablehlo.recv`, which waits; with what is kept with one of its halves."""
     start = _start(op, xla.RecvOp)
     names = body.generic_value(
         "stablehlo.recv",
@@ -117,7 +124,7 @@ def write_recv_done(op: Operation, body: BodyWriter) -> None:
         _transfer(op, _FROM_HOST),
         body.types(op.result_types),
         (),
-        start,
+        _keeping(start, op),
         [value.name_hint for value in op.results],
     )
     body.bind(op.results, names)
