@@ -159,24 +159,24 @@ def test_error(operation: str, message: str):
 
 MESHES = """
 sdy.mesh @mesh = <["a"=2, "b"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
-func.func @main(%x: tensor<1xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>) {
+func.func @main(%x: tensor<1xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<1xf32>) {
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "b">]>}> : (tensor<1xf32>) -> tensor<4xf32>
-  %1 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 8>]>, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (2)2>]>}> : (tensor<1xf32>) -> tensor<2xf32>
+  %1 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 8>]>, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (1)4>]>}> : (tensor<1xf32>) -> tensor<4xf32>
   %2 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "it's", size = 4>, <name = "y", size = 2>]>, axes = [#stablehlo.axis_ref<name = "y">]>}> : (tensor<1xf32>) -> tensor<2xf32>
   %3 = "stablehlo.collective_broadcast"(%x) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = []>}> : (tensor<1xf32>) -> tensor<1xf32>
-  return %0, %1, %2, %3 : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<1xf32>
 }
 """
 
 
 def test_groups_of_a_mesh():
-    """Devices count down in `@mesh`; those of a part `(2)2` of an axis of 8 are 2 apart."""
+    """Devices count down in `@mesh`; those of the part `(1)4` of an axis of 8 are 2 apart."""
     x = [numbers("f32", [i]) for i in range(8)]
     found = run_replicated(read_stablehlo(MESHES), [[value] for value in x], replicas=8)
     for i, result in enumerate(found):
         row = [3, 2, 1, 0] if i < 4 else [7, 6, 5, 4]
-        first = i - i % 4 + i % 2
-        expected = row, [first, first + 2], [i - i % 2, i - i % 2 + 1], [i]
+        apart = [i % 2, i % 2 + 2, i % 2 + 4, i % 2 + 6]
+        expected = row, apart, [i - i % 2, i - i % 2 + 1], [i]
         same(result, tuple(numbers("f32", values) for values in expected))
 
 
