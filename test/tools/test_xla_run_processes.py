@@ -141,7 +141,7 @@ def test_infeed_and_outfeed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "replica 0: xla.infeed: waits forever: the infeed has no item left"),
+        ([], "xla.infeed: waits forever: the infeed has no item left"),
         (["--infeed", "2xf32=1"], "expected (f32[2], s32[]), found f32[2]"),
         (["--replicas", "3"], "the module is for 2 replicas and 1 partitions, not for 3 and 1"),
         (["--replicas", "0"], "0 replicas and 1 partitions has not 1 to 256 processes"),
