@@ -27,8 +27,6 @@ from xla_dialect.diagnostics import described
 from xla_dialect.ops.transfers import RecvDoneOp, RecvOp, SendOp, TransferOp, TransferStartOp
 from xla_dialect.types import compatible, spell
 
-_PAIRS = "_xla_send_recv_source_target_pairs"
-
 
 class ChannelFault(Exception):
     """A rule that transfers break together; `operation` is where the error points."""
@@ -83,7 +81,7 @@ def verify_channels(
     channels: dict[int, Channel] = {}
     for transfer in transfers:
         number = transfer.channel
-        if number and not transfer.with_host and not _has_pairs(transfer):
+        if number and not transfer.with_host and transfer.pairs_text is None:
             channels.setdefault(number, Channel(number)).add(transfer)
     complete = {n: c for n, c in channels.items() if c.send is not None and c.recv is not None}
     for channel in complete.values():
@@ -92,11 +90,6 @@ def verify_channels(
         order = _Order(complete, functions, _only_calls(functions, calls))
         for channel in complete.values():
             order.verify_no_cycle(cast(SendOp, channel.send))
-
-
-def _has_pairs(transfer: TransferOp) -> bool:
-    kept = transfer.attributes.get("xla.frontend_attributes")
-    return kept is not None and _PAIRS in str(kept)
 
 
 def _only_calls(functions: Mapping[str, FuncOp], calls: Iterable[Call]) -> dict[str, Call]:

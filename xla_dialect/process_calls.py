@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import OptPropertyDef, VerificationContext
 from xdsl.utils.exceptions import VerifyException
@@ -86,9 +86,11 @@ TARGETS: Mapping[str, type[XlaOp]] = {
 }
 """The operation that a call with this target stands for."""
 
+_PAIRS = "source_target_pairs"
+"""Of a transfer these are no property, but stand among its frontend attributes."""
 _SPELLED: Mapping[str, type[SpelledAttribute[Any]]] = {
     "replica_groups": ReplicaGroupsAttr,
-    "source_target_pairs": SourceTargetPairsAttr,
+    _PAIRS: SourceTargetPairsAttr,
 }
 """The properties that are attributes of ours, which stand in a call as text."""
 
@@ -109,6 +111,8 @@ def process_call(
         value = op.properties.get(name)
         if value is not None and value != definition.default_value:
             attributes[name] = _spelled(value)
+    if isinstance(op, transfers.TransferStartOp) and op.pairs_text is not None:
+        attributes[_PAIRS] = StringAttr(op.pairs_text)
     call = CustomCallOp.make(
         tuple(operands),
         {
@@ -158,11 +162,21 @@ def read_process_call(call: CustomCallOp) -> ProcessCall:
         result_types=call.result_types,
         properties=properties,
         regions=regions,
-        attributes={name: value for name, value in call.attributes.items() if name == SITE},
+        attributes=_kept(call),
     )
     operation.location = call.location
     begins = target.endswith(START) or op_class is transfers.RecvOp
     return ProcessCall(operation, tuple(call.result_types), begins, target.endswith(DONE))
+
+
+def _kept(call: CustomCallOp) -> dict[str, Attribute]:
+    """The attributes that are no properties, as the operation has them."""
+    kept = {name: value for name, value in call.attributes.items() if name == SITE}
+    pairs = call.attributes.get(_PAIRS)
+    target = TARGETS[call.custom_call_target.data]
+    if pairs is not None and issubclass(target, transfers.TransferStartOp):
+        kept[transfers.KEPT_IN[0]] = DictionaryAttr({transfers.PAIRS: pairs})
+    return kept
 
 
 def _spelled(value: Attribute) -> Attribute:

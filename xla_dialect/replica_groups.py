@@ -422,6 +422,16 @@ class SourceTargetPairs:
     def __str__(self) -> str:
         return spell_lists(self.pairs)
 
+    @property
+    def repeated(self) -> str | None:
+        """`source` or `target`, where two pairs have the same; None where none have."""
+        sides = zip(("source", "target"), zip(*self.pairs, strict=True), strict=False)
+        return next((side for side, ids in sides if len(set(ids)) < len(ids)), None)
+
+    def target_of(self, source: int) -> int | None:
+        """Whom `source` sends to, None if nobody."""
+        return next((target for other, target in self.pairs if other == source), None)
+
     def source_of(self, target: int) -> int | None:
         """Who sends to `target`, None if nobody does."""
         return next((source for source, other in self.pairs if other == target), None)

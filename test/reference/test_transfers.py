@@ -131,6 +131,64 @@ def test_transfers_with_the_host():
         run(module_of(text), host=Host())
 
 
+def through_pairs(text: str, channel: str = ", channel_id=1") -> str:
+    more = f"{channel}, frontend_attributes={{{text}}}"
+    return hlo(
+        f"  x = bf16[1] parameter(0)\n{TOKEN}"
+        f"  r = (bf16[1], u32[], token[]) recv(t){more}\n"
+        f"  s = (bf16[1], u32[], token[]) send(x, t){more}\n  u = token[] send-done(s){more}\n"
+        f"  d = (bf16[1], token[]) recv-done(r){more}\n"
+        "  ROOT y = bf16[1] get-tuple-element(d), index=0"
+    )
+
+
+NAME = "_xla_send_recv_source_target_pairs"
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        (f"{NAME}={{{{0,1}},{{1,2}},{{2,0}}}}", (2, 0, 1)),
+        (f'a="b",{NAME}="{{{{0,2}}, {{1,1}}}}"', (None, 1, 0)),
+        (f'{NAME}={{{{2,0}}}},a="}}"', (2, None, None)),
+        (f"{NAME}={{}}", (None, None, None)),
+    ],
+)
+@pytest.mark.parametrize("has_channel", [True, False])
+def test_transfers_between_pairs(text: str, sources: tuple[int | None, ...], has_channel: bool):
+    """Ids count partitions with a channel, replicas without; who has no source gets zeros."""
+    x = [numbers("bf16", [i]) for i in range(1, 7)]
+    program = through_pairs(text, ", channel_id=1" if has_channel else "")
+    replicas, partitions = (2, 3) if has_channel else (3, 2)
+    found = on_grid(program, [[value] for value in x], replicas, partitions)
+    for number, result in enumerate(found):
+        replica, partition = divmod(number, partitions)
+        source = sources[partition if has_channel else replica]
+        if source is None:
+            same(result, (numbers("bf16", [0]),))
+        else:
+            same(result, (x[3 * replica + source if has_channel else 2 * source + partition],))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{0,1},{0,0}}", r"repeat a source"),
+        ("{{0,1},{1,1}}", r"repeat a target"),
+        ("{{0,2}}", r"id 2 .* runs on 2 partitions"),
+        ("{{0,1,2}}", r"source-target pairs: expected pairs"),
+        ("{0,1}", r"source-target pairs: expected"),
+        ('"none"', r"source-target pairs: expected"),
+    ],
+)
+def test_pairs_that_cannot_be(text: str, message: str):
+    x = numbers("bf16", [1])
+    with pytest.raises(
+        XlaError, match=rf"program.hlo:\d+:\d+: error: .*xla.(send|recv): .*{message}"
+    ):
+        on_grid(through_pairs(f"{NAME}={text}"), [[x], [x]], 1, 2)
+
+
 def test_the_context_of_a_send():
     """Send: the operand, the id of the request and a token."""
     text = hlo(

@@ -142,8 +142,8 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
             "not a matrix of i64",
         ),
         (
-            '"stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token',
-            "source_target_pairs of a transfer are not supported",
+            '"stablehlo.send"(%x, %t) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>}> : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token',
+            "source_target_pairs are [[0, 1, 2]], not pairs",
         ),
     ],
 )
@@ -203,6 +203,39 @@ def test_replicas():
         columns = slice(2 * replica, 2 * replica + 2)
         exchanged = np.concatenate([value[:, columns] for value in x], 0)
         same(result, (exchanged, x[0] + x[1], numbers("u32", replica)))
+
+
+PAIRS = "source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>"
+KEPT = 'mhlo.frontend_attributes = {_xla_send_recv_source_target_pairs = "{{0,1},{1,2}}"}'
+
+
+@pytest.mark.parametrize(
+    ("pairs", "more"),
+    [
+        (f", {PAIRS}", ""),
+        ("", f"{{{KEPT}}}"),
+        (f", {PAIRS}", '{mhlo.frontend_attributes = {a = "b"}}'),
+    ],
+)
+def test_transfers_with_pairs(pairs: str, more: str):
+    """As StableHLO has them, and as jaxlib writes those of HLO; with another attribute."""
+    channel = (
+        f"<{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>{pairs}}}> {more}"
+    )
+    text = f"""
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+  %t = stablehlo.create_token : !stablehlo.token
+  %r, %u = "stablehlo.recv"(%t) {channel} : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  %s = "stablehlo.send"(%x, %t) {channel} : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  return %r : tensor<2xf32>
+}}
+"""
+    x = [numbers("f32", [i, -0.0]) for i in range(1, 5)]
+    module = read_stablehlo(text)
+    found = run_replicated(module, [[value] for value in x], partitions=4)
+    none = numbers("f32", [0, 0])
+    for result, expected in zip(found, (none, x[0], x[1], none), strict=True):
+        same(result, (expected,))
 
 
 HOST = """

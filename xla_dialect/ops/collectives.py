@@ -346,12 +346,8 @@ class CollectivePermuteOp(CollectiveOp):
     ) -> Types:
         """The types of the operands; with `slice_sizes` that of operand 1."""
         require_channel(channel_id)
-        for side, ids in zip(
-            ("source", "target"), zip(*source_target_pairs.pairs, strict=True), strict=False
-        ):
-            require(
-                len(set(ids)) == len(ids), "C1", "pairs {} repeat a {}", source_target_pairs, side
-            )
+        side = source_target_pairs.repeated
+        require(side is None, "C1", "pairs {} repeat a {}", source_target_pairs, side)
         require(bool(inputs), "C3", "there are no operands")
         arrays = [
             with_elements(t, ElementClass.ANY, f"operand {i}", "C3") for i, t in enumerate(inputs)

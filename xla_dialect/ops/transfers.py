@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from typing import ClassVar, Final
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
     BaseAttr,
@@ -23,6 +24,7 @@ from xla_dialect.constraints import flat_results, with_elements
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.asynchronous import verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
+from xla_dialect.replica_groups import SourceTargetPairs
 from xla_dialect.types import (
     BY_NAME,
     ElementClass,
@@ -168,8 +170,24 @@ class OutfeedOp(XlaOp):
         return (TOKEN,)
 
 
+PAIRS: Final = "_xla_send_recv_source_target_pairs"
+"""The frontend attribute that says who sends to whom, `{{0,1},{1,2}}`."""
+KEPT_IN: Final = ("xla.frontend_attributes", "mhlo.frontend_attributes")
+"""Where readers keep frontend attributes: of HLO text, and of StableHLO."""
+_PAIRS_ENTRY = re.compile(
+    rf'[{{,]\s*{PAIRS}\s*=\s*(?:"([^"]*)"|(\{{[^"{{}}]*\}}|\{{[^"]*?\}}\s*\}}))'
+)
+
+
 class TransferOp(XlaOp):
-    """One half of a transfer over a channel; a host transfer goes to or comes from the host."""
+    """
+    One half of a transfer over a channel; a host transfer goes to or comes from the host.
+
+    With source-target pairs among its frontend attributes all processes execute it: the source of
+    each pair sends to its target, one that is no source sends nothing, and one that is no target
+    receives zeros. As in `collective_permute`, ids count partitions where there is a channel (but
+    0 is none) and replicas where there is not. (XLA, RecvThunk; StableHLO, RFC of 2025-04-21.)
+    """
 
     channel_id = opt_prop_def(INTEGER)
     is_host_transfer = prop_def(FLAG, default_value=FALSE)
@@ -183,6 +201,27 @@ class TransferOp(XlaOp):
     def with_host(self) -> bool:
         """Whether the other side is the host."""
         return bool(self.is_host_transfer.value.data)
+
+    @property
+    def pairs_text(self) -> str | None:
+        """The source-target pairs as they are written, if there are any."""
+        for name in KEPT_IN:
+            kept = self.attributes.get(name)
+            if isinstance(kept, DictionaryAttr):
+                entry = kept.data.get(PAIRS)
+                if entry is not None:
+                    return entry.data if isinstance(entry, StringAttr) else str(entry)
+            elif isinstance(kept, StringAttr):
+                found = _PAIRS_ENTRY.search(kept.data)
+                if found is not None:
+                    return found[1] if found[2] is None else found[2]
+        return None
+
+    @property
+    def source_target_pairs(self) -> SourceTargetPairs | None:
+        """Who sends to whom, if that is said; raises SpellingError where it is no list of pairs."""
+        text = self.pairs_text
+        return None if text is None else SourceTargetPairs.parse(text)
 
 
 class TransferStartOp(TransferOp):

@@ -78,6 +78,18 @@ class Meeting:
         return [member for member in self.members if member not in self.brought]
 
 
+@dataclass(frozen=True)
+class Route:
+    """What a channel is from one process to another, where each pair has one of its own."""
+
+    number: int | None
+    source: Place
+    target: Place
+
+
+ChannelKey: TypeAlias = int | Route | None
+
+
 @dataclass
 class Channel:
     """What goes from one process to another: a `send` hands over to a `recv` that is ready."""
@@ -111,7 +123,7 @@ class ProcessGrid:
         self.replicas = replicas
         self.partitions = partitions
         self.meetings: dict[Hashable, Meeting] = {}
-        self.channels: dict[int | None, Channel] = {}
+        self.channels: dict[ChannelKey, Channel] = {}
         self.ended: set[Place] = set()
         self.lock = threading.Condition()
         self._running = 0
@@ -141,6 +153,13 @@ class ProcessGrid:
             f"{self.name(place)}{' (which has ended)' if place in self.ended else ''}"
             for place in places
         )
+
+    def name_of_channel(self, key: ChannelKey) -> str:
+        """A channel as messages name it."""
+        if isinstance(key, Route):
+            places = f"from {self.name(key.source)} to {self.name(key.target)}"
+            return f"{self.name_of_channel(key.number)} {places}"
+        return "the channel without number" if key is None else f"channel {key}"
 
     def check(self) -> None:
         """Raises the error that has ended another thread, if there is one."""
@@ -342,36 +361,36 @@ class Process:
 
         return Pending(result)
 
-    def send(self, number: int | None, value: Any, what: str) -> None:
+    def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
         grid = self.grid
         with grid.lock:
-            channel = grid.channels.setdefault(number, Channel())
+            channel = grid.channels.setdefault(key, Channel())
             if channel.sender not in (None, self.place):
                 raise XlaError(
-                    f"(C1) {_spell_channel(number)} has two senders, {grid.name(channel.sender)} "
-                    f"and {grid.name(self.place)}"
+                    f"(C1) {grid.name_of_channel(key)} has two senders, "
+                    f"{grid.name(channel.sender)} and {grid.name(self.place)}"
                 )
             channel.sender = self.place
             sent = len(channel.values)
             grid.wait(
                 lambda: channel.ready > sent,
                 lambda: (
-                    f"{grid.name(self.place)} waits for a recv on {_spell_channel(number)} "
+                    f"{grid.name(self.place)} waits for a recv on {grid.name_of_channel(key)} "
                     f"in {what}"
                 ),
             )
             channel.values.append(value)
             grid.lock.notify_all()
 
-    def receive(self, number: int | None, what: str) -> Pending[Any]:
+    def receive(self, key: ChannelKey, what: str) -> Pending[Any]:
         """Gets ready to receive over a channel. Raises XlaError for a second receiver."""
         grid = self.grid
         with grid.lock:
-            channel = grid.channels.setdefault(number, Channel())
+            channel = grid.channels.setdefault(key, Channel())
             if channel.receiver not in (None, self.place):
                 raise XlaError(
-                    f"(C1) {_spell_channel(number)} has two receivers, "
+                    f"(C1) {grid.name_of_channel(key)} has two receivers, "
                     f"{grid.name(channel.receiver)} and {grid.name(self.place)}"
                 )
             channel.receiver = self.place
@@ -384,7 +403,7 @@ class Process:
                 grid.wait(
                     lambda: len(channel.values) > place,
                     lambda: (
-                        f"{grid.name(self.place)} waits for a send on {_spell_channel(number)} "
+                        f"{grid.name(self.place)} waits for a send on {grid.name_of_channel(key)} "
                         f"in {what}"
                     ),
                 )
@@ -416,7 +435,3 @@ class Process:
 
 
 _CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)
-
-
-def _spell_channel(number: int | None) -> str:
-    return "the channel without number" if number is None else f"channel {number}"

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute
 
 from xla_dialect import types
+from xla_dialect.attributes import SpellingError
 from xla_dialect.constraints import flat_results
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import transfers as ops
 from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.ops.process_groups import Ids
 from xla_dialect.reference.asynchronous import pending_in
-from xla_dialect.reference.literal import TOKEN, Value, as_argument
-from xla_dialect.reference.process_grid import Pending, Process
+from xla_dialect.reference.collectives import expanded
+from xla_dialect.reference.literal import TOKEN, Value, as_argument, numpy_dtype
+from xla_dialect.reference.process_grid import Pending, Process, Route
 from xla_dialect.reference.tuples import as_results
+from xla_dialect.replica_groups import SourceTargetPairs
 
+_NOTHING = object()
+"""What comes to a process that is the target of no pair."""
 _REQUEST = np.uint32(0)
 """The id of a request; nothing depends on it."""
 
@@ -32,9 +39,20 @@ def next_item(items: deque[object], name: str) -> object:
 
 
 def received(op: ops.RecvOp, value: object, data: Attribute) -> Value:
-    """What has come over the channel, as a value of this type; raises XlaError if it is none."""
+    """
+    What has come over the channel, as a value of this type: zeros if nothing was to come. Raises
+    XlaError if it is none.
+    """
+    if value is _NOTHING:
+        leaf = cast(types.Array, data)
+        return np.zeros(types.sizes_of(leaf), numpy_dtype(leaf.element_type))
     name = f"the next item of the host's channel {op.channel}"
     return as_argument(value, data, name if op.with_host else "(C4) what is sent")
+
+
+def ids_of(op: ops.TransferOp) -> Ids:
+    """What the ids in source-target pairs count."""
+    return Ids.PARTITIONS if op.channel else Ids.REPLICAS
 
 
 @register_impls
@@ -53,17 +71,55 @@ class TransferFunctions(InterpreterFunctions):
         """Keeps an item, or one given by its elements, for the host."""
         self.process.host.outfeed.append(item[0] if len(item) == 1 else tuple(item))
 
+    def pairs(self, op: ops.TransferOp) -> SourceTargetPairs | None:
+        """Who sends to whom, if that is said; raises XlaError where it cannot be."""
+        try:
+            pairs = op.source_target_pairs
+        except SpellingError as error:
+            raise XlaError(f"source-target pairs: {error}") from error
+        if pairs is None:
+            return None
+        if pairs.repeated is not None:
+            raise XlaError(f"source-target pairs {pairs} repeat a {pairs.repeated}")
+        for source, target in pairs.pairs:
+            self.route(op, source, target)
+        return pairs
+
+    def place(self, op: ops.TransferOp) -> int:
+        """The id that this process has in pairs."""
+        return self.process.place[ids_of(op) == Ids.PARTITIONS]
+
+    def route(self, op: ops.TransferOp, source: int, target: int) -> Route:
+        """The channel of a pair; raises XlaError where there is no such process."""
+        ends = (
+            expanded(ids_of(op), number, self.process.place, self.process.grid)[0]
+            for number in (source, target)
+        )
+        return Route(op.channel, *ends)
+
     def send(self, op: ops.SendOp, value: Value) -> None:
         """Hands a value over to who receives on the channel."""
         if op.with_host:
             self.process.host.received.setdefault(op.channel, []).append(value)
         else:
-            self.process.send(op.channel, value, described(op))
+            pairs = self.pairs(op)
+            if pairs is None:
+                self.process.send(op.channel, value, described(op))
+                return
+            target = pairs.target_of(self.place(op))
+            if target is not None:
+                self.process.send(self.route(op, self.place(op), target), value, described(op))
 
     def receive(self, op: ops.RecvOp) -> Pending[object]:
         """Gets ready for what comes over the channel."""
         if not op.with_host:
-            return self.process.receive(op.channel, described(op))
+            pairs = self.pairs(op)
+            if pairs is None:
+                return self.process.receive(op.channel, described(op))
+            source = pairs.source_of(self.place(op))
+            if source is None:
+                return Pending(lambda: _NOTHING)
+            return self.process.receive(self.route(op, source, self.place(op)), described(op))
         items = self.process.host.sent.setdefault(op.channel, deque())
         return Pending(lambda: next_item(items, f"the host's channel {op.channel}"))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.ops import transfers as xla
+from xla_dialect.replica_groups import SourceTargetPairs
 from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.elementwise import one_to_one
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import Row, SourceOp, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import array
 
@@ -55,10 +56,43 @@ def convert_outfeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
+def keep_pairs(op: SourceOp) -> None:
+    """Keeps source-target pairs as XLA does, with the frontend attributes."""
+    rows = matrix(op, "source_target_pairs")
+    if rows is None:
+        return
+    if any(len(row) != 2 for row in rows):
+        op.fail(f"source_target_pairs are {[list(row) for row in rows]}, not pairs")
+    pairs = SourceTargetPairs(tuple((source, target) for source, target in rows))
+    kept = op.attributes.get(_FRONTEND, DictionaryAttr({}))
+    if not isinstance(kept, DictionaryAttr):
+        op.fail(f"{_FRONTEND} is {kept}, not a dictionary")
+    entries = dict(kept.data) | {xla.PAIRS: StringAttr(str(pairs))}
+    op.attributes[_FRONTEND] = DictionaryAttr(entries)
+
+
+_FRONTEND = "mhlo.frontend_attributes"
+
+
+def begin(
+    op: SourceOp,
+    conversion: Conversion,
+    start: type[xla.TransferStartOp],
+    data: Attribute,
+    properties: Mapping[str, Attribute],
+) -> Sequence[SSAValue]:
+    """The context of a start, which has the frontend attributes too: they may hold the pairs."""
+    types = [data, array(xla.U32, ()), xla.TOKEN]
+    context = conversion.emit(start, conversion.operands(op), types, properties)
+    kept = op.attributes.get(_FRONTEND)
+    if kept is not None:
+        cast(Operation, context[0].owner).attributes[_FRONTEND] = kept
+    return context
+
+
 def take_transfer(op: SourceOp) -> dict[str, Attribute]:
     """Takes the channel of a send or recv, and whether the host is at its other end."""
-    if op.take("source_target_pairs") is not None:
-        op.fail("source_target_pairs of a transfer are not supported")
+    keep_pairs(op)
     kind, is_host = take_channel_type(op), op.flag("is_host_transfer")
     wanted = _HOST_CHANNELS[op.name] if is_host else _DEVICE_TO_DEVICE
     if kind != wanted:
@@ -74,9 +108,8 @@ _HOST_CHANNELS = {"stablehlo.send": 2, "stablehlo.recv": 3}
 def convert_send(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.send` waits until it is done."""
     properties = take_transfer(op)
-    data, token = conversion.operands(op)
-    types = [data.type, array(xla.U32, ()), xla.TOKEN]
-    context = conversion.emit(xla.SendOp, [data, token], types, properties)
+    data, _ = conversion.operands(op)
+    context = begin(op, conversion, xla.SendOp, data.type, properties)
     return conversion.emit(xla.SendDoneOp, context, conversion.result_types(op), properties)
 
 
@@ -84,8 +117,7 @@ def convert_recv(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.recv` waits until it is done."""
     properties = take_transfer(op)
     results = conversion.result_types(op)
-    types = [results[0], array(xla.U32, ()), xla.TOKEN]
-    context = conversion.emit(xla.RecvOp, conversion.operands(op), types, properties)
+    context = begin(op, conversion, xla.RecvOp, results[0], properties)
     return conversion.emit(xla.RecvDoneOp, context, results, properties)
 
 

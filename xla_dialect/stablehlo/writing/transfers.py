@@ -91,8 +91,11 @@ def write_send(op: Operation, body: BodyWriter) -> None:
 
 
 def _keeping(start: Operation, done: Operation) -> Operation:
-    """Which half of a transfer has what is kept with it: HLO text has it at both."""
-    return start if start.attributes else done
+    """
+    Which half of a transfer has what is kept with it: HLO text has it at both; of StableHLO the
+    start has frontend attributes only.
+    """
+    return max(start, done, key=lambda half: len(half.attributes))
 
 
 def write_recv(op: Operation, body: BodyWriter) -> None:
