@@ -167,6 +167,26 @@ def test_dynamic_convolution():
     assert np.array_equal(np.asarray(found).reshape(-1), [0, 1, 4, 7])
 
 
+def test_resources_of_a_program_that_stays_dynamic():
+    """What stands at the end of its text is put where it belongs, and printed there."""
+    text = (
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "%c = stablehlo.constant dense_resource<c> : tensor<2xf32>\n"
+        "%0 = stablehlo.add %x, %c : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>\n"
+        "return %0 : tensor<?xf32>\n}\n"
+        '{-#\n  dialect_resources: {\n    builtin: {\n      c: "RESOURCE"\n    }\n  }\n#-}'
+    )
+    data = np.array([1.5, -2], np.float32)
+    resource = "0x04000000" + data.tobytes().hex()
+    kept = read_stablehlo(text.replace("RESOURCE", resource))
+    for module in (read_stablehlo(str(kept)), kept):
+        convert(module, "2xf32")
+        found = run(module, [np.ones(2, np.float32)])[0]
+        assert np.array_equal(np.asarray(found), data + 1)
+    with pytest.raises(LocatedError, match=r"^f.mlir:2:6: error: .*resource 'c'"):
+        read_stablehlo(text.replace("RESOURCE", resource[:-2]), "f.mlir")
+
+
 WRONG = [
     (
         "%0 = stablehlo.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<4xf32>",

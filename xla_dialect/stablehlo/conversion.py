@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -20,7 +19,6 @@ from xdsl.dialects.builtin import (
     FunctionType,
     LocationAttr,
     ModuleOp,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
     TensorType,
@@ -33,12 +31,19 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.stablehlo import attributes
+from xla_dialect.stablehlo.array_types import (
+    NO_ELEMENT_TYPE,
+    array_type,
+    check_index_operands,
+    gives_index,
+    integers_for_index,
+    is_index,
+)
 from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
 from xla_dialect.stablehlo.places import Places
@@ -46,11 +51,8 @@ from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import (
-    MAX_ELEMENTS,
     Array,
     TokenType,
-    element_class,
-    element_count,
     extents,
     fits,
     is_unbounded,
@@ -93,9 +95,10 @@ class Conversion:
     def __init__(self, places: Places, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
         """Operations whose location the text gives; until verified they have their place in it."""
+        self.places = places
+        """Where the operations stand in the text."""
         self._resource = resource
         """Looks up a resource of the text: a hexadecimal string, or None."""
-        self._places = places
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
         self._shapes = ShapeValues()
@@ -104,6 +107,8 @@ class Conversion:
         self._inlined: list[str] = []
         self._refines = False
         """Whether there is an array type with an unbounded dimension, to be refined."""
+        self._has_indices = False
+        """Whether there is an array of type `index`, which few operations take."""
         self._current: Operation | None = None
         self._meshes: dict[str, Attribute] = {}
         self._block = Block()
@@ -175,7 +180,13 @@ class Conversion:
         """The type of the `xla` dialect for a type of StableHLO; errors are those of `op`."""
         found = self._types.get(type_)
         if found is None:
-            found = self._types[type_] = self._convert_type(type_, op)
+            found = self._convert_type(type_, op)
+            if not is_index(type_):
+                self._types[type_] = found
+                return found
+            self._has_indices = True
+            if not gives_index(op):
+                raise SourceError(op, f"type {type_} is not supported: {NO_ELEMENT_TYPE}")
         return found
 
     def region(
@@ -240,7 +251,7 @@ class Conversion:
             raise SourceError(op, f"@{name} takes {len(function.args)} operands")
         # Conversion takes operations apart: every call needs its own.
         body = function.body.clone()
-        self._places.copy(function.body, body)
+        self.places.copy(function.body, body)
         self._inlined.append(name)
         results = self.inline(body, op, operands, "func.return")
         self._inlined.pop()
@@ -265,7 +276,7 @@ class Conversion:
         outer = self._block
         block = self._block = Block(arg_types=[self.type(a.type, op) for a in function.args])
         body = function.body.clone()
-        self._places.copy(function.body, body)
+        self.places.copy(function.body, body)
         self.emit(ReturnOp, self.inline(body, op, block.args, "func.return"), ())
         self._block = outer
         return Region(block)
@@ -322,10 +333,11 @@ class Conversion:
         inputs = [self.type(t, op) for t in type_.inputs.data]
         outputs = [self.type(t, op) for t in type_.outputs.data]
         if argument_types is not None:
+            argument_types = [self.type(t, op) if is_index(t) else t for t in argument_types]
             if len(argument_types) != len(inputs) or not all(map(fits, argument_types, inputs)):
                 given = spell_all(argument_types)
                 raise SourceError(op, f"takes {spell_all(inputs)}, the arguments are {given}")
-            inputs = list(argument_types)
+            inputs = argument_types
         self._current = op
         body = self._convert_body(op, inputs, outputs)
         returned = None if body.first_block is None else body.first_block.last_op
@@ -424,6 +436,8 @@ class Conversion:
         self._location = self._place_of(op)
         self._current = op
         before = self._block.last_op
+        if self._has_indices:
+            check_index_operands(op)
         convert = _OTHER_OPERATIONS.get(op.name)
         if convert is not None:
             results = convert(op, self)
@@ -449,7 +463,7 @@ class Conversion:
 
     def _place_of(self, op: Operation) -> FileLineColLoc:
         """Where an operation stands; one that has no place of its own is where we are."""
-        return self._places.of(op) or self._location
+        return self.places.of(op) or self._location
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
         """Notes the location that the text gives to the operations after `before`."""
@@ -467,32 +481,9 @@ class Conversion:
             elements = (cast(TypeAttribute, self.type(t, op)) for t in type_.types.data)
             return TupleType(tuple(elements))
 
-        def fail(reason: str) -> NoReturn:
-            raise SourceError(op, f"type {type_} is not supported: {reason}")
-
-        if not isinstance(type_, TensorType):
-            fail("it is no array, tuple or token")
-        array = cast(Array, type_)
-        sizes = array.get_shape()
-        if not element_class(array.element_type):
-            quantized = str(array.element_type).startswith("!quant.")
-            hint = "; quantized types are not supported" if quantized else ""
-            fail(f"{array.element_type} is not an element type of XLA{hint}")
-        if isinstance(array.encoding, attributes.Bounds):
-            layout = replace(Layout.default(len(sizes)), bounds=array.encoding.data)
-            array = TensorType(array.element_type, sizes, LayoutAttr(layout))
-        if not isinstance(array.encoding, NoneAttr | LayoutAttr):
-            fail(f"encoding {array.encoding} is unknown")
-        if isinstance(array.encoding, LayoutAttr):
-            try:
-                array.encoding.data.validate(sizes)
-            except LayoutError as error:
-                fail(str(error))
-        sizes = extents(array)
-        if DYNAMIC_INDEX in sizes:
+        array = array_type(integers_for_index(cast(Array, type_)) if is_index(type_) else type_, op)
+        if DYNAMIC_INDEX in extents(array):
             self._refines = True
-        if element_count([size for size in sizes if size > 0]) > MAX_ELEMENTS:
-            raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
         return array
 
 

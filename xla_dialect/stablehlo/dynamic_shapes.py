@@ -140,24 +140,30 @@ ROWS: Mapping[str, Row] = {
         same(xla.SetDimensionSizeOp, named(integer("dimension"))),
         operands=2,
     ),
-    "stablehlo.dynamic_reshape": Row(form(), convert_dynamic_reshape, operands=2),
+    "stablehlo.dynamic_reshape": Row(form(), convert_dynamic_reshape, operands=2, index_operands=1),
     "stablehlo.dynamic_broadcast_in_dim": Row(
         form(dims=integers_clause("broadcast_dimensions")),
         convert_dynamic_broadcast_in_dim,
         operands=2,
+        index_operands=1,
     ),
     "stablehlo.dynamic_iota": Row(
-        form(dim=integer_clause("iota_dimension")), convert_dynamic_iota, operands=1
+        form(dim=integer_clause("iota_dimension")),
+        convert_dynamic_iota,
+        operands=1,
+        index_operands=0,
     ),
     "stablehlo.dynamic_pad": Row(
         form(),
         lists_of_operands(PadOp, 2, ("edge_padding_low", "edge_padding_high", "interior_padding")),
         operands=5,
+        index_operands=2,
     ),
     "stablehlo.real_dynamic_slice": Row(
         form(),
         lists_of_operands(SliceOp, 1, ("start_indices", "limit_indices", "strides")),
         operands=4,
+        index_operands=1,
     ),
     "stablehlo.dynamic_gather": Row(None, convert_dynamic_gather, operands=3),
     "stablehlo.dynamic_conv": Row(None, convert_dynamic_convolution, operands=3),

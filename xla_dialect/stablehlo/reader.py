@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
-from xdsl.dialects.builtin import Builtin, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import (
+    Builtin,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    ModuleOp,
+    UnknownLoc,
+)
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -34,6 +41,7 @@ from xla_dialect.stablehlo import (
     normalization,
     random,
     reduction,
+    shape_producers,
     sharding,
     sorting,
     transfers,
@@ -64,6 +72,7 @@ ROWS: Mapping[str, Row] = {
     **tuples.ROWS,
     **random.ROWS,
     **dynamic_shapes.ROWS,
+    **shape_producers.ROWS,
     **collectives.ROWS,
     **transfers.ROWS,
     **custom_calls.ROWS,
@@ -73,7 +82,7 @@ ROWS: Mapping[str, Row] = {
     **manual_computation.ROWS,
     **chlo.ROWS,
 }
-"""Every operation of StableHLO and CHLO that is read."""
+"""Every operation of StableHLO and CHLO that is read, and those beside them."""
 
 STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), [*ATTRIBUTES, *MESH_ATTRIBUTES])
 """StableHLO as a dialect whose operations only parse."""
@@ -83,6 +92,10 @@ CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
 
 SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"))
 """Shardy as a dialect whose operations only parse."""
+
+ARITH = Dialect("arith", classes_of(ROWS, "arith"))
+SHAPE = Dialect("shape", classes_of(ROWS, "shape"))
+"""What makes shapes, as dialects whose operations only parse."""
 
 
 def read_stablehlo(
@@ -102,15 +115,17 @@ def read_stablehlo(
     """
     resources = OpAsmDialectInterface()
     module, positions = _parse(text, file_name, _context(resources))
-    places = Places(text, file_name, positions)
-    if argument_types is None and takes_dynamic_arguments(module):
-        return _unresolved(module, places)
-    conversion = Conversion(places, resources.lookup)
     try:
-        result = conversion.module(module, argument_types)
-    except UnknownShape:
-        module, positions = _parse(text, file_name, _context(resources))
-        return _unresolved(module, Places(text, file_name, positions))
+        conversion = Conversion(Places(text, file_name, positions), resources.lookup)
+        if argument_types is None and takes_dynamic_arguments(module):
+            return _unresolved(module, conversion)
+        try:
+            result = conversion.module(module, argument_types)
+        except UnknownShape:
+            resources = OpAsmDialectInterface()
+            module, positions = _parse(text, file_name, _context(resources))
+            conversion = Conversion(Places(text, file_name, positions), resources.lookup)
+            return _unresolved(module, conversion)
     except SourceError as error:
         offset = _offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
@@ -131,6 +146,7 @@ def convert_stablehlo(
 
     Raises InvalidProgram where sizes are still not known, or something else is wrong.
     """
+    # No resources: those of its text have become literals.
     conversion = Conversion(Places(), lambda key: None)
     try:
         result = conversion.module(module, argument_types)
@@ -145,12 +161,22 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
     return any(isinstance(op, FuncOp) and takes_dynamic(op) for op in module.ops)
 
 
-def _unresolved(module: ModuleOp, places: Places) -> ModuleOp:
-    """The parsed module, its operations with their places."""
+def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:
+    """
+    The parsed module, its operations with their places, and literals instead of resources.
+
+    Resources belong to the text, and the module goes on without it.
+    """
     for op in module.walk():
-        place = places.of(op)
+        place = conversion.places.of(op)
         if place is not None and isinstance(op.location, UnknownLoc):
             op.location = place
+        for entries in (op.properties, op.attributes):
+            for name, value in entries.items():
+                if isinstance(value, DenseResourceAttr):
+                    literal = conversion.literal_of_resource(value, op)
+                    # What conversion makes of a type is not what the operation declares.
+                    entries[name] = DenseIntOrFPElementsAttr(cast(Any, value.type), literal.data)
     return module
 
 
@@ -160,7 +186,7 @@ def _context(resources: OpAsmDialectInterface) -> Context:
     context.load_dialect(
         Dialect("builtin", list(Builtin.operations), list(Builtin.attributes), [resources])
     )
-    for dialect in (Func, XLA, STABLEHLO, CHLO, SHARDY, CHECK, INTERPRETER):
+    for dialect in (Func, XLA, STABLEHLO, CHLO, SHARDY, ARITH, SHAPE, CHECK, INTERPRETER):
         context.load_dialect(dialect)
     return context
 

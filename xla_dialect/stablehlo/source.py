@@ -65,6 +65,10 @@ class Row:
     """The number of operands, where it is fixed."""
     results: int | None = 1
     regions: int | None = 0
+    index_operands: int | None = None
+    """The first of the operands that may have elements of type `index`, if there are any."""
+    gives_index: bool = False
+    """Whether its result may have them."""
 
 
 MAX_LIST = 1 << 16

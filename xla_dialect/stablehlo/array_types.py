@@ -1,0 +1,94 @@
+"""Array types of StableHLO as those of the `xla` dialect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NoReturn, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    NoneAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.stablehlo.attributes import Bounds
+from xla_dialect.stablehlo.source import SourceError, SourceOp
+from xla_dialect.types import MAX_ELEMENTS, Array, element_class, element_count, extents
+
+NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shape may have it"
+"""Why an operation does not take sizes of MLIR's type `index`."""
+
+
+def is_index(type_: Attribute) -> bool:
+    """Whether a type is an array of sizes, with elements of MLIR's type `index`."""
+    return isinstance(type_, TensorType) and isinstance(cast(Array, type_).element_type, IndexType)
+
+
+def integers_for_index(array: Array) -> Array:
+    """The type of the 64-bit integers that sizes become: XLA has no type `index`."""
+    return TensorType(i64, array.get_shape(), array.encoding)
+
+
+def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
+    """The same elements as 64-bit integers if they are sizes; any other literal as it is."""
+    if not is_index(cast(Attribute, value.type)):
+        return value
+    return DenseIntOrFPElementsAttr(
+        cast(Any, integers_for_index(cast(Array, value.type))), value.data
+    )
+
+
+def gives_index(op: Operation) -> bool:
+    """Whether an operation, or a function by its type, may have values of type `index`."""
+    return op.row.gives_index if isinstance(op, SourceOp) else op.name in _PASS_ON
+
+
+def check_index_operands(op: Operation) -> None:
+    """Raises SourceError for an operand of type `index` that does not say a shape."""
+    if op.name in _PASS_ON:
+        return
+    first = op.row.index_operands if isinstance(op, SourceOp) else None
+    for position, operand in enumerate(op.operands):
+        if is_index(operand.type) and (first is None or position < first):
+            raise SourceError(op, f"operand {position} is {operand.type}: {NO_ELEMENT_TYPE}")
+
+
+_PASS_ON = ("func.func", "func.call", "func.return")
+"""Operations that do nothing with a value but pass it on."""
+
+
+def array_type(type_: Attribute, op: Operation) -> Array:
+    """
+    The array type of the `xla` dialect for one of StableHLO, its bounds in the layout.
+
+    Raises SourceError, at `op`, for what is no array of XLA.
+    """
+
+    def fail(reason: str) -> NoReturn:
+        raise SourceError(op, f"type {type_} is not supported: {reason}")
+
+    if not isinstance(type_, TensorType):
+        fail("it is no array, tuple or token")
+    array = cast(Array, type_)
+    sizes = array.get_shape()
+    if not element_class(array.element_type):
+        quantized = str(array.element_type).startswith("!quant.")
+        hint = "; quantized types are not supported" if quantized else ""
+        fail(f"{array.element_type} is not an element type of XLA{hint}")
+    if isinstance(array.encoding, Bounds):
+        layout = replace(Layout.default(len(sizes)), bounds=array.encoding.data)
+        array = TensorType(array.element_type, sizes, LayoutAttr(layout))
+    if not isinstance(array.encoding, NoneAttr | LayoutAttr):
+        fail(f"encoding {array.encoding} is unknown")
+    if isinstance(array.encoding, LayoutAttr):
+        try:
+            array.encoding.data.validate(sizes)
+        except LayoutError as error:
+            fail(str(error))
+    if element_count([size for size in extents(array) if size > 0]) > MAX_ELEMENTS:
+        raise SourceError(op, "(Size) an array has more than 2^63 - 1 elements")
+    return array
