@@ -5,10 +5,10 @@ After every pass a program prints, parses again to the same text and verifies; f
 level on mlir-opt accepts it.
 """
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from mlir_acceptance import assert_mlir_takes
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -71,15 +71,8 @@ def test_mlir_opt_accepts_tensors_to_loops(
     program: StoredProgram, path: Path, mlir_opt_path: str
 ) -> None:
     last_of_level = dict(texts_after_passes(path))
-    for level in LEVELS[LEVELS.index("tensors") :]:
-        answer = subprocess.run(
-            [mlir_opt_path, "-o", "/dev/null"],
-            input=last_of_level[level],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert answer.returncode == 0, f"{level}: {answer.stderr[:2000]}"
+    levels = LEVELS[LEVELS.index("tensors") :]
+    assert_mlir_takes(mlir_opt_path, *(last_of_level[level] for level in levels))
 
 
 @pytest.mark.parametrize("count", range(len(pass_specs(NATIVE)) + 1))

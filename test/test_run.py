@@ -1,6 +1,5 @@
 """Every operation, of every element type that it allows, on every executor: the files of test/run."""
 
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from mlir_acceptance import assert_mlir_takes
 from run_files import ALL, RunFile, Together, run_files, together
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
@@ -253,11 +253,4 @@ def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
         PassManager(make_context()).run(module, parse_passes(",".join(stage.passes)))
         if stage.level in INTERPRETED_LEVELS:
             texts.append(str(module))
-    answer = subprocess.run(
-        [mlir_opt_path, "--split-input-file", "-o", "/dev/null"],
-        input="\n// -----\n".join(texts),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert answer.returncode == 0, answer.stderr[:2000]
+    assert_mlir_takes(mlir_opt_path, *texts)

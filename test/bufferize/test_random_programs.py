@@ -1,7 +1,6 @@
 """Random programs mean the same at the buffers level, in memory that holds arbitrary values."""
 
 import random
-import subprocess
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from bufferize.interpreting import call_buffers, call_tensors
 from bufferize.random_programs import ProgramMaker, alias_some_results, main_of, random_inputs
 from hypothesis import given
 from hypothesis import strategies as st
+from mlir_acceptance import assert_mlir_takes
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
@@ -99,11 +99,4 @@ def test_mlir_opt_takes_the_buffers_level(mlir_opt_path: str):
         for step in passes(0 if seed % 2 else 1 << 18):
             step.apply(CONTEXT, module)
             texts.append(str(module))
-    answer = subprocess.run(
-        [mlir_opt_path, "--split-input-file", "-o", "/dev/null"],
-        input="\n// -----\n".join(texts),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert answer.returncode == 0, answer.stderr[:2000]
+    assert_mlir_takes(mlir_opt_path, *texts)

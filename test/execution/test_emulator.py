@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from element_values import float_values, integer_values, pairs
+from elementwise_operations import elementwise
 from small_programs import numbers, same
 from tensors_level import module_of
 
@@ -37,10 +38,9 @@ from tools.stored_programs import stored_programs
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops import elementwise_binary, elementwise_unary
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
+from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 SCALAR, VECTOR, WIDE = "", "+v", "+v,+zvl256b"
@@ -121,25 +121,6 @@ def test_all_examples(features: str) -> None:
                 raise
 
 
-def operations(name: str) -> tuple[list[Any], list[Any]]:
-    """The operations of one and of two operands of an element type."""
-    families = (
-        (elementwise_unary, ElementwiseUnaryOp),
-        (elementwise_binary, ElementwiseBinaryOp),
-    )
-    unary, binary = (
-        [
-            operation
-            for operation in operations_of(family)
-            if issubclass(operation, base)
-            and operation.ELEMENTS & BY_NAME[name].element_class
-            and operation is not elementwise_binary.ComplexOp
-        ]
-        for family, base in families
-    )
-    return unary, binary
-
-
 ARITHMETIC = {
     elementwise_binary.AddOp,
     elementwise_binary.DivideOp,
@@ -184,7 +165,7 @@ def values_of(name: str) -> Any:
     ],
 )
 def test_elementwise(name: str, features: str, emulator: str) -> None:
-    unary, binary = operations(name)
+    unary, binary = elementwise(BY_NAME[name].element_class)
     if (features and BY_NAME[name].element_class == ElementClass.FLOAT) or name == "c64":
         # Of the others some make integers of floats, what qemu 7 cannot do with vectors; those of
         # complex numbers take long to compile.

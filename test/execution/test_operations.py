@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from element_values import float_values, pairs
+from elementwise_operations import elementwise
 from small_programs import Built, numbers, same
 from tensors_level import module_of, within
 
@@ -16,11 +17,10 @@ import lowerings
 from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
+from xla_dialect.ops import elementwise_binary, elementwise_unary
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
-from xla_dialect.ops.elementwise_binary import CompareOp, ElementwiseBinaryOp
+from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
 from xla_dialect.reference import flatten_results, numpy_dtype, run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
@@ -28,7 +28,6 @@ AnyArray = np.ndarray[Any, np.dtype[Any]]
 
 SMALL = [e.name for e in ELEMENT_TYPES if e.element_class == ElementClass.FLOAT and e.bits <= 8]
 COMPLEX = ("c64", "c128")
-COMPLEX_OF_PARTS = elementwise_binary.ComplexOp
 ROUNDED_FROM_F32 = 1.0
 """ULP that a function of a small float may be off, where its value in f32 is inexact."""
 
@@ -41,23 +40,6 @@ def natively(
     module.verify()
     expected = flatten_results(run(module, arguments))
     return compile_module(module)(*arguments), expected
-
-
-def elementwise(elements: ElementClass) -> tuple[list[Any], list[Any]]:
-    """The operations of one and of two operands that take a class of element types."""
-    families = (
-        (elementwise_unary, ElementwiseUnaryOp),
-        (elementwise_binary, ElementwiseBinaryOp),
-    )
-    unary, binary = (
-        [
-            operation
-            for operation in operations_of(family)
-            if issubclass(operation, base) and operation.ELEMENTS & elements
-        ]
-        for family, base in families
-    )
-    return unary, [operation for operation in binary if operation is not COMPLEX_OF_PARTS]
 
 
 def all_codes(name: str) -> AnyArray:

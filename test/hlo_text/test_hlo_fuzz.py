@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from damaged_text import damaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweeps import each_or_full
@@ -99,36 +100,17 @@ def check(text: str) -> None:
 # ---- Damaged programs
 
 
-def damage(data: st.DataObject) -> str:
-    """A program with a few words or bytes replaced, removed or repeated."""
-    text = data.draw(st.sampled_from(TEXTS))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(text)))
-        end = start + data.draw(st.integers(0, 12))
-        piece = data.draw(
-            st.one_of(
-                st.sampled_from(["", *WORDS]),
-                st.binary(max_size=4).map(lambda raw: raw.decode("latin-1")),
-                st.just(text[start:end] * 2),
-            )
-        )
-        text = text[:start] + piece + text[end:]
-    if data.draw(st.booleans()):
-        text = text[: data.draw(st.integers(0, len(text)))]
-    return text
-
-
 @given(data=st.data())
 @settings(max_examples=100)
 def test_damaged(data: st.DataObject):
-    check(damage(data))
+    check(damaged(data, data.draw(st.sampled_from(TEXTS)), WORDS))
 
 
 @FULL
 @given(data=st.data())
 @MANY
 def test_damaged_often(data: st.DataObject):
-    check(damage(data))
+    check(damaged(data, data.draw(st.sampled_from(TEXTS)), WORDS))
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join))

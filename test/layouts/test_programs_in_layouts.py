@@ -1,7 +1,6 @@
 """The same programs in row-major, column-major, padded, tiled and mixed layouts, run natively."""
 
 import re
-import subprocess
 from functools import cache
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laid_out_programs import PROGRAMS, STYLES, flat_module, in_layouts, mixed, text_of
+from mlir_acceptance import assert_mlir_takes
 from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
@@ -113,15 +113,7 @@ def levels(module: ModuleOp) -> dict[str, str]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_mlir_opt_accepts_all_levels(name: str, mlir_opt_path: str) -> None:
     texts = levels(in_layouts(flat_module(name), STYLES["mixed"]))
-    for level in ("tensors", "buffers", "loops"):
-        answer = subprocess.run(
-            [mlir_opt_path, "-o", "/dev/null"],
-            input=texts[level],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert answer.returncode == 0, f"{level}: {answer.stderr}\n{texts[level]}"
+    assert_mlir_takes(mlir_opt_path, *(texts[level] for level in ("tensors", "buffers", "loops")))
 
 
 @given(st.sampled_from(list(PROGRAMS)), st.integers(0, 10**6), st.booleans())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
+from damaged_text import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
@@ -92,25 +93,6 @@ WORDS = [
 ]
 
 
-def damage(data: st.DataObject) -> str:
-    """A program of some level with a few words or bytes replaced, removed or repeated."""
-    text = printed(data.draw(st.sampled_from(LEVELS)))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(text)))
-        end = start + data.draw(st.integers(0, 12))
-        piece = data.draw(
-            st.one_of(
-                st.sampled_from(["", *WORDS]),
-                st.binary(max_size=4).map(lambda raw: raw.decode("latin-1")),
-                st.just(text[start:end] * 2),
-            )
-        )
-        text = text[:start] + piece + text[end:]
-    if data.draw(st.booleans()):
-        text = text[: data.draw(st.integers(0, len(text)))]
-    return text
-
-
 # The first example lowers the program.
 SLOW_START = [HealthCheck.too_slow]
 
@@ -118,14 +100,14 @@ SLOW_START = [HealthCheck.too_slow]
 @given(data=st.data())
 @settings(max_examples=100, deadline=None, suppress_health_check=SLOW_START)
 def test_damaged(data: st.DataObject) -> None:
-    check(damage(data))
+    check(damaged(data, printed(data.draw(st.sampled_from(LEVELS))), WORDS))
 
 
 @pytest.mark.full
 @given(data=st.data())
 @settings(max_examples=5000, deadline=None, suppress_health_check=SLOW_START)
 def test_damaged_often(data: st.DataObject) -> None:
-    check(damage(data))
+    check(damaged(data, printed(data.draw(st.sampled_from(LEVELS))), WORDS))
 
 
 NESTED = 100_000

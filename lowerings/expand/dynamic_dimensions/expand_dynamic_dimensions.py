@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
     TupleType,
 )
 from xdsl.ir import Attribute, Block, Operation, TypeAttribute
-from xdsl.passes import ModulePass
 
+from lowerings.change import ReportingPass
 from lowerings.conversion import ConversionBuilder, ConversionFailed
 from lowerings.expand.compound import expand
 from xla_dialect.dynamic_dimensions import shared_dimensions
@@ -58,7 +58,7 @@ _MADE_OF_OTHERS = (BatchNormGradOp, BatchNormInferenceOp, BatchNormTrainingOp)
 """Operations that are expanded first, for the sizes of what they are made of."""
 
 
-class XlaExpandDynamicDimensionsPass(ModulePass):
+class XlaExpandDynamicDimensionsPass(ReportingPass):
     """
     Gives arrays with dynamic dimensions their bounds as sizes, and puts their sizes beside them.
 
@@ -86,10 +86,10 @@ class XlaExpandDynamicDimensionsPass(ModulePass):
 
     name = "xla-expand-dynamic-dimensions"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through every function; raises ConversionFailed for what has no rule."""
         if not has_dynamic_dimensions(op):
-            return
+            return False
         # It loads the builder, which takes time.
         expansion = import_module("lowerings.expand.dynamic_dimensions.expansion")
         for inner in list(op.walk()):
@@ -107,6 +107,7 @@ class XlaExpandDynamicDimensionsPass(ModulePass):
                 _complete(op, function, before.inputs.data, before.outputs.data)
                 if walk.checks:
                     function.attributes[RUN_TIME_CHECKS] = ArrayAttr(map(_described, walk.checks))
+        return True
 
 
 def _cut(op: XlaOp) -> None:
