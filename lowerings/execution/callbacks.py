@@ -11,9 +11,12 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Attribute
 
+from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import DeclaredFunction
+from lowerings.execution.lapack_calls import native_lapack_call
 from lowerings.execution.program_run import current_run, run_program
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
@@ -33,6 +36,10 @@ class Callbacks:
     symbols: dict[str, Any] = field(default_factory=dict[str, Any])
     """By the name of the declaration; they have to live as long as the program."""
     asks_process: bool = False
+    calls_python: bool = False
+    """Whether any of them is a Python function, which may fail, or call the program."""
+    _code: list[LoadedCode] = field(default_factory=list[LoadedCode])
+    """That of functions which are machine code."""
     _is_running: ContextVar[bool] = field(
         default_factory=lambda: ContextVar("is_running", default=False)
     )
@@ -43,7 +50,13 @@ class Callbacks:
         asks = any(function.asks_process for function in functions.values())
         callbacks = Callbacks(asks_process=asks)
         for name, function in functions.items():
-            callbacks.symbols[name] = callbacks._as_c(function)
+            code = _machine_code(function, name)
+            if code is not None:
+                callbacks._code.append(code)
+                callbacks.symbols[name] = code.function
+            else:
+                callbacks.calls_python = True
+                callbacks.symbols[name] = callbacks._as_c(function)
         return callbacks
 
     def run(self, program: Callable[[], None], name: str) -> None:
@@ -51,6 +64,9 @@ class Callbacks:
         Runs the program; raises the error of a function that it called, and XlaError where that
         calls the program: nothing would end it.
         """
+        if not self.calls_python:
+            program()
+            return
         if self._is_running.get():
             raise XlaError(f"{name} is called by a function that it calls itself")
         token = self._is_running.set(True)
@@ -84,6 +100,13 @@ class Callbacks:
 
         pointers = [ctypes.c_void_p] * (len(operands) + len(results))
         return ctypes.CFUNCTYPE(ctypes.c_int32, *pointers)(run)
+
+
+def _machine_code(function: DeclaredFunction, name: str) -> LoadedCode | None:
+    """What computes a function without Python, where that is known."""
+    if function.is_built_in and isinstance(function.op, CustomCallOp):
+        return native_lapack_call(function.op, name)
+    return None
 
 
 def _by_address(address: int, results: int) -> Callable[[Sequence[int | None]], None]:

@@ -45,6 +45,8 @@ class DeclaredFunction:
     """Of what the function itself returns: nothing for a print."""
     run: Callable[[Sequence[Array]], Sequence[Value]] | int
     """From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address."""
+    is_built_in: bool = False
+    """Whether it is known without having been registered by a caller."""
 
     @property
     def asks_process(self) -> bool:
@@ -78,6 +80,7 @@ def declared_functions(
             cast("tuple[ArrayType, ...]", tuple(op.operand_types)),
             cast("tuple[ArrayType, ...]", tuple(op.result_types)),
             run,
+            not (isinstance(op, CustomCallOp) and op.custom_call_target.data in registry),
         )
     return found
 

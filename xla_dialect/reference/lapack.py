@@ -60,26 +60,35 @@ def _scipy(module: str) -> Any:
 
 
 def _triangular_factor(problem: Problem, matrices: Matrices) -> Solved:
-    """Cholesky: `L` or `U` in its triangle of the matrix, and info."""
+    """
+    Cholesky: `L` or `U` in its triangle of the matrix, and info.
+
+    LAPACK takes a matrix by columns. So it is given the transpose, which has its factor in the
+    other triangle, and nothing has to be moved.
+    """
     lower = problem.character("uplo") == "L"
-    return problem.scipy("potrf")(matrices[0], lower=lower, clean=0)
+    factor, info = problem.scipy("potrf")(matrices[0].T, lower=not lower, clean=0)
+    return factor.T, info
 
 
 def _triangular_solve(problem: Problem, matrices: Matrices) -> Solved:
-    """`x` with `op(a) x = b`, or `x op(a) = b` for side `R`."""
+    """
+    `x` with `op(a) x = b`, or `x op(a) = b` for side `R`.
+
+    Like Cholesky with the transposes of all three: from the other side, and the other triangle.
+    """
     a, b = matrices
     character = problem.character
-    return (
-        problem.scipy("trsm", "blas")(
-            1.0,
-            a,
-            b,
-            side=character("side") == "R",
-            lower=character("uplo") == "L",
-            trans_a="NTC".index(character("trans_x")),
-            diag=character("diag") == "U",
-        ),
+    solution = problem.scipy("trsm", "blas")(
+        1.0,
+        a.T,
+        b.T,
+        side=character("side") == "L",
+        lower=character("uplo") == "U",
+        trans_a="NTC".index(character("trans_x")),
+        diag=character("diag") == "U",
     )
+    return (solution.T,)
 
 
 def _lu(problem: Problem, matrices: Matrices) -> Solved:
@@ -236,6 +245,14 @@ _VECTOR_FIRST = {"gtsv"}
 _TARGET = re.compile(r"lapack_([sdcz])(\w+)_ffi")
 
 
+def lapack_routine(target: str) -> tuple[str, str] | None:
+    """The letter and the routine that a target names; None if it is none of `ROUTINES`."""
+    match = _TARGET.fullmatch(target)
+    if match is None or match.group(2) not in ROUTINES:
+        return None
+    return match.group(1), match.group(2)
+
+
 def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | None:
     """
     What a custom call of this target computes, None if it is none of `ROUTINES`.
@@ -243,10 +260,10 @@ def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | N
     Takes the operation and its operands; returns one array, or a tuple of one per result. Problems
     without elements have results of zeros.
     """
-    match = _TARGET.fullmatch(target)
-    if match is None or match.group(2) not in ROUTINES:
+    found = lapack_routine(target)
+    if found is None:
         return None
-    letter, routine = match.groups()
+    letter, routine = found
 
     def run(op: CustomCallOp, *operands: Array) -> Array | tuple[Array, ...]:
         types = cast("tuple[ArrayType, ...]", flatten(op.result_types))
@@ -258,7 +275,7 @@ def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | N
     def solve(op: CustomCallOp, operands: Sequence[Array], results: Sequence[Array]) -> None:
         batch_rank = operands[0].ndim - (1 if routine in _VECTOR_FIRST else 2)
         shapes = tuple(result.shape[batch_rank:] for result in results)
-        problem = Problem(letter, _configuration(op), shapes)
+        problem = Problem(letter, configuration_of(op), shapes)
         for index in np.ndindex(*operands[0].shape[:batch_rank]):
             solved = ROUTINES[routine](problem, [operand[index] for operand in operands])
             for result, value in zip(results, solved, strict=True):
@@ -272,8 +289,11 @@ _WORDS = {"true": 1, "false": 0}
 _Number: TypeAlias = "IntegerAttr[Any]"
 
 
-def _configuration(op: CustomCallOp) -> dict[str, int]:
-    """The attributes of a call: a dictionary in StableHLO, the text of one in HLO text."""
+def configuration_of(op: CustomCallOp) -> dict[str, int]:
+    """
+    The attributes of a call, characters as their numbers: a dictionary in StableHLO, the text of
+    one in HLO text.
+    """
     found = op.attributes.get("mhlo.backend_config", op.attributes.get("xla.backend_config"))
     if isinstance(found, StringAttr):
         return {
