@@ -6,8 +6,9 @@ A file is a module of the xla dialect whose public functions take no arguments. 
     // for f32 in floats
 
 before a function repeats it for other element types: it stands for each of them in turn, where it
-is an element type in the function; functions that it names are repeated likewise. The words are names of element types as MLIR spells them, and
-those of `CLASSES`. So the files run by hand as they are, with the one type of their text;
+is an element type in the function; functions that it names are repeated likewise. The words are
+names of element types as MLIR spells them, and those of `CLASSES`. So the files run by hand as they
+are, with the one type of their text;
 
     python test/run_files.py test/run/add.mlir | xla-run - --all-functions --backend llvm
 
@@ -16,7 +17,8 @@ runs them with all.
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +49,16 @@ CLASSES: Mapping[str, tuple[str, ...]] = {
     "types": tuple(str(each.type) for each in ELEMENT_TYPES),
 }
 
+COMPUTED_ALIKE: tuple[tuple[str, ...], ...] = (
+    *(("i1",), ("si1", "i2", "i4"), ("i8", "i16"), ("i32", "i64")),
+    *(("ui1", "ui2", "ui4"), ("ui8", "ui16"), ("ui32", "ui64")),
+    ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN"),
+    ("f8E3M4", "f8E4M3", "f8E4M3FN", "f8E5M2"),
+    ("f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ", "f8E8M0FNU"),
+    *(("bf16",), ("f16",), ("f32",), ("f64",), ("complex<f32>",), ("complex<f64>",)),
+)
+"""The element types; between those of a group only widths or rows of a table differ."""
+
 _REPEATED = re.compile(
     r"^// for (?P<type>\w+) in (?P<words>[\w<> ]+)\n(?P<text>func\.func (?:private )?@\w+\(.*?^}\n)",
     re.M | re.S,
@@ -54,14 +66,23 @@ _REPEATED = re.compile(
 _NAME = re.compile(r"@(\w+)")
 
 
-def _for_each(found: re.Match[str]) -> Iterator[str]:
-    """The text of a repeated function for each of its element types."""
+def _repeated(text: str, choose: Callable[[Sequence[str]], Sequence[str]]) -> str:
+    """A file with its repeated functions for those of their element types that are chosen."""
+
+    def repeat(found: re.Match[str]) -> str:
+        names = [name for word in found["words"].split() for name in CLASSES.get(word, (word,))]
+        return "\n".join(_of_types(found, choose(names)))
+
+    return _REPEATED.sub(repeat, text)
+
+
+def _of_types(found: re.Match[str], names: Sequence[str]) -> Iterator[str]:
+    """The text of a repeated function for each of these element types."""
     placeholder = re.compile(rf"(?<=[x<]){found['type']}(?=[>,])")
-    for word in found["words"].split():
-        for name in CLASSES.get(word, (word,)):
-            text = placeholder.sub(name, found["text"])
-            suffix = name.replace("<", "_").removesuffix(">")
-            yield _NAME.sub(rf"@\1_{suffix}", text)
+    for name in names:
+        text = placeholder.sub(name, found["text"])
+        suffix = name.replace("<", "_").removesuffix(">")
+        yield _NAME.sub(rf"@\1_{suffix}", text)
 
 
 @dataclass(frozen=True)
@@ -81,9 +102,24 @@ class RunFile:
         return self.path.read_text(encoding="utf-8")
 
     @cached_property
-    def expanded(self) -> str:
+    def of_every_type(self) -> str:
         """Every function for each of its element types."""
-        return _REPEATED.sub(lambda found: "\n".join(_for_each(found)), self.text)
+        return _repeated(self.text, lambda names: names)
+
+    @cached_property
+    def of_every_kind(self) -> str:
+        """
+        Every function for one of its element types of each group of `COMPUTED_ALIKE`.
+
+        Which one that is depends on the file: all have their turn.
+        """
+        turn = zlib.crc32(self.operation.encode())
+
+        def one_of_each(names: Sequence[str]) -> list[str]:
+            groups = [[name for name in group if name in names] for group in COMPUTED_ALIKE]
+            return [group[turn % len(group)] for group in groups if group]
+
+        return _repeated(self.text, one_of_each)
 
 
 def run_files() -> tuple[RunFile, ...]:
@@ -134,4 +170,4 @@ def together(text: str, file_name: str) -> Together:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        sys.stdout.write(RunFile(Path(argument).stem).expanded)
+        sys.stdout.write(RunFile(Path(argument).stem).of_every_type)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import ml_dtypes
 import numpy as np
 import pytest
 from mlir_acceptance import assert_mlir_takes
-from run_files import ALL, RunFile, Together, run_files, together
+from run_files import ALL, COMPUTED_ALIKE, RunFile, Together, run_files, together
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
 from lowerings.context import make_context
@@ -22,6 +22,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.reference.comparison import is_inexact, ulps_between
 from xla_dialect.reference.literal import bits_of
+from xla_dialect.types import ELEMENT_TYPES
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -76,6 +77,10 @@ def of_machine(bound: Bound) -> int:
     return bound.machine
 
 
+Types: TypeAlias = Literal["as written", "every kind", "every type"]
+"""For which element types functions are repeated: see `RunFile`."""
+
+
 @dataclass(frozen=True)
 class Executor:
     """A backend, and the programs that it gets."""
@@ -84,23 +89,23 @@ class Executor:
     ulps: Callable[[Bound], int]
     level: str | None = None
     emulation: Emulation | None = None
-    every_type: bool = True
-    """Whether functions are repeated for all their element types."""
+    types: Types = "every type"
 
 
 EXECUTORS: Mapping[str, Executor] = {
-    "tensors": Executor("interpreter", of_levels, "tensors"),
-    "buffers": Executor("interpreter", of_levels, "buffers", every_type=False),
-    "loops": Executor("interpreter", of_machine, "loops", every_type=False),
+    "tensors": Executor("interpreter", of_levels, "tensors", types="every kind"),
+    "buffers": Executor("interpreter", of_levels, "buffers", types="as written"),
+    "loops": Executor("interpreter", of_machine, "loops", types="as written"),
+    "llvm": Executor("llvm", of_machine, types="every kind"),
+    "riscv64": Executor("riscv64", of_machine, emulation=Emulation(), types="as written"),
+    "tensors_every_type": Executor("interpreter", of_levels, "tensors"),
     "buffers_every_type": Executor("interpreter", of_levels, "buffers"),
     "loops_every_type": Executor("interpreter", of_machine, "loops"),
-    "llvm": Executor("llvm", of_machine),
-    "riscv64": Executor("riscv64", of_machine, emulation=Emulation(), every_type=False),
+    "llvm_every_type": Executor("llvm", of_machine),
     "riscv64_every_type": Executor("riscv64", of_machine, emulation=Emulation()),
     "riscv64_vectors": Executor("riscv64", of_machine, emulation=Emulation("+v")),
 }
-ONLY_FULL = ("buffers_every_type", "loops_every_type", "riscv64_every_type", "riscv64_vectors")
-"""The executors of `--full`: without it they have the element types that the files name."""
+"""By name; those that get every type run with `--full` only."""
 
 WITHOUT_FILE: Mapping[str, str] = {
     "all_gather_done": "what all_gather_start begins",
@@ -126,10 +131,15 @@ ASK_THEIR_PROCESS = (
 
 
 @cache
-def program(operation: str, every_type: bool) -> tuple[Together, tuple[AnyArray, ...]]:
+def program(operation: str, types: Types) -> tuple[Together, tuple[AnyArray, ...]]:
     """All functions of a file as one program, and what the reference returns for it."""
     file = RunFile(operation)
-    whole = together(file.expanded if every_type else file.text, str(file.path))
+    texts = {
+        "as written": lambda: file.text,
+        "every kind": lambda: file.of_every_kind,
+        "every type": lambda: file.of_every_type,
+    }
+    whole = together(texts[types](), str(file.path))
     return whole, run_on(whole, Executor("reference", of_levels))
 
 
@@ -193,7 +203,7 @@ def executors() -> list[Any]:
     """The names of the executors, marked with what they need."""
     marks = {
         name: [
-            *([pytest.mark.full] if name in ONLY_FULL else []),
+            *([pytest.mark.full] if executor.types == "every type" else []),
             *([pytest.mark.riscv64] if executor.emulation is not None else []),
         ]
         for name, executor in EXECUTORS.items()
@@ -208,7 +218,7 @@ FILES = [file.operation for file in run_files()]
 @pytest.mark.parametrize("operation", FILES)
 def test_every_executor_agrees_with_the_reference(operation: str, executor: str) -> None:
     how = EXECUTORS[executor]
-    whole, expected = program(operation, how.every_type)
+    whole, expected = program(operation, how.types)
     if how.emulation is not None and operation in ASK_THEIR_PROCESS:
         with pytest.raises(XlaError, match="outside of it"):
             run_on(whole, how)
@@ -229,6 +239,14 @@ def test_every_operation_has_a_file() -> None:
     assert BOUNDS.keys() | set(ASK_THEIR_PROCESS) <= set(FILES)
 
 
+def test_every_element_type_has_its_turn() -> None:
+    names = [name for group in COMPUTED_ALIKE for name in group]
+    assert sorted(names) == sorted(str(each.type) for each in ELEMENT_TYPES)
+    texts = [file.of_every_kind for file in run_files()]
+    turns = {name: sum(f"x{name}>" in text for text in texts) for name in names}
+    assert min(turns.values()) > 10, turns
+
+
 @pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter", "riscv64"])
 def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(RunFile("dynamic_slice").path)
@@ -246,7 +264,7 @@ def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> 
 )
 def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
     file = RunFile(operation)
-    module = together(file.expanded, str(file.path)).module
+    module = together(file.of_every_type, str(file.path)).module
     isolate_entry(module, ALL)
     texts: list[str] = []
     for stage in NATIVE:
