@@ -225,6 +225,8 @@ CONTROL: tuple[Use, ...] = (
     ),
 )
 
+CHANNEL_1 = Literal("#stablehlo.channel_handle<handle = 1, type = 1>")
+
 COMMUNICATION: tuple[Use, ...] = (
     Use("stablehlo.after_all", (TOKEN, TOKEN), (TOKEN,)),
     Use("stablehlo.create_token", (), (TOKEN,)),
@@ -252,6 +254,14 @@ COMMUNICATION: tuple[Use, ...] = (
             "channel_handle": Literal("#stablehlo.channel_handle<handle = 1, type = 3>"),
             "is_host_transfer": True,
         },
+    ),
+    *(
+        Use(name, operands, results, {"channel_handle": CHANNEL_1})
+        for data in ((), (F, "tensor<i32>"))
+        for name, operands, results in (
+            ("stablehlo.send", (*data, TOKEN), (TOKEN,)),
+            ("stablehlo.recv", (TOKEN,), (*data, TOKEN)),
+        )
     ),
     *plain("stablehlo", "partition_id replica_id", [], "tensor<ui32>"),
     Use(

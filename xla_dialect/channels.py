@@ -22,9 +22,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from xla_dialect.calls import Call, callee, is_call
-from xla_dialect.constraints import flat_results
 from xla_dialect.diagnostics import described
-from xla_dialect.ops.transfers import RecvDoneOp, RecvOp, SendOp, TransferOp, TransferStartOp
+from xla_dialect.ops.asynchronous import as_one
+from xla_dialect.ops.transfers import (
+    RecvDoneOp,
+    RecvOp,
+    SendOp,
+    TransferOp,
+    TransferStartOp,
+    transferred,
+)
 from xla_dialect.types import compatible, spell
 
 
@@ -58,8 +65,8 @@ class Channel:
         """Raises ChannelFault where the ends have different types (C4)."""
         if self.send is None or self.recv is None:
             return
-        sent = self.send.operand.type
-        received = flat_results(self.recv.result_types)[0]
+        sent = as_one([value.type for value in self.send.operand])
+        received = transferred(tuple(self.recv.result_types), "Result")
         if not compatible(sent, received):
             raise ChannelFault(
                 self.recv,

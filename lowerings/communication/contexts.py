@@ -69,8 +69,11 @@ class Start:
                 first, count = len(self.op.inputs), len(returned(self.op))
             case asynchronous.AllGatherStartOp() | asynchronous.CollectivePermuteStartOp():
                 first = count = len(self.op.inputs)
-            case asynchronous.CopyStartOp() | transfers.RecvOp():
+            case asynchronous.CopyStartOp():
                 count = 1
+            case transfers.RecvOp():
+                # Where no data comes, what comes later is the id of the request.
+                count = max(count - 2, 1)
             case _:
                 pass
         return self.op.results[first : first + count]

@@ -271,13 +271,15 @@ def convert_done(to: Communication, op: XlaOp) -> Values:
 
 def convert_receive(to: Communication, op: transfers.RecvOp) -> Values:
     """A number for what comes, and the id of a request, on which nothing depends."""
-    return [*to.call(op, [HANDLE], op), *to.zeros(op.result_types[1:], op)]
+    (handle,) = to.call(op, [HANDLE], op)
+    count = len(Start.of(op).results)
+    return [*[handle] * count, *to.zeros(op.result_types[count:], op)]
 
 
 def convert_send(to: Communication, op: transfers.SendOp) -> Values:
     """The operand, and the id of a request, on which nothing depends."""
     to.call(op, [], op)
-    return [op.operand, *to.zeros(op.result_types[1:], op)]
+    return [*op.operand, *to.zeros(op.result_types[len(op.operand) :], op)]
 
 
 def convert_infeed(to: Communication, op: transfers.InfeedOp) -> Values:

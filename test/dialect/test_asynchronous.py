@@ -191,7 +191,11 @@ def outfeed(item: Any, token: Any, outfeed_shape: Any = None) -> XlaOp:
 
 
 def send(operand: Any = "f32[2]", token: Any = "token[]", **properties: Any) -> XlaOp:
-    return SendOp(value(operand), value(token), result_types=[CHANNEL], **properties)
+    return SendOp([value(operand)], value(token), result_types=[CHANNEL], **properties)
+
+
+def send_leaves(*operands: Any) -> XlaOp:
+    return SendOp([value(operand) for operand in operands], value("token[]"))
 
 
 def recv(token: Any = "token[]", *results: Any, **properties: Any) -> XlaOp:
@@ -200,7 +204,7 @@ def recv(token: Any = "token[]", *results: Any, **properties: Any) -> XlaOp:
 
 def ended(start: XlaOp, op_class: Any, **properties: Any) -> XlaOp:
     """The start, once its context has a user."""
-    op_class([start], **properties)
+    op_class(list(start.results), **properties)
     return start
 
 
@@ -233,7 +237,9 @@ def ended(start: XlaOp, op_class: Any, **properties: Any) -> XlaOp:
         ),
         *cases(
             "send",
-            ("C3", lambda: send(tuple_of("f32[2]"))),
+            ("C3", lambda: send("token[]")),
+            ("C3", lambda: send(tuple_of(tuple_of("f32[2]")))),
+            ("C3", lambda: send_leaves("f32[2]", tuple_of("f32[2]"))),
             ("C3", lambda: send(token="f32[]")),
         ),
         *cases(
@@ -242,6 +248,8 @@ def ended(start: XlaOp, op_class: Any, **properties: Any) -> XlaOp:
             ("Result", lambda: recv("token[]", "f32[2]", "u32[]")),
             ("Result", lambda: recv("token[]", tuple_of("f32[2]", "s32[]", "token[]"))),
             ("Result", lambda: recv("token[]", tuple_of("token[]", "u32[]", "token[]"))),
+            ("Result", lambda: recv("token[]", "token[]")),
+            ("Result", lambda: recv("token[]", "f32[2]", tuple_of(), "u32[]", "token[]")),
         ),
         *cases(
             "send_done",
@@ -281,7 +289,22 @@ def test_constraint_of_transfers(name: str, label: str, build: Any):
         (lambda: ended(send(), SendDoneOp), ["f32[2]", "u32[]", "token[]"]),
         (lambda: ended(send(), TupleOp), ["f32[2]", "u32[]", "token[]"]),
         (lambda: ended(recv(), RecvDoneOp), ["f32[2]", "u32[]", "token[]"]),
+        (
+            lambda: ended(send_leaves("f32[2]", "s32[]"), SendDoneOp),
+            ["(f32[2], s32[])", "u32[]", "token[]"],
+        ),
+        (lambda: ended(send_leaves(PAIR), SendDoneOp), [spell(PAIR), "u32[]", "token[]"]),
+        (lambda: ended(send_leaves(), SendDoneOp), ["()", "u32[]", "token[]"]),
+        (
+            lambda: ended(recv("token[]", "f32[]", "s32[]", "u32[]", "token[]"), RecvDoneOp),
+            ["(f32[], s32[])", "u32[]", "token[]"],
+        ),
+        (
+            lambda: ended(recv("token[]", "u32[]", "token[]"), RecvDoneOp),
+            ["()", "u32[]", "token[]"],
+        ),
         (lambda: SendDoneOp([value(CHANNEL)]), ["token[]"]),
+        (lambda: SendDoneOp([value("u32[]"), value("token[]")]), ["token[]"]),
         (lambda: RecvDoneOp([value(CHANNEL)]), ["f32[2]", "token[]"]),
         (lambda: RecvDoneOp([value(t) for t in CHANNEL.types]), ["f32[2]", "token[]"]),
         (lambda: DomainOp(value(CHANNEL)), [spell(CHANNEL)]),

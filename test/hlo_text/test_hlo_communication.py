@@ -69,6 +69,11 @@ LINES = {
     "  ROOT r = token[] send-done(s), channel_id=1, is_host_transfer=true",
     "recv": "  s = (f32[2], u32[], token[]) recv(t), channel_id=1\n"
     "  ROOT r = (f32[2], token[]) recv-done(s), channel_id=1",
+    "send of a tuple": "  p = (f32[2], f32[2]) tuple(x, x)\n"
+    "  s = ((f32[2], f32[2]), u32[], token[]) send(p, t), channel_id=1\n"
+    "  ROOT r = token[] send-done(s), channel_id=1",
+    "recv of nothing": "  s = ((), u32[], token[]) recv(t), channel_id=1\n"
+    "  ROOT r = ((), token[]) recv-done(s), channel_id=1",
     "infeed": '  ROOT r = ((f32[2], s32[]), token[]) infeed(t), infeed_config="a\\"b"',
     "outfeed": '  ROOT r = token[] outfeed(x, t), outfeed_shape=f32[2]{0}, outfeed_config="s"',
     "outfeed of a tuple": "  p = (f32[2], f32[2]) tuple(x, x)\n"

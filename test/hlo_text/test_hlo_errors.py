@@ -180,6 +180,8 @@ def test_syntax(line: str, message: str):
         ("y = f32[2] @@add(x)", "add takes 2 operands, found 1"),
         ("y = f32[2] @@copy(x, x)", "copy takes 1 operand, found 2"),
         ("y = f32[2] @@copy()", "copy takes 1 operand, found 0"),
+        ("y = token[] @@outfeed(x, x, x)", "outfeed takes 2 operands, found 3"),
+        ("y = token[] @@send(x)", "send takes 2 operands, found 1"),
         ("y = f32[2] @@dynamic-slice()", "dynamic-slice takes at least 1 operand, found 0"),
         ("y = @@f32[3] add(x, x)", "xla.add: (Result) declared (f32[3]), inferred (f32[2])"),
         ("y = @@s32[2] add(x, x)", "xla.add: (Result) declared (s32[2]), inferred (f32[2])"),

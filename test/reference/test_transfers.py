@@ -131,6 +131,72 @@ def test_transfers_with_the_host():
         run(module_of(text), host=Host())
 
 
+OF_SEVERAL = hlo(
+    "  x = f32[2] parameter(0)\n  n = s32[] parameter(1)\n"
+    + TOKEN
+    + f"  p = (f32[2], s32[]) tuple(x, n)\n"
+    f"  s = ((f32[2], s32[]), u32[], token[]) send(p, t), channel_id=1, {HOST}\n"
+    f"  s.d = token[] send-done(s), channel_id=1, {HOST}\n  nothing = () tuple()\n"
+    f"  e = ((), u32[], token[]) send(nothing, s.d), channel_id=2, {HOST}\n"
+    f"  e.d = token[] send-done(e), channel_id=2, {HOST}\n"
+    f"  r = ((f32[2], s32[]), u32[], token[]) recv(e.d), channel_id=3, {HOST}\n"
+    f"  r.d = ((f32[2], s32[]), token[]) recv-done(r), channel_id=3, {HOST}\n"
+    "  q = (f32[2], s32[]) get-tuple-element(r.d), index=0\n"
+    "  u = token[] get-tuple-element(r.d), index=1\n"
+    f"  w = ((), u32[], token[]) recv(u), channel_id=4, {HOST}\n"
+    f"  w.d = ((), token[]) recv-done(w), channel_id=4, {HOST}\n"
+    "  v = token[] get-tuple-element(w.d), index=1\n"
+    "  y = f32[2] get-tuple-element(q), index=0\n  m = s32[] get-tuple-element(q), index=1\n"
+    "  z = f32[2] add-dependency(y, v)\n  ROOT a = (f32[2], s32[]) tuple(z, m)"
+)
+
+
+def test_tuples_and_nothing_to_the_host_and_back():
+    sent = numbers("f32", [1, 2]), numbers("s32", 3)
+    got = numbers("f32", [4, -0.0]), numbers("s32", 5)
+    host = Host.of(sent={3: [got], 4: [()]})
+    (found,) = on_grid(OF_SEVERAL, [sent], hosts=[host])
+    same(found, got)
+    same(host.received[1][0], sent)
+    assert host.received[2] == [()]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ({3: [numbers("f32", [4, 5])]}, r"channel 3: expected \(f32\[2\], s32\[\]\), found f32"),
+        ({3: [(numbers("f32", [4, 5]), numbers("s32", 1))]}, r"the host's channel 4 has no item"),
+        (
+            {3: [(numbers("f32", [4, 5]), numbers("s32", 1))], 4: [numbers("s32", 1)]},
+            r"channel 4: expected \(\), found s32",
+        ),
+    ],
+)
+def test_items_of_the_host_that_do_not_fit(items: Any, message: str):
+    arguments = [[numbers("f32", [1, 2]), numbers("s32", 3)]]
+    with pytest.raises(XlaError, match=message):
+        on_grid(OF_SEVERAL, arguments, hosts=[Host.of(sent=items)])
+
+
+@pytest.mark.parametrize("data", ["()", "(bf16[1], bf16[1])"])
+def test_tuples_between_pairs(data: str):
+    """Who is no target gets zeros, and waits for nobody."""
+    more = f", channel_id=1, frontend_attributes={{{NAME}={{{{0,1}}}}}}"
+    parts = ", ".join("x" for _ in range(data.count("bf16")))
+    text = hlo(
+        f"  x = bf16[1] parameter(0)\n{TOKEN}  p = {data} tuple({parts})\n"
+        f"  r = ({data}, u32[], token[]) recv(t){more}\n"
+        f"  s = ({data}, u32[], token[]) send(p, t){more}\n  u = token[] send-done(s){more}\n"
+        f"  d = ({data}, token[]) recv-done(r){more}\n"
+        f"  ROOT y = {data} get-tuple-element(d), index=0"
+    )
+    x = [numbers("bf16", [i]) for i in (1, 2)]
+    first, second = on_grid(text, [[value] for value in x], 1, 2)
+    count = data.count("bf16")
+    same(first, (numbers("bf16", [0]),) * count)
+    same(second, (x[0],) * count)
+
+
 def through_pairs(text: str, channel: str = ", channel_id=1") -> str:
     more = f"{channel}, frontend_attributes={{{text}}}"
     return hlo(

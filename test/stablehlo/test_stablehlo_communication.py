@@ -101,10 +101,14 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
             '"stablehlo.infeed"(%t) <{infeed_config = 1 : i64}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)',
             "infeed_config is 1 : i64, not a string",
         ),
-        (
-            '"stablehlo.outfeed"() : () -> !stablehlo.token',
-            "has 0 operands, expected a token at least",
+        *(
+            (
+                f'"stablehlo.{name}"() : () -> !stablehlo.token',
+                "has 0 operands, expected a token at",
+            )
+            for name in ("outfeed", "send")
         ),
+        ('"stablehlo.recv"(%t) : (!stablehlo.token) -> ()', "has 0 results, expected a token at"),
         *(
             (
                 f'"stablehlo.all_gather"(%x) <{{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>}}> : {ONE_TO_ONE}',
@@ -148,8 +152,8 @@ GROUPS = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
     ],
 )
 def test_error(operation: str, message: str):
-    results = operation.rpartition("->")[2].count("(")
-    name = "%0:2 = " if results else "%0 = "
+    results = operation.rpartition("->")[2].strip()
+    name = "" if results == "()" else "%0:2 = " if "(" in results else "%0 = "
     text = f"func.func @main({ARGUMENTS}) {{\n  {name}{operation}\n  return\n}}\n"
     with pytest.raises(LocatedError) as caught:
         read_stablehlo(text, "f.mlir")

@@ -83,6 +83,27 @@ ACCEPTED = {
         sd = token[] send-done(s), channel_id=2, is_host_transfer=true
         ROOT d = f32[2]{0} get-tuple-element(rd), index=0"""
     ),
+    "transfers of tuples": entry(
+        """x = f32[2]{0} parameter(0)
+        t = token[] after-all()
+        p = (f32[2]{0}, f32[2]{0}) tuple(x, x)
+        s = ((f32[2]{0}, f32[2]{0}), u32[], token[]) send(p, t), channel_id=1, is_host_transfer=true
+        sd = token[] send-done(s), channel_id=1, is_host_transfer=true
+        r = ((f32[2]{0}, f32[2]{0}), u32[], token[]) recv(sd), channel_id=2, is_host_transfer=true
+        rd = ((f32[2]{0}, f32[2]{0}), token[]) recv-done(r), channel_id=2, is_host_transfer=true
+        q = (f32[2]{0}, f32[2]{0}) get-tuple-element(rd), index=0
+        ROOT d = f32[2]{0} get-tuple-element(q), index=1"""
+    ),
+    "transfers of nothing": entry(
+        """x = f32[2]{0} parameter(0)
+        t = token[] after-all()
+        n = () tuple()
+        s = ((), u32[], token[]) send(n, t), channel_id=1, is_host_transfer=true
+        sd = token[] send-done(s), channel_id=1, is_host_transfer=true
+        r = ((), u32[], token[]) recv(sd), channel_id=2, is_host_transfer=true
+        rd = ((), token[]) recv-done(r), channel_id=2, is_host_transfer=true
+        ROOT d = f32[2]{0} negate(x)"""
+    ),
     "algorithm": entry(
         """x = f8e4m3fn[2,3]{1,0} parameter(0)
         y = f8e5m2[3,4]{1,0} parameter(1)

@@ -130,6 +130,19 @@ def test_ends_of_different_types():
     assert error.line == 16
 
 
+def test_a_tuple_where_an_array_is_received():
+    """Recv.C4, of data by its elements."""
+    text = program(
+        "  p = (f32[2], f32[2]) tuple(x, x)\n",
+        recv(1),
+        send("p", 1).replace("(f32[2],", "((f32[2], f32[2]),"),
+    )
+    assert failure(text).message == (
+        "xla.recv: (C4) receives f32[2] on channel 1, "
+        "xla.send at program.hlo:19:3 sends (f32[2], f32[2])"
+    )
+
+
 def test_layouts_are_no_difference():
     module_of(program(recv(1).replace("f32[2]", "f32[2]{0:T(8)}"), send("x", 1)))
 

@@ -159,7 +159,7 @@ class TransferMethods(Recorder):
         """As `send`, after the token. Example: `b.send_with_token(x, b.after_all(), 1)`."""
         ssa = self._checked_array(operand)
         (after,) = self._transfer(
-            SendOp, SendDoneOp, (ssa, self._ssa(token, "token")), channel_handle, is_host_transfer
+            SendOp, SendDoneOp, ([ssa], self._ssa(token, "token")), channel_handle, is_host_transfer
         )
         return after
 

@@ -392,6 +392,7 @@ _IRREGULAR = frozenset(
     {
         *("constant", "call", "while", "conditional", "custom-call"),
         *("async-update", "async-done"),
+        "recv-done",  # a token alone may be the leaves of `((), token[])`
     }
 )
 """Opcodes that are special even where they have no regions and one result."""

@@ -32,6 +32,7 @@ from xla_dialect.hlo_text.structure_printing import (
     fingerprint,
     free_values,
     only_block,
+    result_shape,
     shape_of,
 )
 from xla_dialect.hlo_text.syntax import COMPUTATION_LISTS
@@ -40,6 +41,7 @@ from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateO
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, FusionOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.transfers import RecvDoneOp
 from xla_dialect.types import PRED, is_scalar
 
 
@@ -63,6 +65,10 @@ class ComputationPrinter(BodyPrinter):
                 self._later_part(op)
             case CustomCallOp():
                 self._custom_call(op)
+            case RecvDoneOp() if opcode is not None:
+                operands = self._packed_operands(op, opcode)
+                attributes = self._attributes(op, opcode)
+                self._define(op, opcode.name, operands, attributes, result_shape(op))
             case XlaOp() if opcode is not None:
                 names = self._computations(op)
                 called = self._naming(opcode, names, op)

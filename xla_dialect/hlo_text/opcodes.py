@@ -120,6 +120,7 @@ DIFFERENCES: dict[str, Difference] = {
         Difference(packed=frozenset({"context"})),
     ),
     "outfeed": Difference(packed=frozenset({"item"})),
+    "send": Difference(packed=frozenset({"operand"})),
     "fusion": Difference(kept=("output_to_operand_aliasing",), implied={"kind": "kLoop"}),
     "pad": Difference(
         spelled={"padding": attributes.padding(*PADDING)},
@@ -228,7 +229,10 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
     regions = tuple(region_name for region_name, _ in definition.regions)
     first = [n for n in difference.first if n in spellings or n in difference.kept]
     own = (*first, *spellings, *difference.kept)
-    variadic = sum(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
+    variadic = sum(
+        isinstance(operand, VarOperandDef) and name not in difference.packed
+        for name, operand in definition.operands
+    )
     return Opcode(
         name,
         operation,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar, Final, cast
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, TypeAttribute
@@ -22,11 +23,12 @@ from xdsl.traits import Pure
 
 from xla_dialect.constraints import flat_results, with_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.asynchronous import verify_start
+from xla_dialect.ops.asynchronous import as_one, verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
 from xla_dialect.replica_groups import SourceTargetPairs
 from xla_dialect.types import (
     BY_NAME,
+    Array,
     ElementClass,
     TokenType,
     array,
@@ -256,15 +258,25 @@ class TransferDoneOp(TransferOp):
 
 
 def transferred(context: tuple[Attribute, ...], label: str) -> Attribute:
-    """The type of what goes through a transfer with this context, `(T, u32[], token[])`."""
+    """
+    The type of what goes through a transfer with this context, `(T, u32[], token[])`.
+
+    That is an array or a tuple of arrays, whose elements may be given one by one.
+    """
     parts = flat_results(context)
     require(
-        len(parts) == 3 and is_array(parts[0]) and parts[1:] == (array(U32, ()), TOKEN),
+        parts[-2:] == (array(U32, ()), TOKEN) and _are_data(parts[:-2]),
         label,
         "the operand is {}, not (data, u32[], token[])",
         spell_all(context),
     )
-    return parts[0]
+    return as_one(parts[:-2])
+
+
+def _are_data(types: Sequence[Attribute]) -> bool:
+    """Whether these are an array or a tuple of arrays, or the elements of such a tuple."""
+    elements = tuple_elements(types[0]) if len(types) == 1 else None
+    return all(map(is_array, types if elements is None else elements))
 
 
 @irdl_op_definition
@@ -307,25 +319,31 @@ class SendOp(TransferStartOp):
     """
     Begins to send the operand to the `recv` with the same channel; that comes before.
 
-    The context is `(data, request id, token[])`.
+    The context is `(data, request id, token[])`. A tuple may be given by its elements.
 
     (C1) a channel has one sender and one receiver in a module. (C2) the context has one user; if
-    that is a `send_done`, channel and is_host_transfer agree. (C3) the operands are an array and a
-    token.
+    that is a `send_done`, channel and is_host_transfer agree. (C3) the operands are an array or a
+    tuple of arrays, and a token.
     """
 
     name = "xla.send"
-    operand = operand_def()
+    operand = var_operand_def()
     token = operand_def()
     outputs = var_result_def()
     DONE: ClassVar = SendDoneOp
 
     @staticmethod
-    def infer(operand: Attribute, token: Attribute) -> Types:
+    def infer(operand: tuple[Attribute, ...], token: Attribute) -> Types:
         """The operand, `u32[]` and `token[]`."""
-        data = with_elements(operand, ElementClass.ANY, "operand", "C3")
         require_token(token, "C3")
-        return (without_layout(data), array(U32, ()), TOKEN)
+        require(
+            _are_data(operand),
+            "C3",
+            "the operand is {}, not an array or a tuple of arrays",
+            spell_all(operand),
+        )
+        data = [without_layout(cast(Array, t)) if is_array(t) else t for t in operand]
+        return (as_one(data), array(U32, ()), TOKEN)
 
 
 @irdl_op_definition
@@ -333,7 +351,7 @@ class RecvOp(TransferStartOp):
     """
     Gets ready to receive what the `send` with the same channel sends.
 
-    The context is `(data, request id, token[])`.
+    The context is `(data, request id, token[])`; data may be a tuple, or its elements.
 
     (C1) a channel has one sender and one receiver in a module. (C2) the context has one user; if
     that is a `recv_done`, channel and is_host_transfer agree. (C3) the operand is a token. (C4) the
@@ -349,8 +367,7 @@ class RecvOp(TransferStartOp):
     def infer(token: Attribute, *, declared: Types) -> Types:
         """The declared data, `u32[]` and `token[]`."""
         require_token(token, "C3")
-        transferred(declared, "Result")
-        return flat_results(declared)
+        return (transferred(declared, "Result"), array(U32, ()), TOKEN)
 
 
 SendDoneOp.STARTS = (SendOp,)

@@ -28,7 +28,7 @@ from xla_dialect.reference.collectives import (
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.random import RandomFunctions
-from xla_dialect.reference.transfers import TransferFunctions, received
+from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -88,12 +88,12 @@ class ProcessCalls:
         match op:
             case transfers.InfeedOp():
                 item = self.transfers.take(as_one(declared))
-                return (item,) if len(declared) == 1 else cast(PythonValues, item)
+                return of_item(item, len(declared))
             case transfers.OutfeedOp():
                 self.transfers.give(arguments)
                 return ()
             case transfers.SendOp():
-                self.transfers.send(op, arguments[0])
+                self.transfers.send(op, as_item(arguments))
                 return ()
             case random.RngOp():
                 a, b, count = arguments
@@ -107,7 +107,9 @@ class ProcessCalls:
     def _begin(self, op: CollectiveOp | transfers.RecvOp, arguments: PythonValues) -> _Begun:
         if isinstance(op, transfers.RecvOp):
             value = self.transfers.receive(op)
-            return _Begun(lambda types_: (received(op, value.result(), types_[0]),))
+            return _Begun(
+                lambda types_: of_item(received(op, value.result(), as_one(types_)), len(types_))
+            )
         if not isinstance(op, _FOLDED):
             found = self.collectives.begin(op, arguments)
             return _Begun(lambda types_: as_declared(found.result(), types_))

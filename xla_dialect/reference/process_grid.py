@@ -49,7 +49,7 @@ class Host:
     infeed: deque[object] = field(default_factory=deque[object])
     """Items that an infeed reads, the next one first: arrays, or tuples of them."""
     sent: dict[int | None, deque[object]] = field(default_factory=dict[int | None, deque[object]])
-    """By channel: what a `recv` from the host gets."""
+    """By channel: what a `recv` from the host gets, items as of an infeed; `()` is one."""
     outfeed: list[Any] = field(default_factory=list[Any])
     """Items that outfeeds have written, in order."""
     received: dict[int | None, list[Any]] = field(default_factory=dict[int | None, list[Any]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
@@ -17,9 +17,9 @@ from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.ops import transfers as ops
 from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.process_groups import Ids
-from xla_dialect.reference.asynchronous import pending_in
+from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
-from xla_dialect.reference.literal import TOKEN, Value, as_argument, numpy_dtype
+from xla_dialect.reference.literal import TOKEN, Value, as_argument
 from xla_dialect.reference.process_grid import Pending, Process, Route
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.replica_groups import SourceTargetPairs
@@ -38,14 +38,23 @@ def next_item(items: deque[object], name: str) -> object:
         raise XlaError(f"waits forever: {name} has no item left") from None
 
 
+def as_item(values: PythonValues) -> Value:
+    """What goes through a transfer or feed: the only value, or the tuple of all."""
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def of_item(item: Any, count: int) -> PythonValues:
+    """So many values of an item, of which `as_item` makes it."""
+    return (item,) if count == 1 else item
+
+
 def received(op: ops.RecvOp, value: object, data: Attribute) -> Value:
     """
     What has come over the channel, as a value of this type: zeros if nothing was to come. Raises
     XlaError if it is none.
     """
     if value is _NOTHING:
-        leaf = cast(types.Array, data)
-        return np.zeros(types.sizes_of(leaf), numpy_dtype(leaf.element_type))
+        return blank(data)
     name = f"the next item of the host's channel {op.channel}"
     return as_argument(value, data, name if op.with_host else "(C4) what is sent")
 
@@ -69,7 +78,7 @@ class TransferFunctions(InterpreterFunctions):
 
     def give(self, item: PythonValues) -> None:
         """Keeps an item, or one given by its elements, for the host."""
-        self.process.host.outfeed.append(item[0] if len(item) == 1 else tuple(item))
+        self.process.host.outfeed.append(as_item(item))
 
     def pairs(self, op: ops.TransferOp) -> SourceTargetPairs | None:
         """Who sends to whom, if that is said; raises XlaError where it cannot be."""
@@ -147,9 +156,7 @@ class TransferFunctions(InterpreterFunctions):
         if not types.flatten([item_type]):
             return as_results(op, (*(() for _ in parts), TOKEN))
         item = self.take(item_type)
-        items = (item,) if len(parts) == 1 else item
-        assert items is not None
-        return as_results(op, (*items, TOKEN))
+        return as_results(op, (*of_item(item, len(parts)), TOKEN))
 
     @impl(ops.OutfeedOp)
     def run_outfeed(
@@ -165,8 +172,12 @@ class TransferFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.SendOp, args: PythonValues
     ) -> PythonValues:
         """Hands the operand over."""
-        self.send(op, args[0])
-        return as_results(op, (args[0], _REQUEST, TOKEN))
+        *data, _ = args
+        item = as_item(tuple(data))
+        self.send(op, item)
+        return as_results(
+            op, (*of_item(item, len(flat_results(op.result_types)) - 2), _REQUEST, TOKEN)
+        )
 
     @impl(ops.SendDoneOp)
     def run_send_done(
@@ -179,15 +190,17 @@ class TransferFunctions(InterpreterFunctions):
     def run_recv(
         self, interpreter: Interpreter, op: ops.RecvOp, args: PythonValues
     ) -> PythonValues:
-        """Gets ready."""
-        data, *_ = flat_results(op.result_types)
+        """Gets ready; of an item without elements, the id of the request waits."""
+        *data, _, _ = flat_results(op.result_types)
         found = self.receive(op)
-        pending = Pending(lambda: received(op, found.result(), data))
-        return as_results(op, (pending, _REQUEST, TOKEN))
+        pending = Pending(lambda: received(op, found.result(), as_one(data)))
+        request = _REQUEST if data else pending
+        return as_results(op, (*[pending] * len(data), request, TOKEN))
 
     @impl(ops.RecvDoneOp)
     def run_recv_done(
         self, interpreter: Interpreter, op: ops.RecvDoneOp, args: PythonValues
     ) -> PythonValues:
         """What has come."""
-        return as_results(op, (pending_in(args).result(), TOKEN))
+        *data, _ = flat_results(op.result_types)
+        return as_results(op, (*of_item(pending_in(args).result(), len(data)), TOKEN))

@@ -78,11 +78,11 @@ def begin(
     op: SourceOp,
     conversion: Conversion,
     start: type[xla.TransferStartOp],
-    data: Attribute,
+    data: Sequence[Attribute],
     properties: Mapping[str, Attribute],
 ) -> Sequence[SSAValue]:
     """The context of a start, which has the frontend attributes too: they may hold the pairs."""
-    types = [data, array(xla.U32, ()), xla.TOKEN]
+    types = [*data, array(xla.U32, ()), xla.TOKEN]
     context = conversion.emit(start, conversion.operands(op), types, properties)
     kept = op.attributes.get(_FRONTEND)
     if kept is not None:
@@ -106,18 +106,22 @@ _HOST_CHANNELS = {"stablehlo.send": 2, "stablehlo.recv": 3}
 
 
 def convert_send(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.send` waits until it is done."""
+    """`stablehlo.send`, of the leaves of an item and a token, waits until it is done."""
+    if not op.operands:
+        op.fail("has 0 operands, expected a token at least")
     properties = take_transfer(op)
-    data, _ = conversion.operands(op)
-    context = begin(op, conversion, xla.SendOp, data.type, properties)
+    data = [value.type for value in conversion.operands(op)[:-1]]
+    context = begin(op, conversion, xla.SendOp, data, properties)
     return conversion.emit(xla.SendDoneOp, context, conversion.result_types(op), properties)
 
 
 def convert_recv(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.recv` waits until it is done."""
+    """`stablehlo.recv`, of the leaves of an item and a token, waits until it is done."""
+    if not op.results:
+        op.fail("has 0 results, expected a token at least")
     properties = take_transfer(op)
     results = conversion.result_types(op)
-    context = begin(op, conversion, xla.RecvOp, results[0], properties)
+    context = begin(op, conversion, xla.RecvOp, results[:-1], properties)
     return conversion.emit(xla.RecvDoneOp, context, results, properties)
 
 
@@ -126,6 +130,6 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.create_token": Row(form(same_type), one_to_one(xla.AfterAllOp), operands=0),
     "stablehlo.infeed": Row(None, convert_infeed, operands=1, results=None),
     "stablehlo.outfeed": Row(None, convert_outfeed),
-    "stablehlo.send": Row(None, convert_send, operands=2),
-    "stablehlo.recv": Row(None, convert_recv, operands=1, results=2),
+    "stablehlo.send": Row(None, convert_send),
+    "stablehlo.recv": Row(None, convert_recv, operands=1, results=None),
 }

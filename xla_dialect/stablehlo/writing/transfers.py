@@ -87,7 +87,7 @@ def write_send(op: Operation, body: BodyWriter) -> None:
         "stablehlo.send", operands, types, _transfer(op, _TO_HOST), [TOKEN], (), _keeping(op, done)
     )
     body.contexts[op] = tuple(names)
-    body.bind(op.results, [operands[0], None, names[0]])
+    body.bind(op.results, [*operands[:-1], None, names[0]])
 
 
 def _keeping(start: Operation, done: Operation) -> Operation:
@@ -102,7 +102,8 @@ def write_recv(op: Operation, body: BodyWriter) -> None:
     """Nothing: it is written at its done."""
     names = body.leaves(op.operands)
     body.contexts[op] = tuple(names)
-    body.bind(op.results, [None, None, names[0]])
+    data = flatten(op.result_types)[:-2]
+    body.bind(op.results, [*[None] * len(data), None, names[0]])
 
 
 def _start(op: Operation, start: type[Operation]) -> Operation:
