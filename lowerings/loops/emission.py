@@ -332,11 +332,17 @@ class NestEmitter:
         return self.builder.add(clone).results[0]
 
     def _innermost(self) -> None:
-        """Writes the body at every point of the tile."""
+        """
+        Writes the body at every point of the tile.
+
+        What several points of the tile fold into one element is loaded and stored once.
+        """
         evaluator = self.evaluator
         values = self.values_at_level[len(self.loops)]
         everything = -1
-        for combination in evaluator.combinations(everything):
+        combinations = evaluator.combinations(everything)
+        last = self._last_uses(combinations)
+        for number, combination in enumerate(combinations):
             for value in values:
                 own = evaluator.restrict(combination, self.body.mask.get(value, 0))
                 self._write_value(value, evaluator.form(value), own)
@@ -351,12 +357,22 @@ class NestEmitter:
             ]
             for output, result in enumerate(results):
                 key = self._running_key(output, combination)
-                if key in self.running:
-                    self.running[key] = result
-                else:
+                if last.get(key) == number:
+                    self.running.pop(key, None)
                     own = evaluator.restrict(combination, self.output_masks[output])
                     self._store(output, own, result)
+                else:
+                    self.running[key] = result
             evaluator.close_scope()
+
+    def _last_uses(self, combinations: Sequence[Combination]) -> dict[PartialKey, int]:
+        """The last of some points at which each running value changes that no loop carries."""
+        return {
+            key: number
+            for number, combination in enumerate(combinations)
+            for output in range(len(self.combiners))
+            if (key := self._running_key(output, combination)) not in self.running
+        }
 
     def _held(self, output: int, combination: Combination) -> SSAValue | None:
         """The running value of an output, or what it holds in memory if the body asks for it."""

@@ -7,6 +7,7 @@ instruction. They need to rank alternatives that differ by factors, no more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log2, prod
 
@@ -76,16 +77,28 @@ def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
     if nest.is_reduction[vector]:
         loops = [*kept_loops, *reduced_loops, lanes_loop]
     elif reduced and walks_along_rows(nest):
-        *outer, last = reduced
-        rows = Loop(last, min(ROWS_PER_PASS, nest.extents[last]))
-        single = Loop(vector, chosen.lanes)
-        loops = [*kept_loops, *(Loop(d) for d in outer), rows, single]
+        loops = [*kept_loops, *loops_along_rows(nest, reduced, lanes_loop, chosen.lanes)]
     else:
         if chosen.transposed is not None:
             kept_loops = [loop for loop in kept_loops if loop.dimension != chosen.transposed]
             kept_loops.append(Loop(chosen.transposed, chosen.lanes))
         loops = [*kept_loops, lanes_loop, *reduced_loops]
     return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
+
+
+def loops_along_rows(
+    nest: Nest, reduced: Sequence[int], lanes_loop: Loop, lanes: int
+) -> Sequence[Loop]:
+    """
+    The loops of a reduction that goes row by row, several rows at once.
+
+    Rows that are one tile long have their results in registers, longer ones in memory.
+    """
+    *outer, last = reduced
+    is_one_tile = nest.extents[lanes_loop.dimension] <= lanes_loop.tile
+    at_once = ROWS_PER_PASS * lanes // lanes_loop.tile if is_one_tile else ROWS_PER_PASS
+    rows = [*(Loop(d) for d in outer), Loop(last, min(at_once, nest.extents[last]))]
+    return [lanes_loop, *rows] if is_one_tile else [*rows, Loop(lanes_loop.dimension, lanes)]
 
 
 def output_stride(nest: Nest, dimension: int) -> int:

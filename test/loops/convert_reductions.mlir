@@ -68,7 +68,9 @@ func.func @small_columns(%a: memref<8x128xf32>, %b: memref<128xf32>) {
 // CHECK:           scf.for %{{.*}} = %c0 to %c1024 step %c16 {
 // CHECK:             %[[B:.*]] = vector.load %b[
 // CHECK:             arith.addf %[[B]], %{{.*}} : vector<16xf32>
+// CHECK-NOT:         vector.load %b[
 // CHECK:             vector.store %{{.*}}, %b[
+// CHECK-NEXT:      }
 func.func @large_columns(%a: memref<512x1024xf32>, %b: memref<1024xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%b : memref<1024xf32>)
@@ -77,6 +79,25 @@ func.func @large_columns(%a: memref<512x1024xf32>, %b: memref<1024xf32>) {
   ^bb0(%x: f32, %sum: f32):
     %0 = arith.addf %sum, %x : f32
     linalg.yield %0 : f32
+  }
+  func.return
+}
+
+// Rows of one vector: the sum of all stays in a register.
+// CHECK-LABEL: func.func @narrow_columns
+// CHECK:         %[[S:.*]] = scf.for %{{.*}} = %c0 to %c4096 step %c8 iter_args(%[[P:.*]] = %{{.*}}) -> (vector<16xf32>) {
+// CHECK:           arith.addf %[[P]], %{{.*}} : vector<16xf32>
+// CHECK:           scf.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    vector.store %[[S]], %b[
+func.func @narrow_columns(%a: memref<4096x16xf32>, %b: memref<16xf32>) {
+  linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>],
+    iterator_types = ["reduction", "parallel"]}
+    ins(%a : memref<4096x16xf32>) outs(%b : memref<16xf32>) {
+  ^bb0(%x: f32, %sum: f32):
+    %1 = arith.addf %sum, %x : f32
+    linalg.yield %1 : f32
   }
   func.return
 }

@@ -19,7 +19,7 @@ func.func @counted(%x: memref<8xf32>) {
     scf.yield %b : f32
   }
   // CHECK-NEXT: %[[NEXT]] = add nsw i64 %[[I]], 1
-  // CHECK-NEXT: %[[AGAIN:.*]] = icmp slt i64 %[[NEXT]], 8
+  // CHECK-NEXT: %[[AGAIN:.*]] = icmp ne i64 %[[NEXT]], 8
   // CHECK-NEXT: br i1 %[[AGAIN]], label %[[LOOP]], label %[[DONE:.*]]
   // CHECK-NEXT: [[DONE]]:
   // CHECK-NEXT: getelementptr inbounds float

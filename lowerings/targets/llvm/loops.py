@@ -37,6 +37,15 @@ def trip_count(lower: Bound, upper: Bound, step: Bound) -> int | None:
     return max(0, -((lower.known - upper.known) // step.known))
 
 
+def ends_at_upper(lower: Bound, upper: Bound, step: Bound) -> bool:
+    """Whether the last step of a loop that runs is known to lead to `upper` itself."""
+    if step.known == 1:
+        return True
+    if lower.known is None or upper.known is None or step.known is None:
+        return False
+    return (upper.known - lower.known) % step.known == 0
+
+
 def emit_loop(
     e: FunctionEmitter,
     type_: ValueType,
@@ -74,7 +83,9 @@ def emit_loop(
     yielded = body(Bound(variable), inside)
     last = e.label
     following = e.temporary(f"add nsw {type_.text} {variable}, {step.operand}")
-    again = e.temporary(f"icmp slt {type_.text} {following}, {upper.operand}")
+    # Equality, where the last step is known to end there: LLVM then needs no register to count.
+    comparison = "ne" if ends_at_upper(lower, upper, step) else "slt"
+    again = e.temporary(f"icmp {comparison} {type_.text} {following}, {upper.operand}")
     note = f", !llvm.loop {e.symbols.loop_metadata(properties)}" if properties else ""
     e.emit(f"br i1 {again}, label %{head}, label %{leave}{note}")
     e.fill_line(

@@ -11,13 +11,6 @@ import llvmlite.binding as llvm
 from lowerings.targets.llvm.module import FunctionAttributes
 from xla_dialect.diagnostics import XlaError
 
-SPEED_LEVEL = 1
-"""LLVM's -O1, and of it what simplifies functions: kernels are printed as explicit vectors, with
-everything at the loop where it belongs, and what they call is inlined first. -O2 takes half as long
-again and made the code of the benchmark no faster but for what it does about dead stores, which is
-a pass of its own.
-"""
-
 
 class CompilationError(XlaError):
     """LLVM rejects a module, or cannot generate code for it."""
@@ -90,21 +83,14 @@ class Machine:
             module.verify()
         except RuntimeError as error:
             raise CompilationError(f"LLVM rejects the module: {error}") from error
-        options = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
-        # Kernels carry their vectors and unrolled loops: two to four times faster to compile.
-        options.loop_vectorization = False
-        options.loop_unrolling = False
-        options.loop_interleaving = False
-        options.slp_vectorization = False
+        options = llvm.create_pipeline_tuning_options()
         builder = llvm.create_pass_builder(_target_machine(self), options)
         # Passes on functions do not inline; what is marked `xla.inline` relies on it.
         inliner = llvm.create_new_module_pass_manager()
         inliner.add_always_inliner_pass()
         inliner.add_global_dead_code_eliminate_pass()
         inliner.run(module, builder)
-        passes = builder.getFunctionPassManager()
-        # -O1 leaves stores that others overwrite, as where an output is filled before it is summed.
-        passes.add_dead_store_elimination_pass()
+        passes = _simplification()
         for function in module.functions:
             if not function.is_declaration:
                 passes.run(function, builder)
@@ -138,6 +124,23 @@ def riscv64(cpu: str = "", features: str = "") -> Machine:
 
 def _split(features: str) -> list[str]:
     return [feature for feature in features.split(",") if feature]
+
+
+def _simplification() -> llvm.FunctionPassManager:
+    """
+    The passes that every function goes through.
+
+    Kernels are printed as explicit vectors, with everything at the loop where it belongs, and what
+    they call is inlined first. What is left to do is peephole work, and to remove stores that
+    others overwrite, as where an output is filled before it is summed. All of -O1 takes three to
+    four times as long and makes the code of the benchmark no faster.
+    """
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_dead_store_elimination_pass()
+    return passes
 
 
 @cache
