@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from xdsl.ir import Operation, SSAValue
 
 from lowerings.conversion import ConversionBuilder, ConversionPass
+from lowerings.expand.extremum_reducers import Extremum, extremum_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
@@ -22,6 +23,7 @@ from xla_dialect.ops.normalization import (
     BatchNormTrainingOp,
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
+from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.reference.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT
 from xla_dialect.types import is_array
 
@@ -98,6 +100,22 @@ def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
         builder.replace(op.operands)
 
 
+def expand_arg_extremum(op: ReduceOp, builder: ConversionBuilder) -> None:
+    """A reduction that finds the first place of an extremum; other reductions stay."""
+    extremum = extremum_of(op)
+    if extremum is None:
+        return
+    builder_class, expansion = loaded("arg_extremum:first_places")
+    (dimension,) = op.dimensions.get_values()
+    builder.replace(
+        build_before(op, op.operands, partial(_with, expansion, extremum, dimension), builder_class)
+    )
+
+
+def _with(expansion: Expansion, extremum: Extremum, dimension: int, b: Any, *operands: Any) -> Any:
+    return expansion(b, extremum, dimension, *operands)
+
+
 def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:
     return expansion(b, op, *operands)
 
@@ -105,7 +123,8 @@ def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Se
 class XlaExpandCompoundPass(ConversionPass):
     """
     Replaces operations that are made of others by those: batch normalization, Fourier transforms,
-    Cholesky factors, triangular systems, ragged and scaled dots, random bits.
+    Cholesky factors, triangular systems, ragged and scaled dots, random bits. A reduction that
+    finds where the greatest or least element is becomes two, which vectors can do.
 
     Narrow floats are computed in f32 and rounded at the end. Custom calls that annotate a value for
     a compiler, as with a sharding, are that value.
@@ -125,4 +144,5 @@ class XlaExpandCompoundPass(ConversionPass):
     conversions: ClassVar[dict[type[Operation], Any]] = {
         **dict.fromkeys(_EXPANSIONS, expand),
         CustomCallOp: take_annotation,
+        ReduceOp: expand_arg_extremum,
     }
