@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation
 
+from xla_dialect.call_tokens import lacks_tokens, with_tokens
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.reference.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
@@ -101,7 +102,8 @@ def declared_operation(declaration: FuncOp) -> Operation | None:
     """
     The operation that a declared function stands for, with its place; None for other functions.
 
-    Its operands are arguments of a block of its own.
+    Its operands are arguments of a block of its own. It has its tokens again, which the declared
+    function has not.
     """
     found = declaration.attributes.get(CUSTOM_CALL)
     if isinstance(found, DictionaryAttr):
@@ -135,7 +137,7 @@ def _custom_call(description: DictionaryAttr) -> CustomCallOp:
         attributes=_entries(description, _ATTRIBUTES),
     )
     block.add_op(op)
-    return op
+    return with_tokens(op) if lacks_tokens(op) else op
 
 
 def _observation(description: DictionaryAttr) -> Operation:

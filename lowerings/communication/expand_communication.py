@@ -17,6 +17,7 @@ from lowerings.communication.contexts import ContextFault, Contexts, Start, retu
 from lowerings.conversion import ConversionFailed, leftover
 from lowerings.expand.compound import build_before, loaded
 from lowerings.simplify.flattening import Flattening
+from xla_dialect.call_tokens import note_tokens
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.ops.creation import ConstantOp
@@ -63,7 +64,7 @@ class XlaExpandCommunicationPass(ModulePass):
     name = "xla-expand-communication"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Raises ConversionFailed for lost contexts, tuples, and custom calls with tokens."""
+        """Raises ConversionFailed for lost contexts, and for tuples."""
         found = [(each, _objection(each)) for each in op.walk()]
         objections = [leftover(each, reason) for each, reason in found if reason is not None]
         if objections:
@@ -78,13 +79,9 @@ class XlaExpandCommunicationPass(ModulePass):
 
 def _objection(op: Operation) -> str | None:
     """Why an operation cannot be expanded; None if it can, or has nothing to do with it."""
-    is_custom_call = isinstance(op, CustomCallOp)
-    if not is_custom_call and type(op) not in CONVERSIONS:
+    if type(op) not in CONVERSIONS:
         return None
     types = [value.type for value in (*op.operands, *op.results)]
-    if is_custom_call:
-        # Its function takes the token: without it, the others would be taken for it.
-        return "it passes tokens" if any(isinstance(t, TokenType) for t in types) else None
     is_tuple = any(isinstance(type_, TupleType) for type_ in types)
     return "xla-flatten-tuples takes tuples apart" if is_tuple else None
 
@@ -113,6 +110,8 @@ class Communication(Flattening):
     def flatten_operation(self, op: Operation) -> None:
         """Converts what is in the table; of all other operations, takes the tokens away."""
         convert = CONVERSIONS.get(type(op))
+        if isinstance(op, CustomCallOp):
+            note_tokens(op)
         if convert is None:
             super().flatten_operation(op)
             return

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import DeclaredFunction
@@ -19,7 +19,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
-from xla_dialect.types import element_count
+from xla_dialect.types import TokenType, element_count
 
 _Target = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 
@@ -78,7 +78,7 @@ class Callbacks:
     def _as_c(self, function: DeclaredFunction) -> Any:
         operands, results = function.operand_types, function.result_types
         python = function.run
-        call = _by_address(python, len(results)) if isinstance(python, int) else None
+        call = _by_address(python, function.op) if isinstance(python, int) else None
 
         def run(*pointers: int | None) -> int:
             if current_run().error is not None:
@@ -109,15 +109,20 @@ def _machine_code(function: DeclaredFunction, name: str) -> LoadedCode | None:
     return None
 
 
-def _by_address(address: int, results: int) -> Callable[[Sequence[int | None]], None]:
-    """Calls a C function with the pointers to operands and results."""
+def _by_address(address: int, op: Operation) -> Callable[[Sequence[int | None]], None]:
+    """Calls a C function with the pointers to operands and results, null for tokens."""
     target = _Target(address)
+    types = [*op.operand_types, *op.result_types]
+    places = [place for place, type_ in enumerate(types) if not isinstance(type_, TokenType)]
+    first_result = len(op.operands) * ctypes.sizeof(ctypes.c_void_p)
+    has_one_result = len(op.results) == 1
 
     def call(pointers: Sequence[int | None]) -> None:
-        count = len(pointers) - results
-        table = (ctypes.c_void_p * len(pointers))(*pointers)
-        outputs = ctypes.addressof(table) + count * ctypes.sizeof(ctypes.c_void_p)
-        target(pointers[-1] if results == 1 else outputs, table)
+        table = (ctypes.c_void_p * len(types))()
+        for place, pointer in zip(places, pointers, strict=True):
+            table[place] = pointer
+        outputs = ctypes.addressof(table) + first_result
+        target(table[-1] if has_one_result else outputs, table)
 
     return call
 
@@ -127,7 +132,7 @@ def on_arrays(function: DeclaredFunction) -> Callable[[Sequence[Array]], Sequenc
     run = function.run
     if not isinstance(run, int):
         return run
-    call = _by_address(run, len(function.result_types))
+    call = _by_address(run, function.op)
 
     def run_c(arrays: Sequence[Array]) -> Sequence[Array]:
         results = [

@@ -9,25 +9,26 @@ from typing import TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from lowerings.custom_calls import declared_operation
 from lowerings.execution.program_run import current_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.process_calls import TARGETS, read_process_call
-from xla_dialect.reference.custom_calls import CustomCallFunction, call_function, function_for
+from xla_dialect.reference.custom_calls import CustomCallFunction, call_on_arrays, function_for
 from xla_dialect.reference.interpreter import located_error
 from xla_dialect.reference.literal import Array, Value
 from xla_dialect.reference.observation import Observer
 from xla_dialect.reference.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import TokenType
 
 CustomCall: TypeAlias = CustomCallFunction | int
 """
 A Python function as the reference takes it, or the address of a C function
 `void target(void *out, void **in)`: `in` points to the operands' elements, `out` to those of the
-result, or with several results to pointers to theirs.
+result, or with several results to pointers to theirs. Pointers to tokens are null.
 """
 
 CustomCalls: TypeAlias = Mapping[str, CustomCall]
@@ -39,10 +40,11 @@ class DeclaredFunction:
     """What a declaration stands for."""
 
     op: Operation
-    """The operation, with its place."""
+    """The operation, with its place and its tokens."""
     operand_types: tuple[ArrayType, ...]
+    """Of what the function itself takes: no tokens."""
     result_types: tuple[ArrayType, ...]
-    """Of what the function itself returns: nothing for a print."""
+    """Of what the function itself returns: nothing for a print, and no tokens."""
     run: Callable[[Sequence[Array]], Sequence[Value]] | int
     """From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address."""
     is_built_in: bool = False
@@ -77,12 +79,17 @@ def declared_functions(
         )
         found[declaration.sym_name.data] = DeclaredFunction(
             op,
-            cast("tuple[ArrayType, ...]", tuple(op.operand_types)),
-            cast("tuple[ArrayType, ...]", tuple(op.result_types)),
+            _arrays(op.operand_types),
+            _arrays(op.result_types),
             run,
             not (isinstance(op, CustomCallOp) and op.custom_call_target.data in registry),
         )
     return found
+
+
+def _arrays(types: Sequence[Attribute]) -> tuple[ArrayType, ...]:
+    """The types that are no tokens."""
+    return tuple(cast(ArrayType, type_) for type_ in types if not isinstance(type_, TokenType))
 
 
 def _custom_call(
@@ -99,7 +106,7 @@ def _custom_call(
         raise located_error(op, str(error)) from None
     if isinstance(function, int):
         return function
-    return _located(op, lambda arrays: call_function(op, function, arrays))
+    return _located(op, lambda arrays: call_on_arrays(op, function, arrays))
 
 
 def _process_call(op: CustomCallOp) -> Callable[[Sequence[Array]], Sequence[Value]]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from jax.extend import source_info_util
 
-_CALLBACK = "calls back into Python; ordered=True works under jax.jit only"
+_CALLBACK = "calls back into Python, which an emulated program cannot"
 _DEVICES = "needs several devices; compile the program of one of them"
 
 REASONS = {

@@ -41,7 +41,7 @@ def jit(
     JAX may share their memory.
 
     Functions of Python that a program calls (`jax.pure_callback`, `io_callback`, `debug.print`) are
-    called; with `ordered=True` they are an error.
+    called in the order of the program, whether `ordered` or not.
 
     Also a decorator, with or without arguments. Raises JaxProgramError for a program that this
     toolkit cannot compile; JAX's own errors pass through.

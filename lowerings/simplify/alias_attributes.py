@@ -17,6 +17,7 @@ from xla_dialect.hlo_text.entry_aliases import (
     entry_aliases,
 )
 from xla_dialect.hlo_text.importer import ENTRY_SYMBOL
+from xla_dialect.types import TokenType
 
 _DONATED = BoolAttr.from_bool(True)
 
@@ -52,11 +53,14 @@ def put_entry_aliases(entry: func.FuncOp, aliases: EntryAliases) -> None:
 def donate_only(module: ModuleOp, entry: func.FuncOp, parameters: Collection[int]) -> None:
     """
     Has the memory of these parameters used for results, and of no other: for the results that they
-    name, or for any. Tuples have been taken apart if there are any parameters.
+    name, or for any. Tuples have been taken apart if there are any parameters, and tokens do not
+    count, as for those who pass arrays.
     """
     take_entry_aliases(module)
     attributes = _argument_attributes(entry)
-    for number, own in enumerate(attributes):
+    types = entry.function_type.inputs
+    arrays = [own for own, t in zip(attributes, types, strict=True) if not isinstance(t, TokenType)]
+    for number, own in enumerate(arrays):
         if number not in parameters:
             own.pop(ALIASING_OUTPUT, None)
             own.pop(BUFFER_DONOR, None)

@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    i32,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
 
 
@@ -125,13 +133,29 @@ class Flattening(ABC):
             if isinstance(old, ArrayAttr):
                 per_value = cast("ArrayAttr[Any]", old).data
                 op.properties[name] = ArrayAttr(
-                    attributes
+                    self._with_leaf_number(attributes, type_.outputs.data)
                     for attributes, t in zip(per_value, types, strict=True)
                     for _ in self.leaf_types([t])
                 )
         op.properties["function_type"] = FunctionType.from_lists(
             self.leaf_types(type_.inputs.data), self.leaf_types(type_.outputs.data)
         )
+
+    def _with_leaf_number(
+        self, attributes: DictionaryAttr, results: Sequence[Attribute]
+    ) -> DictionaryAttr:
+        """The attributes of a parameter; the result that it names is counted among leaves."""
+        named = attributes.data.get(ALIASING_OUTPUT)
+        if not isinstance(named, IntegerAttr):
+            return attributes
+        number = cast("IntegerAttr[Any]", named).value.data
+        if not 0 <= number < len(results):
+            return attributes
+        rest = {name: value for name, value in attributes.data.items() if value is not named}
+        if not self.leaf_types([results[number]]):
+            return DictionaryAttr(rest)
+        leaf = len(self.leaf_types(results[:number]))
+        return DictionaryAttr({**rest, ALIASING_OUTPUT: IntegerAttr(leaf, i32)})
 
     def _erase(self) -> None:
         """Erases what was replaced, users before what they use."""

@@ -79,3 +79,16 @@ func.func @feeds(%x: tensor<2xf32>, %t: !xla.token) -> (tensor<i32>, !xla.token)
 // CHECK-NEXT: %i = xla.custom_call {custom_call_target = "xla.infeed", custom_call_has_side_effect = true} attributes {site = 0 : i64} : tensor<i32>
 // CHECK-NEXT: xla.custom_call %x {custom_call_target = "xla.outfeed", custom_call_has_side_effect = true} attributes {site = 1 : i64} : (tensor<2xf32>) -> ()
 // CHECK-NEXT: func.return %i : tensor<i32>
+
+// -----
+
+// The function of a custom call gets its tokens nonetheless; what tokens ordered has an effect.
+// The result that a parameter names is counted without tokens.
+func.func @custom_calls(%x: tensor<2xf32> {tf.aliasing_output = 1 : i32}, %t: !xla.token) -> (!xla.token, tensor<2xf32>) {
+  %a:2 = xla.custom_call %x, %t {custom_call_target = "f"} : (tensor<2xf32>, !xla.token) -> (!xla.token, tensor<i32>)
+  %b = xla.custom_call %x {custom_call_target = "f"} : (tensor<2xf32>) -> tensor<i32>
+  func.return %a#0, %x : !xla.token, tensor<2xf32>
+}
+// CHECK-LABEL: func.func @custom_calls(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {
+// CHECK-NEXT: %a = xla.custom_call %x {custom_call_target = "f", custom_call_has_side_effect = true} attributes {xla.token_operands = array<i64: 1>, xla.token_results = array<i64: 0>} : (tensor<2xf32>) -> tensor<i32>
+// CHECK-NEXT: %b = xla.custom_call %x {custom_call_target = "f"} : (tensor<2xf32>) -> tensor<i32>

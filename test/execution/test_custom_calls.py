@@ -130,6 +130,54 @@ def test_calls_without_results_are_made(result: str, backend: str, level: str | 
     assert seen == [3]
 
 
+WITH_TOKENS = """
+func.func @main(%x: tensor<2xf32>, %t: !xla.token) -> (tensor<2xf32>, !xla.token, tensor<i32>) {
+  %a:3 = xla.custom_call %t, %x {custom_call_target = "f"}
+    : (!xla.token, tensor<2xf32>) -> (!xla.token, tensor<2xf32>, !xla.token)
+  %b:3 = xla.custom_call %x, %a#2 {custom_call_target = "f"}
+    : (tensor<2xf32>, !xla.token) -> (tensor<2xf32>, !xla.token, tensor<i32>)
+  %c = xla.custom_call %b#1 {custom_call_target = "f"} : (!xla.token) -> !xla.token
+  func.return %a#1, %c, %b#2 : tensor<2xf32>, !xla.token, tensor<i32>
+}
+"""
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_functions_take_and_give_tokens(backend: str, level: str | None) -> None:
+    """Wherever they stand; of calls whose results nobody uses, too."""
+    seen: list[Any] = []
+
+    def f(op: Any, *arguments: Any) -> Any:
+        assert len(op.operands) == len(arguments)
+        seen.append([x if x is None else x.tolist() for x in arguments])
+        if len(op.results) == 1:
+            return None
+        if len(seen) == 1:
+            return None, -arguments[1], None
+        return arguments[0], None, np.int32(7)
+
+    found = run(WITH_TOKENS, f32(1, 2), backend=backend, level=level, f=f)
+    assert [x.tolist() for x in found] == [[-1, -2], 7]
+    assert seen == [[None, [1, 2]], [[1, 2], None], [None]]
+
+
+@pytest.mark.parametrize(("backend", "level"), [("llvm", None), ("interpreter", "buffers")])
+def test_functions_of_c_get_null_for_tokens(backend: str, level: str | None) -> None:
+    seen: list[Any] = []
+
+    @ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p))
+    def f(out: Any, given: Any) -> None:
+        seen.append((given[0], given[1] is None, out[0], out[1] is None, out[2]))
+        ctypes.memmove(out[1], given[1], 8)
+
+    call = WITH_TOKENS.split("%b:3")[0] + "func.return %a#1 : tensor<2xf32>\n}"
+    text = call.replace(", !xla.token, tensor<i32>) {", ") {")
+    address = ctypes.cast(f, ctypes.c_void_p).value
+    (found,) = run(text, f32(1, 2), backend=backend, level=level, f=address)
+    assert found.tolist() == [1, 2]
+    assert seen == [(None, False, None, False, None)]
+
+
 @pytest.mark.parametrize("sizes", ["f32", "0x3xf32", "2x1x3xf32"])
 def test_sizes(sizes: str) -> None:
     shape = tuple(map(int, sizes.split("x")[:-1]))

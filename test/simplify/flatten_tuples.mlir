@@ -87,3 +87,13 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<f32>, %e: tuple<>) -> tuple<> {
 // CHECK-NEXT:     xla.return %a, %b : tensor<f32>, tensor<f32>
 // CHECK-NEXT:   }
 // CHECK-NEXT:   func.return
+
+// -----
+
+// The results that parameters name are counted among leaves.
+func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32}, %y: tensor<f32>) -> (tuple<tensor<f32>, tensor<f32>>, tensor<4xf32>) {
+  %0 = xla.tuple %y, %y : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  func.return %0, %x : tuple<tensor<f32>, tensor<f32>>, tensor<4xf32>
+}
+
+// CHECK: func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 2 : i32}, %y: tensor<f32>)

@@ -8,23 +8,25 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
+from xla_dialect.call_tokens import lacks_tokens, with_tokens
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.process_calls import TARGETS, ProcessCall, read_process_call
 from xla_dialect.reference.lapack import lapack_function
-from xla_dialect.reference.literal import Value, as_argument
+from xla_dialect.reference.literal import TOKEN, Value, as_argument
 from xla_dialect.reference.process_calls import ProcessCalls
 from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
 from xla_dialect.reference.sharding_calls import ShardingCalls
+from xla_dialect.types import TokenType
 
 CustomCallFunction: TypeAlias = Callable[..., object]
 """
 From the operation and the values of its operands to its result.
 
-Arrays are read-only ndarrays by convention, tuples Python tuples. One array for one result, a tuple
-for a tuple or for several results. The operation has everything else that a function may want to
-know: the types of the results, `backend_config` among its attributes.
+Arrays are read-only ndarrays by convention, tuples Python tuples, tokens None. One array for one
+result, a tuple for a tuple or for several results. The operation has everything else that a
+function may want to know: the types of the results, `backend_config` among its attributes.
 """
 
 
@@ -81,6 +83,16 @@ def call_function(
     )
 
 
+def call_on_arrays(
+    op: ops.CustomCallOp, function: CustomCallFunction, arrays: Sequence[Any]
+) -> tuple[Value, ...]:
+    """As `call_function`, for a caller that neither has tokens nor wants any."""
+    given = iter(arrays)
+    arguments = [TOKEN if isinstance(t, TokenType) else next(given) for t in op.operand_types]
+    results = zip(call_function(op, function, arguments), op.result_types, strict=True)
+    return tuple(value for value, type_ in results if not isinstance(type_, TokenType))
+
+
 @register_impls
 @dataclass
 class CustomCallFunctions(InterpreterFunctions):
@@ -109,4 +121,7 @@ class CustomCallFunctions(InterpreterFunctions):
             return self.calls.carry_out(call, args)
         sharding = ShardingCalls(self.calls.process, interpreter.module)
         function = self.registry.get(target) or sharding.function(target)
-        return call_function(op, function or function_for(target, self.registry), args)
+        function = function or function_for(target, self.registry)
+        if lacks_tokens(op):
+            return call_on_arrays(with_tokens(op), function, args)
+        return call_function(op, function, args)
