@@ -1,14 +1,16 @@
-"""Who runs random programs: XLA CPU, and the native backend."""
+"""Who runs random programs: XLA CPU, and all executors of ours."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack, cast
 
 import numpy as np
 from peers import has_jax
 from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
 
 from differential.draft import Array
-from lowerings.compilation import compile_module
+from differential.judging import EXPLAINED_OF_XLA, Executor
+from lowerings.compilation import CompileOptions, compile_module
+from lowerings.execution.emulator import Emulation
 from xla_dialect.hlo_text import print_hlo
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import AndOp, OrOp
@@ -61,6 +63,19 @@ def _narrows_signed(op: ConvertOp) -> bool:
     )
 
 
-def natively(module: ModuleOp, arguments: Sequence[Array]) -> list[Array]:
-    """The results of the program as machine code."""
-    return list(compile_module(module)(*arguments))
+def compiled(**options: Unpack[CompileOptions]) -> Executor:
+    """The program on one of our backends."""
+    return Executor(lambda module, arguments: compile_module(module, **options)(*arguments))
+
+
+XLA = Executor(on_xla, EXPLAINED_OF_XLA, flushes_subnormals=True)
+
+EXECUTORS: Mapping[str, Executor] = {
+    "llvm": compiled(backend="llvm"),
+    "tensors": compiled(backend="interpreter", level="tensors"),
+    "buffers": compiled(backend="interpreter", level="buffers"),
+    "loops": compiled(backend="interpreter", level="loops"),
+    "riscv64": compiled(backend="riscv64", emulation=Emulation()),
+    "riscv64_vectors": compiled(backend="riscv64", emulation=Emulation("+v")),
+}
+"""Ours; the reference is what they are compared with."""

@@ -7,7 +7,7 @@ compares has to be equal, and an operation on floats may be off by what its own 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import ml_dtypes
@@ -20,8 +20,21 @@ from differential.rewriting import block_of, cut, returned
 from xla_dialect.reference import element_type_of, flatten_results, run
 from xla_dialect.types import ElementClass
 
-Executor = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
+Explanation = Callable[[Operation, Sequence[Array]], bool]
+"""Whether an operation is not compared for these operands."""
 
+
+@dataclass(frozen=True)
+class Executor:
+    """Who runs programs, and what explains that its results differ from those of the reference."""
+
+    run: Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
+    explained: Mapping[str, Explanation] = field(default_factory=lambda: EXPLAINED)
+    flushes_subnormals: bool = False
+    """Whether its functions take subnormal numbers for 0."""
+
+
+FLOATS = ElementClass.FLOAT | ElementClass.COMPLEX
 FUNCTIONS = frozenset(
     f"xla.{name}"
     for name in (
@@ -61,10 +74,10 @@ class Difference:
 
 
 def differences(
-    module: ModuleOp, arguments: Sequence[Array], execute: Executor
+    module: ModuleOp, arguments: Sequence[Array], executor: Executor
 ) -> list[Difference]:
     """Where an executor differs from the reference; at most one place per result."""
-    theirs = list(execute(module.clone(), arguments))
+    theirs = list(executor.run(module.clone(), arguments))
     local = module.clone()
     values = returned(local)
     cut(local, values)
@@ -74,7 +87,7 @@ def differences(
     found: list[Difference] = []
     for number, value in enumerate(values):
         operands = [arrays[x] for x in inputs_of(value.op) if x in arrays]
-        place = first_difference(value.op, operands, theirs[number], mine[number])
+        place = first_difference(value.op, operands, theirs[number], mine[number], executor)
         if place is not None:
             found.append(Difference(number, value.op, *place))
     return found
@@ -86,20 +99,22 @@ def inputs_of(op: Operation) -> list[Any]:
 
 
 def first_difference(
-    op: Operation, operands: Sequence[Array], theirs: Array, mine: Array
+    op: Operation, operands: Sequence[Array], theirs: Array, mine: Array, executor: Executor
 ) -> tuple[tuple[int, ...], Any, Any, float] | None:
     """The first index at which two results differ more than they may, both, and the tolerance."""
     assert (theirs.dtype, theirs.shape) == (mine.dtype, mine.shape), op.name
     element_class = element_class_of(mine)
-    if any(explains(op, operands) for explains in EXPLAINED.values()):
+    if any(explains(op, operands) for explains in executor.explained.values()):
         return None
-    if not element_class & (ElementClass.FLOAT | ElementClass.COMPLEX):
+    if not element_class & FLOATS:
         wrong, allowed = theirs != mine, np.zeros(mine.shape)
     else:
         wide = np.complex128 if element_class == ElementClass.COMPLEX else np.float64
         with np.errstate(all="ignore"):
             a, b = theirs.astype(wide), mine.astype(wide)
             allowed = np.broadcast_to(tolerance(op, operands, b, mine.dtype), mine.shape)
+            if executor.flushes_subnormals and is_function(op, operands):
+                allowed = np.where(any_subnormal(operands, mine.dtype), np.inf, allowed)
             same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= allowed)
         wrong = ~same
     if not wrong.any():
@@ -112,8 +127,7 @@ def tolerance(op: Operation, operands: Sequence[Array], result: Array, dtype: An
     """
     The absolute error that the roundings of one operation explain, per element.
 
-    Sums may be taken in any order and fused with products, so operands may come unrounded; XLA CPU
-    takes subnormal numbers for 0.
+    Sums may be taken in any order and fused with products, so operands may come unrounded.
     """
     info = ml_dtypes.finfo(np.zeros(0, dtype).real.dtype)
     eps, tiny = float(info.eps), float(info.tiny)
@@ -125,9 +139,8 @@ def tolerance(op: Operation, operands: Sequence[Array], result: Array, dtype: An
     if op.name in ARITHMETIC:
         terms = sum(sizes) if all(x.shape == result.shape for x in sizes) else 2 * largest
         return 2 * eps * (size + terms) + tiny
-    if op.name in FUNCTIONS or (op.name == "xla.abs" and operands[0].dtype.kind == "c"):
-        units = FUNCTION_UNITS.get(info.dtype.name, 2)
-        return units * eps * size + tiny + np.where(any_subnormal(sizes, tiny), np.inf, 0)
+    if is_function(op, operands):
+        return FUNCTION_UNITS.get(info.dtype.name, 2) * eps * size + tiny
     if op.name in PRODUCTS:
         return count * (eps * float(sizes[0].max(initial=0) * sizes[-1].max(initial=0)) + tiny)
     if op.name in FOLDS:
@@ -137,6 +150,11 @@ def tolerance(op: Operation, operands: Sequence[Array], result: Array, dtype: An
     if op.name in REGIONS:
         return 64 * eps * overall**2
     return 0.0
+
+
+def is_function(op: Operation, operands: Sequence[Array]) -> bool:
+    """Whether an operation is evaluated by a formula of its own."""
+    return op.name in FUNCTIONS or (op.name == "xla.abs" and operands[0].dtype.kind == "c")
 
 
 def is_solved_with_infinities(op: Operation, operands: Sequence[Array]) -> bool:
@@ -150,11 +168,8 @@ def decides_by_subnormals(op: Operation, operands: Sequence[Array]) -> bool:
     """A choice between numbers, or whether one is 0."""
     if op.name not in DECISIONS and not (op.name in FOLDS and not adds(op)):
         return False
-    return any(
-        any_subnormal([magnitudes(x)], float(ml_dtypes.finfo(x.real.dtype).tiny)).any()
-        for x in operands
-        if element_class_of(x) & (ElementClass.FLOAT | ElementClass.COMPLEX)
-    )
+    floats = [x for x in operands if element_class_of(x) & FLOATS]
+    return any(any_subnormal([x], x.dtype).any() for x in floats)
 
 
 def element_class_of(array: Array) -> ElementClass:
@@ -174,21 +189,27 @@ def orders_the_only_nan(op: Operation, operands: Sequence[Array]) -> bool:
     )
 
 
-EXPLAINED: Mapping[str, Callable[[Operation, Sequence[Array]], bool]] = {
-    "XLA CPU multiplies infinities and NaN with zeros of padding or of other rows": (
+EXPLAINED: Mapping[str, Explanation] = {
+    "infinities and NaN are multiplied with zeros of padding or of other rows": (
         is_solved_with_infinities
     ),
+}
+"""What is not compared, and why."""
+
+EXPLAINED_OF_XLA: Mapping[str, Explanation] = EXPLAINED | {
     "XLA CPU takes subnormal numbers for 0": decides_by_subnormals,
     "XLA CPU compares bits: the NaN of fnuz types, which has no sign, is -0 to it": (
         orders_the_only_nan
     ),
 }
-"""What is not compared, and why."""
+"""What is not compared on XLA CPU."""
 
 
-def any_subnormal(sizes: Sequence[Array], tiny: float) -> Any:
-    """Where an operand is subnormal."""
-    return sum((0 < x) & (x < tiny) for x in sizes) > 0 if sizes else False
+def any_subnormal(operands: Sequence[Array], dtype: Any) -> Array:
+    """Where an operand is subnormal in a type."""
+    tiny = float(ml_dtypes.finfo(np.zeros(0, dtype).real.dtype).tiny)
+    sizes = [magnitudes(x) for x in operands]
+    return np.asarray(sum((0 < x) & (x < tiny) for x in sizes)) > 0
 
 
 def magnitude(array: Array) -> Array:

@@ -40,10 +40,10 @@ class Failure:
         )
 
 
-def failure_of(module: ModuleOp, arguments: Sequence[Array], execute: Executor) -> Failure | None:
+def failure_of(module: ModuleOp, arguments: Sequence[Array], executor: Executor) -> Failure | None:
     """How an executor fails on a program that returns all that it computes."""
     try:
-        found = differences(module, arguments, execute)
+        found = differences(module, arguments, executor)
     except Exception as error:
         kind = f"{type(error).__name__} {str(error)[:40]}"
         return Failure(module, arguments, frozenset((kind,)), f"{type(error).__name__}: {error}")
@@ -53,9 +53,9 @@ def failure_of(module: ModuleOp, arguments: Sequence[Array], execute: Executor) 
     return Failure(module, arguments, kinds, "\n".join(map(str, found)))
 
 
-def reduced(failure: Failure, execute: Executor, seed: int) -> Failure:
+def reduced(failure: Failure, executor: Executor, seed: int) -> Failure:
     """A smaller program that fails in the same way, from which no single part can be left out."""
-    reducer = _Reducer(execute, failure.kinds)
+    reducer = _Reducer(executor, failure.kinds)
     while True:
         smaller = failure
         for step in (_fewer_operations, _smaller_arrays):
@@ -68,7 +68,7 @@ def reduced(failure: Failure, execute: Executor, seed: int) -> Failure:
 
 @dataclass(frozen=True)
 class _Reducer:
-    execute: Executor
+    executor: Executor
     kinds: frozenset[str]
 
     def accept(self, module: ModuleOp, arguments: Sequence[Array]) -> Failure | None:
@@ -77,7 +77,7 @@ class _Reducer:
             verify(module)
         except XlaError:
             return None
-        found = failure_of(module, arguments, self.execute)
+        found = failure_of(module, arguments, self.executor)
         return found if found is not None and found.kinds & self.kinds else None
 
 

@@ -40,7 +40,7 @@ def wrong_in(name: str) -> Executor:
                 arrays[number] = wrong.astype(arrays[number].dtype)
         return arrays
 
-    return execute
+    return Executor(execute)
 
 
 def refusing(*names: str) -> Executor:
@@ -51,7 +51,7 @@ def refusing(*names: str) -> Executor:
             raise NotImplementedError("all at once")
         return list(flatten_results(run(module, arguments)))
 
-    return execute
+    return Executor(execute)
 
 
 def names_in(module: ModuleOp) -> list[str]:
@@ -65,11 +65,11 @@ def test_the_program_itself_is_right() -> None:
 
 @pytest.mark.parametrize("name", ["xla.dot", "xla.tanh", "xla.sort", "xla.reduce", "xla.subtract"])
 def test_one_wrong_operation(name: str) -> None:
-    execute = wrong_in(name)
-    failure = failure_of(*program(), execute)
+    executor = wrong_in(name)
+    failure = failure_of(*program(), executor)
     assert failure is not None
     assert name in failure.kinds
-    small = reduced(failure, execute, seed=1)
+    small = reduced(failure, executor, seed=1)
     assert names_in(small.module) == [name]
     sizes = [size for array in small.arguments for size in array.shape]
     assert sizes == [1] * len(sizes)
@@ -79,10 +79,10 @@ def test_one_wrong_operation(name: str) -> None:
 
 
 def test_operations_that_fail_together() -> None:
-    execute = refusing("xla.tanh", "xla.sort")
-    failure = failure_of(*program(), execute)
+    executor = refusing("xla.tanh", "xla.sort")
+    failure = failure_of(*program(), executor)
     assert failure is not None
-    small = reduced(failure, execute, seed=1)
+    small = reduced(failure, executor, seed=1)
     assert sorted(names_in(small.module)) == ["xla.sort", "xla.tanh"]
     assert small.has_inputs_of(1), "whatever the inputs are, so they are those of the seed"
     assert "NotImplementedError: all at once" in small.report(1)
@@ -94,10 +94,10 @@ def test_random_programs(seed: int) -> None:
     """Each reduced to the operation that comes first in it."""
     found = generate(seed)
     name = operations(found.module)[0].name
-    execute = refusing(name)
-    failure = failure_of(found.module, found.arguments, execute)
+    executor = refusing(name)
+    failure = failure_of(found.module, found.arguments, executor)
     assert failure is not None
-    small = reduced(failure, execute, seed)
+    small = reduced(failure, executor, seed)
     assert names_in(small.module) == [name]
     assert all(array.size <= 16 for array in small.arguments)
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -71,8 +71,17 @@ def test_an_endless_loop_in_one_of_several_processes(backend: str, level: str | 
         program.run_processes(arguments)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_machine_code_that_is_watched() -> None:
-    program = lowerings.compile(WHILE, time_limit=600)
+    program = lowerings.compile(WHILE, time_limit=60)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

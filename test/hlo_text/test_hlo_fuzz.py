@@ -329,7 +329,6 @@ LONG: dict[str, Callable[[int], str]] = {
 
 def seconds_for(text: str) -> float:
     """Processor time of reading, without the collector: it depends on what other tests left."""
-    gc.collect()
     gc.disable()
     try:
         start = time.process_time()
