@@ -42,7 +42,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect.op",),
     ("xla_dialect.ops", "xla_dialect.self_checking"),
     (
-        "xla_dialect.call_tokens",
         "xla_dialect.calls",
         "xla_dialect.comparators",
         "xla_dialect.dynamic_dimensions",
@@ -67,6 +66,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.custom_calls",
         "lowerings.dead_code",
         "lowerings.float_formats",
+        "lowerings.independent_loops",
         "lowerings.linalg_extension",
         "lowerings.memory_order",
         "lowerings.reshapes",

@@ -88,6 +88,10 @@ class MemoryLiveness:
             use.first, use.last = 0, liveness._position
         return liveness
 
+    def span(self, op: Operation) -> tuple[int, int]:
+        """The first and the last position of an operation with regions."""
+        return self._position_of[op], self._end_of[op]
+
     def _visit(self, block: Block, loops: tuple[Operation, ...]) -> None:
         for op in block.ops:
             position = self._position

@@ -8,7 +8,7 @@ from math import prod
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -29,6 +29,7 @@ from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
 from lowerings.bufferize.result_reuse import reuse_results
+from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
@@ -136,10 +137,20 @@ class _ModulePlanner:
     def _plan_body(self, function: func.FuncOp) -> MemRef | None:
         reuse_results(function, self._written)
         needs: list[tuple[MemoryUse, Lifetime]] = []
-        for use in MemoryLiveness.of(function.body.block).uses:
+        shared: list[SharedLoop | None] = []
+        liveness = MemoryLiveness.of(function.body.block)
+        for use in liveness.uses:
             size = self._bytes_needed(use.op)
-            if size is not None:
-                needs.append((use, Lifetime(use.first, use.last, size)))
+            if size is None:
+                continue
+            loop = SharedLoop.around(use.op)
+            lifetime = Lifetime(use.first, use.last, size)
+            if loop is not None:
+                # Other iterations are anywhere else at the same time.
+                first, last = liveness.span(loop.op)
+                lifetime = Lifetime(first, last, loop.iterations * aligned(size))
+            needs.append((use, lifetime))
+            shared.append(loop)
         if not needs and ENTRY_ATTRIBUTE not in function.attributes:
             return None
         lifetimes = [lifetime for _, lifetime in needs]
@@ -147,13 +158,15 @@ class _ModulePlanner:
         plan = plan_arena(lifetimes)
         arena_type = _bytes_type(plan.size)
         arena = _append_arena(function, arena_type, plan, max_live_bytes(lifetimes))
-        for (use, _), offset in zip(needs, plan.offsets, strict=True):
+        for (use, _), offset, loop in zip(needs, plan.offsets, shared, strict=True):
+            size = self._bytes_needed(use.op) or 0
+            place = _insert_offset(use.op, offset, None if loop is None else loop.op, size)
             if isinstance(use.op, memref.AllocOp):
-                _replace_alloc(use.op, arena, offset)
+                _replace_alloc(use.op, arena, place)
             else:
                 type = self._callee_arena(use.op)
                 assert type is not None
-                view = _insert_view(use.op, arena, offset, type)
+                view = _insert_view(use.op, arena, place, type)
                 use.op.operands = (*use.op.operands, view)
         return arena_type
 
@@ -194,18 +207,34 @@ def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int
     return arena
 
 
-def _insert_view(before: Operation, arena: SSAValue, offset: int, type: Attribute) -> SSAValue:
+def _insert_offset(before: Operation, offset: int, loop: scf.ForOp | None, size: int) -> SSAValue:
+    """Where memory of some bytes lies, for each iteration of a loop that is shared elsewhere."""
+    start = arith.ConstantOp(IntegerAttr(offset, _INDEX))
+    _insert(before, start)
+    if loop is None:
+        return start.result
+    step = arith.ConstantOp(IntegerAttr(aligned(size), _INDEX))
+    distance = arith.MuliOp(loop.body.block.args[0], step.result)
+    place = arith.AddiOp(start.result, distance.result)
+    _insert(before, step, distance, place)
+    return place.result
+
+
+def _insert(before: Operation, *ops: Operation) -> None:
     block = before.parent
     assert block is not None
-    shift = arith.ConstantOp(IntegerAttr(offset, _INDEX))
-    view = memref.ViewOp.create(operands=(arena, shift.result), result_types=(type,))
-    for op in (shift, view):
+    for op in ops:
         op.location = before.location
-    block.insert_ops_before((shift, view), before)
+    block.insert_ops_before(ops, before)
+
+
+def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:
+    view = memref.ViewOp.create(operands=(arena, place), result_types=(type,))
+    _insert(before, view)
     return view.results[0]
 
 
-def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: int) -> None:
+def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: SSAValue) -> None:
     view = _insert_view(alloc, arena, offset, alloc.memref.type)
     for use in tuple(alloc.memref.uses):
         if isinstance(use.operation, memref.DeallocOp):

@@ -21,6 +21,7 @@ from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
+from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import make_dense, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
@@ -45,7 +46,14 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
         for result in block.args
         if result.index in indices and (use := liveness.arguments[result]).is_used
     }
-    waiting = [use for use in liveness.uses if isinstance(use.op, memref.AllocOp) and use.is_used]
+    waiting = [
+        use
+        for use in liveness.uses
+        if isinstance(use.op, memref.AllocOp)
+        and use.is_used
+        # A result is one place, for one iteration at a time.
+        and SharedLoop.around(use.op) is None
+    ]
     if not results or not waiting:
         return
     plans = [_plan(sorted(waiting, key=order), results) for order in _ORDERS]

@@ -12,7 +12,6 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Nest
-from lowerings.loops.pair_product import PairProductOp
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,6 @@ def factors_of(body: Body, combiner: Operation, term: SSAValue) -> tuple[SSAValu
     if fused is not None:
         return fused
     product = term.owner
-    if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp | PairProductOp):
+    if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp):
         return product.lhs, product.rhs
     return None

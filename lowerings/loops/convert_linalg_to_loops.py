@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -15,15 +15,16 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.conversion import describe_location
+from lowerings.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
-from lowerings.loops.contraction_planning import plan_contraction, plan_in_pairs
+from lowerings.loops.contraction_planning import plan_contraction
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import NESTS, Nest
 from lowerings.loops.packing import PackedContraction
-from lowerings.loops.parallelism import LEAST_MICROSECONDS, column_blocks, in_parallel
+from lowerings.loops.parallelism import column_blocks, in_parallel, run_in_parallel
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
@@ -87,8 +88,6 @@ class ConvertLinalgToLoops(ModulePass):
 
     vector_bits: int = 512
     """The width of a vector register; 0 for loops over scalars."""
-    pair_products: bool = True
-    """Whether sums of products of at most 16 bits add two at a time, as x86 has instructions to."""
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
 
@@ -98,7 +97,12 @@ class ConvertLinalgToLoops(ModulePass):
                 self._convert_function(function)
 
     def _convert_function(self, function: func.FuncOp) -> None:
-        found = [op for op in function.walk() if type(op) in NESTS]
+        found: list[Operation] = []
+        for op in list(function.walk()):
+            if type(op) in NESTS:
+                found.append(op)
+            elif isinstance(op, scf.ForOp):
+                self._share(op)
         if not found:
             return
         builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))
@@ -112,6 +116,12 @@ class ConvertLinalgToLoops(ModulePass):
             Rewriter.erase_op(op)
         builder.constants.erase_unused()
 
+    def _share(self, loop: scf.ForOp) -> None:
+        """Makes a loop parallel whose iterations are promised to be independent, if that pays."""
+        microseconds = promised_microseconds(loop)
+        if microseconds is not None and 0 <= self.parallel_microseconds <= microseconds:
+            run_in_parallel(loop)
+
     def _nest(self, op: Operation) -> Nest:
         try:
             return NESTS[type(op)](op)
@@ -123,42 +133,17 @@ class ConvertLinalgToLoops(ModulePass):
         if nest.is_empty:
             return PlannedNest([], [])
         nest = collapse_dimensions(nest, indexed_dimensions(nest))
-        paired = None
-        if self.pair_products:
-            paired = plan_in_pairs(nest, Body(nest), self.vector_bits)
-        if paired is None:
-            return self._plan_as_it_is(nest, constants)
-        pairs = self._planned(paired.pairs.nest, paired.pairs, constants)
-        if paired.rest is None:
-            return pairs
-        rest = self._plan_as_it_is(paired.rest, None)
-        return PlannedNest([*pairs.parts, *rest.parts], pairs.dead)
-
-    def _plan_as_it_is(self, nest: Nest, constants: FunctionConstants | None) -> PlannedNest:
         body = Body(nest)
         how = plan_contraction(nest, body, self.vector_bits)
-        return self._planned(nest, how or plan_schedule(nest, body, self.vector_bits), constants)
-
-    def _planned(
-        self,
-        nest: Nest,
-        how: Schedule | PackedContraction,
-        constants: FunctionConstants | None,
-    ) -> PlannedNest:
-        """
-        A nest with its plan, in parallel where that pays.
-
-        Without `constants` it starts from what its outputs hold, whatever fills them before it.
-        """
+        if how is None:
+            how = plan_schedule(nest, body, self.vector_bits)
         least = self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
-        dead: list[Operation] = []
         if isinstance(how, PackedContraction):
             how = replace(how, parallel_microseconds=least)
-            if constants is not None and not how.adds_blocks:
-                nest, dead = fold_initial_values(nest, Body(nest), None, constants)
+            if how.adds_blocks:
+                return PlannedNest([(nest, how)], [])
+            nest, dead = fold_initial_values(nest, body, None, constants)
             return PlannedNest([(nest, how)], dead)
-        body = Body(nest)
-        if constants is not None:
-            nest, dead = fold_initial_values(nest, body, how, constants)
+        nest, dead = fold_initial_values(nest, body, how, constants)
         parts = column_blocks(nest, body, how, least)
         return PlannedNest(parts or [(nest, in_parallel(nest, body, how, least))], dead)

@@ -11,16 +11,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil, prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
+from xdsl.rewriter import Rewriter
 
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.constants import element_bits
 from lowerings.loops.nest import Access, Nest, blocks, restrict, split
 from lowerings.loops.planning import body_cost
 from lowerings.loops.schedule import Loop, Schedule
-
-LEAST_MICROSECONDS = 100
-"""Work that pays for starting threads: that takes some microseconds, tens if they sleep."""
 
 VECTOR_OPERATIONS_PER_NANOSECOND = 8
 BYTES_PER_NANOSECOND = 40
@@ -105,6 +103,17 @@ def in_parallel(nest: Nest, body: Body, schedule: Schedule, least: float) -> Sch
         for each in schedule.loops
     )
     return replace(schedule, loops=tuple(parallel))
+
+
+def run_in_parallel(loop: scf.ForOp) -> None:
+    """Puts a parallel loop in the place of one whose iterations are independent."""
+    body = loop.detach_region(loop.body)
+    end = body.block.last_op
+    assert isinstance(end, scf.YieldOp)
+    Rewriter.replace_op(end, scf.ReduceOp())
+    shared = scf.ParallelOp([loop.lb], [loop.ub], [loop.step], body)
+    shared.location = loop.location
+    Rewriter.replace_op(loop, shared)
 
 
 def column_blocks(

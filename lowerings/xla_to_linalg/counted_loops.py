@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import TypeAlias
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Region, SSAValue
 
 from lowerings.arith_extension import IndexCastUIOp
 from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.scalars import INDEX
-from lowerings.xla_to_linalg.structured import constant, outside_of_bodies
+from lowerings.independent_loops import LEAST_MICROSECONDS, promise_independence
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.structured import constant, empty, outside_of_bodies
+from xla_dialect.types import Array
+
+PARTS = 16
+"""In how many parts loops are divided at most: enough for a few threads to end together, few enough
+for each part to have memory of its own."""
 
 LoopBody: TypeAlias = Callable[
     [ConversionBuilder, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]
@@ -27,6 +34,52 @@ def counted_loop(
         return body(builder, constant(builder, 0, INDEX), carried)
     bounds = [constant(builder, bound, INDEX) for bound in (0, count, step)]
     return loop(builder, bounds, carried, body)
+
+
+def shared_loop(
+    builder: ConversionBuilder,
+    count: int,
+    step: int,
+    nanoseconds: float,
+    results: Sequence[SSAValue],
+    scratch: Sequence[Array],
+    body: LoopBody,
+) -> Sequence[SSAValue]:
+    """
+    A loop from 0 to `count`, a multiple of `step`, whose turns may run at the same time.
+
+    A turn changes a part of `results` that no other one reads or changes, and tensors of the types
+    `scratch`, which are carried behind them with whatever is in them. It takes `nanoseconds`, times
+    `step`. Enough work is divided into parts for threads, which are the same for any number of
+    them, and each of which has scratch memory of its own.
+    """
+    size = ceil(count / PARTS / step) * step
+    parts = ceil(count / size)
+    microseconds = count * nanoseconds / 1000
+
+    def carried(builder: ConversionBuilder, results: Sequence[SSAValue]) -> list[SSAValue]:
+        return [*results, *(empty(builder, type_) for type_ in scratch)]
+
+    if parts < 2 or microseconds < LEAST_MICROSECONDS:
+        return counted_loop(builder, count, step, carried(builder, results), body)[: len(results)]
+
+    def part(
+        inner: ConversionBuilder, number: SSAValue, results: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        def ends(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+            first = s.emit(arith.MuliOp, (number, s.constant(size, INDEX)))
+            last = s.emit(arith.AddiOp, (first, s.constant(size, INDEX)))
+            return first, s.emit(arith.MinSIOp, (last, s.constant(count, INDEX)))
+
+        bounds = *outside_of_bodies(inner, ends), constant(inner, step, INDEX)
+        return loop(inner, bounds, carried(inner, results), body)[: len(results)]
+
+    bounds = [constant(builder, bound, INDEX) for bound in (0, parts, 1)]
+    found = loop(builder, bounds, results, part)
+    whole = found[0].owner
+    assert isinstance(whole, scf.ForOp)
+    promise_independence(whole, microseconds)
+    return found
 
 
 def optional_loop(

@@ -20,7 +20,7 @@ from xdsl.ir import Block, SSAValue
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
-from lowerings.xla_to_linalg.counted_loops import counted_loop
+from lowerings.xla_to_linalg.counted_loops import counted_loop, shared_loop
 from lowerings.xla_to_linalg.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
@@ -40,6 +40,8 @@ from lowerings.xla_to_linalg.windows import Sliding
 
 ROWS_AT_ONCE = 8
 """Independent running values hide the latency of one another's operations."""
+NANOSECONDS, NANOSECONDS_IN_LANES = 0.9, 0.2
+"""What one element takes at the most often, in a scalar or a vector."""
 LARGEST_SCALAR_ROW = 16
 """Up to so many neighbours each have a running scalar; longer rows are tensors."""
 
@@ -90,13 +92,16 @@ class CumulativeReduction:
         outer, _, inner = self.sizes
         starts = [empty(self.builder, array_type(value)) for value in self.values]
         if inner > LARGEST_SCALAR_ROW:
-            return counted_loop(self.builder, outer, 1, starts, self._along_rows)
+            turn = self.sizes[1] * inner * NANOSECONDS_IN_LANES
+            return shared_loop(self.builder, outer, 1, turn, starts, (), self._along_rows)
         rows = next(n for n in range(ROWS_AT_ONCE // inner or 1, 0, -1) if outer % n == 0)
-        return counted_loop(
+        return shared_loop(
             self.builder,
             outer,
             rows,
+            self.sizes[1] * inner * NANOSECONDS,
             starts,
+            (),
             lambda builder, row, results: self._along_scalars(builder, row, results, rows),
         )
 

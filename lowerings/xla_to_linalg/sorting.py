@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
-from lowerings.xla_to_linalg.counted_loops import counted_loop
+from lowerings.xla_to_linalg.counted_loops import shared_loop
 from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.merge_sort import MergeSort, merge_passes
 from lowerings.xla_to_linalg.radix_sort import Digit, RadixSort, digits_of
@@ -33,10 +33,23 @@ MERGE_COST, MOVE_COST, COUNT_COST = 10, 3, 1
 """Relative times: of a merge and of a move by a digit, per element; and per value of a digit."""
 
 
+NANOSECONDS = 0.5
+"""What a cost of 1 takes."""
+
+
+def radix_cost(digits: Sequence[Digit], length: int) -> float:
+    """Of sorting a line of a length by digits."""
+    return sum(MOVE_COST * length + COUNT_COST * (1 << digit.bits) for digit in digits)
+
+
+def merge_cost(length: int) -> float:
+    """Of sorting a line of a length by merging."""
+    return MERGE_COST * length * merge_passes(length)
+
+
 def is_radix_faster(digits: Sequence[Digit], length: int) -> bool:
     """Whether digits sort lines of a length faster than merging."""
-    by_digits = sum(MOVE_COST * length + COUNT_COST * (1 << digit.bits) for digit in digits)
-    return by_digits < MERGE_COST * length * merge_passes(length)
+    return radix_cost(digits, length) < merge_cost(length)
 
 
 def moved_last(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
@@ -92,13 +105,12 @@ def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -
     digits = tuple(digits_of(order.keys or ()))
     use_radix = order.keys is not None and is_radix_faster(digits, length)
     count = len(values)
-    starts = [
-        *(empty(builder, array_type(value)) for value in values),
-        *(empty(builder, _line_type(value)) for value in values),
-    ]
     radix, merge = RadixSort(digits, length), MergeSort(order.before, length)
+    scratch: list[Array] = [_line_type(value) for value in values]
     if use_radix:
-        starts.append(empty(builder, radix.counts_type))
+        scratch.append(radix.counts_type)
+    cost = radix_cost(digits, length) if use_radix else merge_cost(length)
+    results = [empty(builder, array_type(value)) for value in values]
 
     def turn(inner: ConversionBuilder, row: SSAValue, carried: Values) -> Values:
         source = Lines(tuple(values), (row,))
@@ -111,7 +123,7 @@ def sorted_lines(builder: ConversionBuilder, values: Values, order: SortOrder) -
         )
         return [*target.tensors, *scratch.tensors, counts]
 
-    return counted_loop(builder, rows, 1, starts, turn)[:count]
+    return shared_loop(builder, rows, 1, cost * NANOSECONDS, results, scratch, turn)
 
 
 def _line_type(value: SSAValue) -> Array:

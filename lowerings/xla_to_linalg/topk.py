@@ -17,12 +17,13 @@ from xdsl.ir import SSAValue
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
-from lowerings.xla_to_linalg.counted_loops import counted_loop, loop
+from lowerings.xla_to_linalg.counted_loops import loop, shared_loop
 from lowerings.xla_to_linalg.element_functions import elements_of
 from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.radix_sort import Digit, RadixSort, digits_of
 from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder
 from lowerings.xla_to_linalg.sort_order import element_key
+from lowerings.xla_to_linalg.sorting import NANOSECONDS, radix_cost
 from lowerings.xla_to_linalg.structured import (
     constant,
     empty,
@@ -60,6 +61,12 @@ class TopK:
     def ends_where_it_starts(self) -> bool:
         """Whether an even number of moves brings what is sorted back to its own memory."""
         return len(self.radix.digits) % 2 == 0
+
+    @property
+    def nanoseconds(self) -> float:
+        """What a line takes if about as many elements are sorted as are asked for."""
+        found = radix_cost(self.radix.digits, self.count)
+        return NANOSECONDS * (found + radix_cost((self.first,), self.length))
 
     def select(
         self, builder: ConversionBuilder, row: SSAValue, operand: SSAValue, carried: Values
@@ -167,18 +174,19 @@ def convert_topk(op: TopkOp, builder: ConversionBuilder) -> str | None:
     copies = 2 if topk.ends_where_it_starts else 3
     line_types = [TensorType(element_type, (length,)), TensorType(i32, (length,))]
     result_types = [TensorType(t.element_type, (rows, count)) for t in line_types]
-    types = (*result_types, *line_types * copies, topk.radix.counts_type, topk.counts_type)
-    found = counted_loop(
+    found = shared_loop(
         builder,
         rows,
         1,
-        [empty(builder, type_) for type_ in types],
+        topk.nanoseconds,
+        [empty(builder, type_) for type_ in result_types],
+        (*line_types * copies, topk.radix.counts_type, topk.counts_type),
         lambda inner, row, carried: topk.select(inner, row, operand, carried),
     )
     builder.replace(
         [
             reshape(value, sizes_of(result), builder.op)
-            for value, result in zip(found, op.results, strict=False)
+            for value, result in zip(found, op.results, strict=True)
         ]
     )
     return None

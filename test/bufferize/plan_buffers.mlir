@@ -150,3 +150,54 @@ func.func @caller(%a: memref<20xf64>) attributes {xla.entry} {
 func.func @nothing() attributes {xla.entry} {
   return
 }
+
+// -----
+
+// Iterations that may run at the same time have memory of their own, %b and %c, none of which is a
+// result or anything that is in use elsewhere in the loop.
+
+// CHECK-LABEL: func.func @shared(
+// CHECK-SAME:    %arena: memref<1024xi8>) attributes {xla.entry, xla.arena_bytes = 1024 : i64, xla.max_live_bytes = 1024 : i64} {
+// CHECK:         scf.for %i =
+// CHECK-NEXT:      memref.subview %a
+// CHECK-NEXT:      %[[B:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %[[STEP:.*]] = arith.constant 128 : index
+// CHECK-NEXT:      %[[BY:.*]] = arith.muli %i, %[[STEP]] : index
+// CHECK-NEXT:      %[[AT:.*]] = arith.addi %[[B]], %[[BY]] : index
+// CHECK-NEXT:      %b = memref.view %arena[%[[AT]]][] : memref<1024xi8> to memref<100xi8>
+// CHECK:           arith.constant 512 : index
+// CHECK:           %c = memref.view
+// CHECK:         } {xla.independent_microseconds = 500 : i64}
+func.func @shared(%a: memref<4x100xi8>, %result: memref<4x100xi8>) attributes {xla.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  scf.for %i = %zero to %four step %one {
+    %row = memref.subview %a[%i, 0] [1, 100] [1, 1] : memref<4x100xi8> to memref<100xi8, strided<[1], offset: ?>>
+    %b = memref.alloc() : memref<100xi8>
+    "memref.copy"(%row, %b) : (memref<100xi8, strided<[1], offset: ?>>, memref<100xi8>) -> ()
+    %c = memref.alloc() : memref<100xi8>
+    "memref.copy"(%b, %c) : (memref<100xi8>, memref<100xi8>) -> ()
+    %there = memref.subview %result[%i, 0] [1, 100] [1, 1] : memref<4x100xi8> to memref<100xi8, strided<[1], offset: ?>>
+    "memref.copy"(%c, %there) : (memref<100xi8>, memref<100xi8, strided<[1], offset: ?>>) -> ()
+  } {xla.independent_microseconds = 500 : i64}
+  return
+}
+
+// -----
+
+// Nobody knows how many there are: the promise is taken back.
+
+// CHECK-LABEL: func.func @unknown(
+// CHECK-SAME:    %arena: memref<128xi8>)
+// CHECK:         memref.view
+// CHECK-NOT:     xla.independent_microseconds
+func.func @unknown(%n: index, %a: memref<100xi8>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %b = memref.alloc() : memref<100xi8>
+    "memref.copy"(%a, %b) : (memref<100xi8>, memref<100xi8>) -> ()
+  } {xla.independent_microseconds = 500 : i64}
+  return
+}

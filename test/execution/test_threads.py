@@ -45,6 +45,18 @@ def counted(b: B, x: Any) -> Any:
     return b.tuple([b.sin(x), b.reduce(b.convert_element_type(b.gt(x, 0.0), "s32"), 0, b.add, [1])])
 
 
+def merged(b: B, x: Any, y: Any) -> Any:
+    """By no key of each element, as sorts by digits need it."""
+    return b.sort([x, y], lambda a, c, i, j: b.lt(b.sub(a, c), 0.0), 1, is_stable=True)
+
+
+def running_sum(b: B, x: Any, dimension: int = 1) -> Any:
+    size = x.shape[dimension]
+    window, padding = [1] * len(x.shape), [(0, 0)] * len(x.shape)
+    window[dimension], padding[dimension] = size, (size - 1, 0)
+    return b.reduce_window(x, 0.0, b.add, window, [1] * len(x.shape), padding=padding)
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "elementwise": (lambda b, x, y: b.add(x, b.mul(y, y)), (random(37, 23), random(37, 23))),
     "scalar operand": (lambda b, x, y: b.mul(x, y), (random(1031), random())),
@@ -74,6 +86,16 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "pooling": (
         lambda b, x: b.reduce_window(x, -np.inf, b.max, [1, 3, 3], [1, 2, 2], padding="SAME"),
         (random(6, 25, 25),),
+    ),
+    "sorted rows": (lambda b, x: b.sort(x, b.lt_total_order, 1), (random(37, 3000),)),
+    "sorted columns": (lambda b, x: b.sort(x, b.lt_total_order, 0), (random(3000, 37),)),
+    "merged rows": (merged, (random(37, 301), random(37, 301, seed=1))),
+    "largest of rows": (lambda b, x: b.top_k(x, 5), (random(40, 4000),)),
+    "smallest of rows": (lambda b, x: b.top_k(x, 500, largest=False), (random(19, 4000),)),
+    "running sums of rows": (running_sum, (random(48, 5000),)),
+    "running sums of matrices": (
+        lambda b, x: running_sum(b, x, 1),
+        (random(21, 300, 100),),
     ),
     "slice at a place": (
         lambda b, x, n: b.dynamic_slice(x, [n, 3], [20, 30]),
@@ -120,6 +142,16 @@ def test_results_do_not_depend_on_the_number_of_threads(name: str) -> None:
         program.num_threads = count
         for _ in range(3):
             assert bits(program(*arrays)) == bits(expected)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PROGRAMS if name.split()[0] in ("sorted", "merged", "running")]
+)
+def test_lines_are_shared_in_parts(name: str) -> None:
+    body, arrays = PROGRAMS[name]
+    assert compiled(body, arrays, 100).has_parallel_loops
+    few = tuple(array[(slice(0, 2),) * array.ndim] for array in arrays)
+    assert not compiled(body, few, 100).has_parallel_loops
 
 
 LARGE = (random(600, 1100),)

@@ -145,3 +145,22 @@ func.func @many(%a: memref<64x33x40xf32>, %b: memref<33x64x40xf32>) {
   }
   func.return
 }
+
+// Whoever wrote this loop says that its iterations are independent, and take a while.
+// CHECK-LABEL: func.func @promised
+// CHECK:         "scf.parallel"(%zero, %four, %one)
+// CHECK-NEXT:    ^bb0(%i: index):
+// CHECK-NEXT:      memref.store %x, %a[%i]
+// CHECK-NEXT:      scf.reduce
+// USUAL-LABEL: func.func @promised
+// USUAL-NOT:     scf.parallel
+// USUAL:         scf.for %i
+func.func @promised(%x: f32, %a: memref<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  scf.for %i = %zero to %four step %one {
+    memref.store %x, %a[%i] : memref<4xf32>
+  } {xla.independent_microseconds = 99 : i64}
+  func.return
+}

@@ -1,0 +1,38 @@
+"""Loops whose iterations may run at the same time, so that each needs memory of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+
+from lowerings.independent_loops import INDEPENDENT, iterations_of, promised_microseconds
+
+__all__ = ["SharedLoop"]
+
+
+@dataclass(frozen=True)
+class SharedLoop:
+    """A loop whose iterations may run at the same time, and how many there are."""
+
+    op: scf.ForOp
+    iterations: int
+
+    @staticmethod
+    def around(op: Operation) -> SharedLoop | None:
+        """
+        The outermost such loop around an operation that needs memory.
+
+        The promise is taken back where nobody knows how much memory that would be.
+        """
+        found, outer = None, op.parent_op()
+        while outer is not None:
+            if isinstance(outer, scf.ForOp) and promised_microseconds(outer) is not None:
+                iterations = iterations_of(outer)
+                if iterations is None:
+                    del outer.attributes[INDEPENDENT]
+                else:
+                    found = SharedLoop(outer, iterations)
+            outer = outer.parent_op()
+        return found
