@@ -542,9 +542,11 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
 
 
 def _native_passes(level: str, machine: Machine) -> list[str]:
-    """The native pipeline down to a level, with vectors as wide as a machine has them."""
-    widths = {"convert-linalg-to-vector-loops": f"{{vector-bits={machine.vector_bits}}}"}
-    return [name + widths.get(name, "") for name in pass_specs(NATIVE, level)]
+    """The native pipeline down to a level, for the vectors that a machine has."""
+    pairs = str(machine.multiplies_pairs).lower()
+    loops = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
+    options = {"convert-linalg-to-vector-loops": loops}
+    return [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect.op",),
     ("xla_dialect.ops", "xla_dialect.self_checking"),
     (
+        "xla_dialect.call_tokens",
         "xla_dialect.calls",
         "xla_dialect.comparators",
         "xla_dialect.dynamic_dimensions",

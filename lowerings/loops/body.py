@@ -142,6 +142,10 @@ class Body:
         """Whether some operation of the body holds others."""
         return any(op.regions for op in self.ops)
 
+    def has(self, op_class: type[Operation]) -> bool:
+        """Whether the body does an operation of a class."""
+        return any(type(op) is op_class for op in self.ops)
+
     def combiner(self, output: int) -> tuple[Operation, SSAValue] | None:
         """
         The operation that folds one term into an output, and the term.

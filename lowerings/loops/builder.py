@@ -194,18 +194,25 @@ class LoopBuilder:
 
         With `share` an earlier equal operation that is in scope is used instead.
         """
-        key = (op_class, lhs, rhs)
-        if share:
-            for known in reversed(self._known):
-                if key in known:
-                    return known[key]
         properties = (
             {"overflowFlags": NO_OVERFLOW_FLAGS} if op_class in _WITH_OVERFLOW_FLAGS else {}
         )
-        op = op_class.create(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
-        if share:
-            self._known[-1][key] = op.results[0]
-        return self.add(op).results[0]
+
+        def write() -> SSAValue:
+            op = op_class.create(
+                operands=[lhs, rhs], result_types=[lhs.type], properties=properties
+            )
+            return self.add(op).results[0]
+
+        return self.shared((op_class, lhs, rhs), write) if share else write()
+
+    def shared(self, key: tuple[object, ...], write: Callable[[], SSAValue]) -> SSAValue:
+        """What `write` writes, or what it wrote for the same key before, if that is in scope."""
+        for known in reversed(self._known):
+            if key in known:
+                return known[key]
+        result = self._known[-1][key] = write()
+        return result
 
     def materialize(self, index: Index) -> SSAValue:
         """The SSA value of an index."""

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Nest
+from lowerings.loops.pair_product import PairProductOp
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,6 @@ def factors_of(body: Body, combiner: Operation, term: SSAValue) -> tuple[SSAValu
     if fused is not None:
         return fused
     product = term.owner
-    if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp):
+    if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp | PairProductOp):
         return product.lhs, product.rhs
     return None

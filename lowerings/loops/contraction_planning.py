@@ -10,6 +10,7 @@ summed dimension.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, prod
 from typing import TypeAlias
 
@@ -21,6 +22,8 @@ from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.packing import PackedContraction
+from lowerings.loops.pair_product import PairProductOp
+from lowerings.loops.paired_terms import paired_terms
 from lowerings.loops.planning import lanes_for, output_stride
 from lowerings.loops.schedule import Loop, Schedule
 from lowerings.loops.tiling import Tile, TileProblem
@@ -42,6 +45,9 @@ COLUMNS_AT_ONCE = 128
 SCRATCH_BYTES = 1 << 18
 """What the panels may take of the second-level cache, and of the stack."""
 
+PAIR_CYCLES = 0.75
+"""What it takes to put two elements of a row together."""
+
 DOT_TILE = 4
 """Rows, and columns, that are multiplied at once with vectors along a summed dimension."""
 DOT_VECTORS = 8
@@ -62,6 +68,43 @@ def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> ContractionPla
         return scattered
     dot = dot_plan(nest, body, contraction, vector_bits)
     return dot or plan_in_columns(nest, body, both, vector_bits, 0)
+
+
+@dataclass(frozen=True)
+class PairedPlan:
+    """A contraction that adds pairs of terms, and what is left of it."""
+
+    pairs: PackedContraction
+    rest: Nest | None
+    """The last term of an odd number; to be added afterwards."""
+
+
+def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None:
+    """
+    How a contraction of numbers of at most 16 bits runs, two terms at a time.
+
+    None for others, and where columns would be packed for too few rows.
+    """
+    contraction = contraction_of(nest, body)
+    if contraction is None or not vector_bits:
+        return None
+    paired = paired_terms(nest, body, contraction)
+    if paired is None:
+        return None
+    nest = paired.pairs
+    body = Body(nest)
+    contraction = contraction_of(nest, body)
+    if contraction is None:
+        return None
+    for roles in (contraction, contraction.transposed()):
+        if extent_of(nest, roles.rows) < ROWS_WORTH_TURNING:
+            continue
+        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
+            if nest.extents[vector] > NARROW_LANES * lanes_for(
+                body, Forms(body, vector), vector_bits
+            ):
+                return PairedPlan(packed_plan(nest, body, roles, vector, vector_bits), paired.rest)
+    return None
 
 
 def plan_in_columns(
@@ -169,6 +212,7 @@ def tile_for(
         terms=extent_of(nest, roles.summed),
         term_bytes=term_bytes,
         rows_are_large=operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES,
+        row_cycles=PAIR_CYCLES if body.has(PairProductOp) else 0.0,
     )
     return problem.best_tile(32 if vector_bits >= 512 else 16)
 

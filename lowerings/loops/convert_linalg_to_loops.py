@@ -19,7 +19,7 @@ from lowerings.independent_loops import LEAST_MICROSECONDS, promised_microsecond
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
-from lowerings.loops.contraction_planning import plan_contraction
+from lowerings.loops.contraction_planning import plan_contraction, plan_in_pairs
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.initial_values import fold_initial_values
 from lowerings.loops.nest import NESTS, Nest
@@ -88,6 +88,8 @@ class ConvertLinalgToLoops(ModulePass):
 
     vector_bits: int = 512
     """The width of a vector register; 0 for loops over scalars."""
+    pair_products: bool = True
+    """Whether sums of products of at most 16 bits add two at a time, as x86 has instructions to."""
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
 
@@ -133,17 +135,42 @@ class ConvertLinalgToLoops(ModulePass):
         if nest.is_empty:
             return PlannedNest([], [])
         nest = collapse_dimensions(nest, indexed_dimensions(nest))
+        paired = None
+        if self.pair_products:
+            paired = plan_in_pairs(nest, Body(nest), self.vector_bits)
+        if paired is None:
+            return self._plan_as_it_is(nest, constants)
+        pairs = self._planned(paired.pairs.nest, paired.pairs, constants)
+        if paired.rest is None:
+            return pairs
+        rest = self._plan_as_it_is(paired.rest, None)
+        return PlannedNest([*pairs.parts, *rest.parts], pairs.dead)
+
+    def _plan_as_it_is(self, nest: Nest, constants: FunctionConstants | None) -> PlannedNest:
         body = Body(nest)
         how = plan_contraction(nest, body, self.vector_bits)
-        if how is None:
-            how = plan_schedule(nest, body, self.vector_bits)
+        return self._planned(nest, how or plan_schedule(nest, body, self.vector_bits), constants)
+
+    def _planned(
+        self,
+        nest: Nest,
+        how: Schedule | PackedContraction,
+        constants: FunctionConstants | None,
+    ) -> PlannedNest:
+        """
+        A nest with its plan, in parallel where that pays.
+
+        Without `constants` it starts from what its outputs hold, whatever fills them before it.
+        """
         least = self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
+        dead: list[Operation] = []
         if isinstance(how, PackedContraction):
             how = replace(how, parallel_microseconds=least)
-            if how.adds_blocks:
-                return PlannedNest([(nest, how)], [])
-            nest, dead = fold_initial_values(nest, body, None, constants)
+            if constants is not None and not how.adds_blocks:
+                nest, dead = fold_initial_values(nest, Body(nest), None, constants)
             return PlannedNest([(nest, how)], dead)
-        nest, dead = fold_initial_values(nest, body, how, constants)
+        body = Body(nest)
+        if constants is not None:
+            nest, dead = fold_initial_values(nest, body, how, constants)
         parts = column_blocks(nest, body, how, least)
         return PlannedNest(parts or [(nest, in_parallel(nest, body, how, least))], dead)

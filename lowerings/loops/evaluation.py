@@ -25,6 +25,7 @@ from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
 from lowerings.loops.nest import Access
+from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.vector_extension import GatherOp
 
@@ -257,6 +258,8 @@ class BodyEvaluator:
         if op.regions:
             return self._clone_with_regions(op, combination)
         operands = [self.scalar(operand, combination) for operand in op.operands]
+        if type(op) is PairProductOp:
+            return [pair_product(operands[0], operands[1], self.builder)]
         clone = type(op).create(
             operands=operands,
             result_types=op.result_types,
@@ -289,6 +292,8 @@ class BodyEvaluator:
             else self.scalar(operand, combination)
             for operand in op.operands
         ]
+        if type(op) is PairProductOp:
+            return [pair_product(operands[0], operands[1], self.builder)]
         vector_class = EXTENSIONS.get(op.name, type(op))
         clone = vector_class.create(
             operands=operands,

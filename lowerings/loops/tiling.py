@@ -53,6 +53,8 @@ class TileProblem:
     """How far apart in memory the vectors of one column are from term to term."""
     rows_are_large: bool = False
     """Whether the operand of the rows leaves the second-level cache from panel to panel."""
+    row_cycles: float = 0.0
+    """What it takes to compute an element of a row from what is loaded."""
 
     def cost(self, tile: Tile) -> float:
         """The estimated cycles, for one term of each sum."""
@@ -77,8 +79,12 @@ class TileProblem:
         """
         far = 1 if not self.stays_near(vectors) else 1 / passes
         load = NEAR_LOAD_CYCLES + far * (FAR_LOAD_CYCLES - NEAR_LOAD_CYCLES)
-        stream = rows * STREAMED_ELEMENT_CYCLES if self.rows_are_large else 0.0
-        return max(rows * vectors / 2, (rows + vectors) / 2, 4.0, load * vectors) + 0.25 + stream
+        element = self.row_cycles + (STREAMED_ELEMENT_CYCLES if self.rows_are_large else 0.0)
+        return (
+            max(rows * vectors / 2, (rows + vectors) / 2, 4.0, load * vectors)
+            + 0.25
+            + rows * element
+        )
 
     def stays_near(self, vectors: int) -> bool:
         """Whether the columns of a tile fit the first-level cache, with the sets that they hit."""

@@ -76,23 +76,3 @@ func.func @matrix_vector(%a: memref<64x96xf32>, %x: memref<96xf32>, %y: memref<6
   }
   func.return
 }
-
-// Narrow integers are widened on the way.
-// CHECK-LABEL: func.func @bytes
-// CHECK:         %[[B:.*]] = vector.load %{{.*}} : memref<64x32xi8>, vector<16xi8>
-// CHECK:         arith.extsi %[[B]] : vector<16xi8> to vector<16xi32>
-// CHECK:         arith.muli %{{.*}} : vector<16xi32>
-// CHECK:         arith.addi %{{.*}} : vector<16xi32>
-func.func @bytes(%a: memref<16x64xi8>, %b: memref<64x32xi8>, %c: memref<16x32xi32>) {
-  linalg.generic {indexing_maps = [#left, #right, #out],
-                  iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<16x64xi8>, memref<64x32xi8>) outs(%c : memref<16x32xi32>) {
-  ^bb0(%x: i8, %y: i8, %sum: i32):
-    %0 = arith.extsi %x : i8 to i32
-    %1 = arith.extsi %y : i8 to i32
-    %2 = arith.muli %0, %1 : i32
-    %3 = arith.addi %sum, %2 : i32
-    linalg.yield %3 : i32
-  }
-  func.return
-}

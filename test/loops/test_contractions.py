@@ -18,6 +18,7 @@ DTYPES: dict[str, Any] = {
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
     "i8": np.int8,
+    "i16": np.int16,
     "i32": np.int32,
 }
 
@@ -147,6 +148,13 @@ CASES = [
     Einsum("mk,kn->mn", (20, 33, 70), element="i8", accumulator="i32"),
     Einsum("mk,nk->mn", (20, 33, 70), element="i8", accumulator="i32"),
     Einsum("mk,kn->mn", (20, 33, 70), element="i32", accumulator="i32"),
+    Einsum("mk,kn->mn", (21, 33, 129), element="i8", accumulator="i32"),
+    Einsum("km,nk->mn", (21, 33, 70), element="i8", accumulator="i32", fill=False),
+    Einsum("mk,kn->mn", (1203, 9, 140), element="i16", accumulator="i32"),
+    Einsum("mk,kn->mn", (1204, 9, 140), element="i16", accumulator="i32", fill=False),
+    Einsum("mkl,kln->mn", (5, 3, 20, 33), element="i8", accumulator="i32"),
+    Einsum("mk,kn->mn", (2, 33, 70), element="i8", accumulator="i32"),
+    Einsum("mk,kn->mn", (3, 33, 70), element="i8", accumulator="i32"),
 ]
 
 
@@ -172,6 +180,21 @@ def test_contraction(case: Einsum, vector_bits: int) -> None:
 def test_panels(case: Einsum, fill: bool) -> None:
     loops = check(Einsum(case.subscripts, case.extents, fill=fill))
     assert memref.AllocaOp.name in loops
+
+
+@pytest.mark.parametrize("terms", [64, 65])
+@pytest.mark.parametrize("vector_bits", [128, 256, 512])
+def test_pairs_of_the_largest_products(terms: int, vector_bits: int) -> None:
+    """Two products of the smallest 16-bit numbers are too large for 32 bits: sums wrap."""
+    a = np.full((16, terms), -(1 << 15), np.int16)
+    b = np.full((terms, 40), -(1 << 15), np.int16)
+    a[3], b[:, 5], a[7, 1::2] = 7, (1 << 15) - 1, 0
+    c = np.zeros((16, 40), np.int32)
+    case = Einsum("mk,kn->mn", (terms, 16, 40), element="i16", accumulator="i32")
+    module = lower(case.text(), [ConvertLinalgToLoops(vector_bits)])
+    assert "vector.bitcast" in str(module)
+    MachineCode(module).run("main", [a, b, c])
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
 
 
 def test_narrow_columns() -> None:

@@ -53,6 +53,11 @@ class Machine:
         return next(wide, _BASE_VECTOR_BITS.get(self.triple.partition("-")[0], 128))
 
     @property
+    def multiplies_pairs(self) -> bool:
+        """Whether it has vector instructions that add products of neighbouring 16-bit numbers."""
+        return self.triple.startswith("x86_64")
+
+    @property
     def attributes(self) -> FunctionAttributes:
         """What functions say of the processor; 512-bit vectors are used only if they ask for it."""
         width = 512 if self.vector_bits == 512 else 0
