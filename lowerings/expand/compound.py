@@ -16,7 +16,7 @@ from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
+from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -32,7 +32,6 @@ _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormInferenceOp: "batch_norm:inference",
     BatchNormTrainingOp: "batch_norm:training",
     CholeskyOp: "factorizations:cholesky",
-    FftOp: "fourier:transform",
     RaggedDotOp: "ragged_dot:ragged_dot",
     RngBitGeneratorOp: "random_bits:random_bits",
     ScaledDotOp: "scaled_dot:scaled_dot",
@@ -122,9 +121,9 @@ def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Se
 
 class XlaExpandCompoundPass(ConversionPass):
     """
-    Replaces operations that are made of others by those: batch normalization, Fourier transforms,
-    Cholesky factors, triangular systems, ragged and scaled dots, random bits. A reduction that
-    finds where the greatest or least element is becomes two, which vectors can do.
+    Replaces operations that are made of others by those: batch normalization, Cholesky factors,
+    triangular systems, ragged and scaled dots, random bits. A reduction that finds where the
+    greatest or least element is becomes two, which vectors can do.
 
     Narrow floats are computed in f32 and rounded at the end. Custom calls that annotate a value for
     a compiler, as with a sharding, are that value.

@@ -118,7 +118,7 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
         if lanes < 2:
             continue
         cost = cost_in_lanes(nest, body, forms, lanes)
-        choices = turned_lanes(nest, body, forms, min(lanes, LARGEST_BLOCK))
+        choices = turned_lanes(nest, body, forms, lanes)
         if cost is not None:
             choices.append(Lanes(dimension, lanes, cost))
         for choice in choices:
@@ -168,6 +168,12 @@ def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes
         for access in body.inputs.values()
         if lane_stride(access, dimension) is LaneStride.STRIDED
     ]
+    if not across:
+        return []
+    # All blocks that are turned together share the register file.
+    lanes = min(lanes, LARGEST_BLOCK >> (len(across) - 1).bit_length())
+    if lanes < 2:
+        return []
     result: list[Lanes] = []
     for other in nest.loop_dimensions:
         if other == dimension or min(extents[other], extents[dimension]) < lanes:

@@ -71,7 +71,10 @@ ALLOWANCES: Mapping[str, Allowance] = {
         4096, MODERATE, PLAIN_ONLY, "sums over several dimensions go in the order of memory"
     ),
     "convert-xla-to-linalg": Allowance(
-        64, MODERATE, PLAIN_ONLY, "functions without an operation of their own become formulas"
+        64,
+        MODERATE,
+        PLAIN_ONLY,
+        "functions without an operation of their own become formulas, Fourier transforms stages",
     ),
     "convert-linalg-to-vector-loops": Allowance(
         4096, MODERATE, PLAIN_ONLY, "sums in several lanes; products and sums round once"

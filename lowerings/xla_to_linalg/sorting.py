@@ -59,7 +59,7 @@ def moved_last(builder: ConversionBuilder, value: SSAValue, dimension: int) -> S
     return _transposed(builder, value, order)
 
 
-def _moved_back(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
+def moved_back(builder: ConversionBuilder, value: SSAValue, dimension: int) -> SSAValue:
     rank = len(sizes_of(value))
     return _transposed(builder, value, (*range(dimension), rank - 1, *range(dimension, rank - 1)))
 
@@ -95,7 +95,7 @@ def convert_sort(op: SortOp, builder: ConversionBuilder) -> str | None:
     found = [
         reshape(value, sizes, builder.op) for value in sorted_lines(builder, flat, SortOrder.of(op))
     ]
-    builder.replace([_moved_back(builder, value, dimension) for value in found])
+    builder.replace([moved_back(builder, value, dimension) for value in found])
     return None
 
 

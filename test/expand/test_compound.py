@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import has_jax
 from small_programs import numbers, same, shape
 from sweeps import each_or_full
 from tensors_level import lower, module_of, natively
@@ -17,7 +16,7 @@ from lowerings.expand.compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
-from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
+from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
@@ -26,9 +25,6 @@ from xla_dialect.ops.normalization import (
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.reference import flatten_results, run
 from xla_dialect.types import BY_NAME, ElementClass
-
-if has_jax():
-    import jax
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -134,80 +130,6 @@ def test_batch_norm_without_elements() -> None:
         x = np.zeros(sizes)
         check_batch_norm(BatchNormTrainingOp, "f32", 1, [x, *vectors(random, 2, sizes[1])])
         check_batch_norm(BatchNormGradOp, "f32", 1, [x, *vectors(random, 3, sizes[1]), x])
-
-
-# Fourier transforms: up to rounding
-
-
-def check_fourier(kind: str, lengths: Sequence[int], x: AnyArray) -> None:
-    def build(operand: Any) -> XlaOp:
-        return FftOp(operand, fft_type=kind, fft_length=list(lengths))
-
-    (expected,) = flatten_results(run(module_of(build, [x]), [x]))
-    largest = float(np.abs(expected).max(initial=0))
-    for (found,) in (expanded(build, x), natively(build, x)):
-        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-        tolerance = 8 * float(np.finfo(found.dtype).eps) * largest
-        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
-
-
-def operand_of(kind: str, lengths: Sequence[int], batch: Sequence[int], wide: bool) -> AnyArray:
-    """Random numbers with the sizes that a transform of these lengths takes."""
-    random = np.random.default_rng(sum(lengths))
-    sizes = [*batch, *lengths]
-    if kind == "IRFFT":
-        sizes[-1] = lengths[-1] // 2 + 1 if lengths[-1] else 0
-    x = random.standard_normal(sizes)
-    if kind == "RFFT":
-        return x.astype(np.float64 if wide else np.float32)
-    return (x + 1j * random.standard_normal(sizes)).astype(np.complex128 if wide else np.complex64)
-
-
-KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [1, 2, 12, 32, 97, 131, 262, 1000, 4096])
-def test_fourier_of_any_length(kind: str, length: int) -> None:
-    """One product, a prime of one product, a prime and twice a prime by convolution, divided."""
-    check_fourier(kind, [length], operand_of(kind, [length], [2], wide=length % 2 == 0))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lengths", [(131, 16), (320, 3), (2, 13, 24)])
-def test_fourier_along_columns(kind: str, lengths: tuple[int, ...]) -> None:
-    """By convolution, divided with factors of their own and in the matrices, by one product."""
-    check_fourier(kind, lengths, operand_of(kind, lengths, [2], wide=False))
-
-
-def test_fourier_to_reals_ignores_imaginary_ends() -> None:
-    """What stands for the first and the middle element is real, whatever its imaginary part."""
-    x = operand_of("IRFFT", [32], [2], wide=False)
-    x[:, [0, 16]] = complex(0.5, np.nan)
-    check_fourier("IRFFT", [32], x)
-
-
-@pytest.mark.jax
-@pytest.mark.parametrize("length", [1000, 1009, 1024])
-def test_fourier_is_about_as_accurate_as_xla(length: int) -> None:
-    x = operand_of("FFT", [length], [8], wide=False)
-    expected = np.fft.fft(x.astype(np.complex128))
-    (found,) = natively(lambda operand: FftOp(operand, fft_type="FFT", fft_length=[length]), x)
-    theirs = np.asarray(jax.jit(jax.numpy.fft.fft)(x))
-    own, peer = (float(np.sqrt(np.square(np.abs(y - expected)).mean())) for y in (found, theirs))
-    assert own <= 1.5 * peer
-
-
-@given(
-    st.sampled_from(KINDS),
-    st.lists(st.sampled_from([0, 1, 2, 3, 5, 33]), min_size=1, max_size=3),
-    st.sampled_from([(), (2,), (0,), (1, 3)]),
-    st.booleans(),
-)
-def test_fourier_of_any_sizes(
-    kind: str, lengths: list[int], batch: tuple[int, ...], wide: bool
-) -> None:
-    check_fourier(kind, lengths, operand_of(kind, lengths, batch, wide))
 
 
 # Factors and triangular systems: up to rounding

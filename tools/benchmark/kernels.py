@@ -144,8 +144,8 @@ def _solved(a: Any, b: Any) -> Any:
 
 _LIBRARY = "XLA calls a library that is compiled already; we compile the loops."
 _FOURIER = (
-    f"{_LIBRARY} It keeps a line in the first cache for all stages; each of our stages passes over "
-    "all lines."
+    f"{_LIBRARY} Numbers are taken apart into planes and put together again one by one, for a "
+    "complex array is no array of reals in MLIR."
 )
 _SORT = "XLA calls one sort for all; we compile one for these keys and this shape."
 _SAME = "Both call LAPACK."
