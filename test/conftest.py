@@ -6,6 +6,7 @@ import os
 import pytest
 from hypothesis import settings
 from peers import DEVICES, in_ci, missing_peers, mlir_opt
+from sweeps import PROFILE
 
 from lowerings.execution.executable import BOUNDS_VARIABLE
 from lowerings.execution.openmp import OpenMPRuntime, runtime
@@ -16,7 +17,7 @@ os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEV
 # Examples are derived from the test itself: a red run stays red when it is repeated.
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+settings.load_profile(PROFILE)
 
 # Programs share the processors with the other workers of pytest-xdist.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -1,9 +1,14 @@
-"""Parameters of tests that are many: a few of them in every run, all with `--full`."""
+"""What is much: a few of many parameters and examples in every run, all with `make test-full`."""
 
+import os
 from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+"""How many examples hypothesis makes of what has no limit of its own: see `conftest.py`."""
 
 
 def each_or_full(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
@@ -12,3 +17,8 @@ def each_or_full(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
         pytest.param(value, marks=() if value in quick else pytest.mark.full, id=str(value))
         for value in values
     ]
+
+
+def few_examples(quick: int) -> settings:
+    """Where examples take long: so many in quick runs, in others as many as everywhere."""
+    return settings(max_examples=quick) if PROFILE == "quick" else settings()

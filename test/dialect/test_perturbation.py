@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from perturbation import Sample, perturbed, program, value_of
+from sweeps import few_examples
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
@@ -93,6 +94,7 @@ def check(sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@few_examples(15)
 @given(st.data())
 def test_a_changed_operation_is_rejected_or_runs(name: str, data: Any) -> None:
     check(data.draw(perturbed(name)))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import numbers, same, shape
-from sweeps import each_or_full
+from sweeps import each_or_full, few_examples
 from tensors_level import lower, module_of, natively
 
 from lowerings.expand.compound import XlaExpandCompoundPass
@@ -55,6 +55,7 @@ def check_bits(algorithm: RandomAlgorithm, state: list[int], bits: str) -> None:
 NUMBERS = st.sampled_from([0, 1, 0x123456789ABCDEF0, 2**64 - 1, 2**64 - 3])
 
 
+@few_examples(8)
 @given(
     st.sampled_from(RandomAlgorithm),
     st.lists(NUMBERS, min_size=2, max_size=3),

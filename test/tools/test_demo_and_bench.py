@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tools import demo
+from tools import demo, xla_bench
 from tools.benchmark.contenders import Figures
 from tools.benchmark.report import BEGIN, END, GroupReport, write_page
 from tools.stored_programs import StoredProgram
@@ -66,17 +66,24 @@ def test_benchmark_of_a_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.flax
-def test_benchmark_of_an_unknown_row() -> None:
-    answer = bench("nonesuch")
-    assert answer.returncode == 1
-    assert "there is no row 'nonesuch'; there are 'add', 'exp', " in answer.stderr
+def test_benchmark_of_an_unknown_row(capsys: pytest.CaptureFixture[str]) -> None:
+    assert xla_bench.main(["nonesuch"]) == 1
+    assert "there is no row 'nonesuch'; there are 'add', 'exp', " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("count", ["0", "one", "1000"])
-def test_benchmark_of_impossible_threads(count: str) -> None:
-    answer = bench("toolkit" if count != "1000" else "add", f"--threads={count}")
-    assert answer.returncode == 1
-    assert "Traceback" not in answer.stderr
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        ("0", "argument --threads: invalid thread_counts value: '0'"),
+        ("one", "argument --threads: invalid thread_counts value: 'one'"),
+        ("1000", "cannot compare 1000 threads on"),
+    ],
+)
+def test_benchmark_of_impossible_threads(
+    count: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert xla_bench.main(["add", f"--threads={count}"]) == 1
+    assert message in capsys.readouterr().err
 
 
 def test_rows_that_fall_short() -> None:
