@@ -57,6 +57,7 @@ class FunctionConstants:
         self._entry = entry
         self._values: dict[tuple[Attribute, Attribute], SSAValue] = {}
         self._numbers: dict[tuple[float, float, Attribute], SSAValue] = {}
+        self._indices: dict[int, SSAValue] = {}
         self._last: Operation | None = None
         self._scratch: dict[MemRefType[Attribute], SSAValue] = {}
         for op in entry.ops:
@@ -92,10 +93,12 @@ class FunctionConstants:
 
     def index(self, value: int) -> SSAValue:
         """The constant `value` of type `index`."""
-        result = self.number(value, INDEX)
-        if result.name_hint is None:
-            result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
-        return result
+        known = self._indices.get(value)
+        if known is None:
+            known = self._indices[value] = self.number(value, INDEX)
+            if known.name_hint is None:
+                known.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
+        return known
 
     def elements(self, values: Sequence[float], element_type: Attribute) -> SSAValue:
         """The vector of `values`; integers are taken modulo 2**width."""

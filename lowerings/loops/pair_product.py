@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i16, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 
@@ -45,12 +47,18 @@ def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue
             vector.ShuffleOp.create(
                 operands=[products, products],
                 result_types=[vector_of(i32, lanes)],
-                properties={"mask": DenseArrayBase.from_list(i64, range(first, 2 * lanes, 2))},
+                properties={"mask": _every_other(first, lanes)},
             )
         ).result
         for first in range(2)
     )
     return builder.binary(arith.AddiOp, even, odd)
+
+
+@cache
+def _every_other(first: int, lanes: int) -> DenseArrayBase[IntegerType]:
+    """The mask of a shuffle that takes every other element."""
+    return DenseArrayBase.from_list(i64, range(first, 2 * lanes, 2))
 
 
 def _halves(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:

@@ -12,7 +12,7 @@ anything else to have the function end that calls it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import func
@@ -102,13 +102,13 @@ def emit_function(
     function: func.FuncOp,
     symbol: str,
     linkage: str,
-    attributes: str,
+    attributes: Callable[[int], str],
     handlers: Mapping[type[Operation], Handler],
     symbols: Symbols,
 ) -> list[str]:
     """
     The lines of a function's definition, or declaration if it has no body; `linkage` is empty or
-    a word such as `internal`, `attributes` the number of its attribute group.
+    a word such as `internal`, `attributes` tells the attribute group of a body of so many lines.
     """
     are_apart = is_marked(function, KERNEL) or is_marked(function, ENTRY)
     e = FunctionEmitter(handlers, symbols, FunctionFacts(function.sym_name.data, are_apart))
@@ -140,11 +140,12 @@ def emit_function(
         for number, registers in enumerate(names)
         for text in _parameters(e, function, number, registers)
     )
+    lines = [*e.stack_slots, *e.lines]
+    group = attributes(len(lines))
     return [
-        f"define {linkage}{e.result_type} {symbol}({parameters}) {attributes} {{",
+        f"define {linkage}{e.result_type} {symbol}({parameters}) {group} {{",
         "entry:",
-        *e.stack_slots,
-        *e.lines,
+        *lines,
         "}",
     ]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -136,6 +137,7 @@ class _ModuleEmitter:
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
         self.outside: set[str] = set()
+        self.calls: Counter[str] = Counter()
         self.globals: dict[str, tuple[str, bool]] = {}
         self.nodes: dict[str, str] = {}
         self.node_lines: list[str] = []
@@ -224,6 +226,7 @@ class _ModuleEmitter:
                     self.outside.add(op.sym_name.data)
             else:
                 raise EmissionError(op, "only functions and memref.global may stand here")
+        self.calls = _calls_by_name(bodies)
         lines = [line for function in bodies for line in self._function(function)]
         head = [f'target triple = "{triple}"'] if triple else []
         head += [f'target datalayout = "{data_layout}"'] if data_layout else []
@@ -262,8 +265,11 @@ class _ModuleEmitter:
     def _function(self, op: func.FuncOp) -> list[str]:
         name, is_entry = op.sym_name.data, functions.is_marked(op, functions.ENTRY)
         linkage = "internal " if _is_internal(op) else ""
-        group = next((g for mark, g in _GROUPS.items() if functions.is_marked(op, mark)), "#0")
         body = self.callees[name]
+
+        def group(size: int) -> str:
+            return _attribute_group(op, size, self.calls[name])
+
         lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
         if is_entry:
             exported = spell_symbol(name)
@@ -309,12 +315,29 @@ class _ModuleEmitter:
         return memory_image(op.type, dense)
 
 
-_GROUPS = {
-    # A kernel is large, and inlining one that has one caller only makes code generation slow.
-    functions.KERNEL: "#1",
-    functions.INLINED: "#2",
-}
-"""The group of attributes of functions with a mark."""
+SMALL_KERNEL_LINES = 30
+"""A function takes LLVM about half a millisecond, whatever it does; up to this size that is a good
+part of what it costs."""
+
+
+def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
+    """The group of attributes of a function of so many lines that is called so often."""
+    if functions.is_marked(op, functions.INLINED):
+        return "#2"
+    if not functions.is_marked(op, functions.KERNEL):
+        return "#0"
+    # A large kernel that is inlined makes code generation slow, even into its only caller.
+    return "#2" if calls == 1 and size <= SMALL_KERNEL_LINES else "#1"
+
+
+def _calls_by_name(bodies: Iterable[func.FuncOp]) -> Counter[str]:
+    """How many operations call each function."""
+    return Counter(
+        op.callee.string_value()
+        for function in bodies
+        for op in function.walk()
+        if type(op) is func.CallOp
+    )
 
 
 def _is_internal(op: func.FuncOp) -> bool:
