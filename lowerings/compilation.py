@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from lowerings.context import make_context
 from lowerings.entry import functions_of, isolate_entry, reached_from
@@ -424,7 +426,7 @@ def _lower(
         manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
         checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
     static = static_signature(signature, has_status=bool(checks))
-    manager.run(module, parse_passes(",".join(_native_passes(level, machine))))
+    manager.run(module, _native_passes(level, machine))
     main = functions_of(module)[ENTRY_SYMBOL]
     aliases = aliased_results(main, len(static.parameters))
     known = replace(signature, aliases=aliases)
@@ -541,12 +543,14 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
     return signature_of(function, entry_type(module, function))
 
 
-def _native_passes(level: str, machine: Machine) -> list[str]:
+@cache
+def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
     """The native pipeline down to a level, for the vectors that a machine has."""
     pairs = str(machine.multiplies_pairs).lower()
     loops = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
     options = {"convert-linalg-to-vector-loops": loops}
-    return [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
+    specs = [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
+    return parse_passes(",".join(specs))
 
 
 @dataclass(frozen=True)
