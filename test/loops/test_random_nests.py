@@ -67,9 +67,13 @@ def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes
 @pytest.mark.parametrize("batch", range(4))
 def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: int) -> None:
     programs = programs_of(batch)
-    loops = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(512, -1)]))
+    loops = MachineCode(
+        lower(text_of(programs), [ConvertLinalgToLoops(512, parallel_microseconds=-1)])
+    )
     table = ThreadTable(openmp_runtime, 1)
-    shared = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(512, 0)]), table)
+    shared = MachineCode(
+        lower(text_of(programs), [ConvertLinalgToLoops(512, parallel_microseconds=0)]), table
+    )
     assert shared.has_tasks
     for name, program in programs.items():
         expected = results_of(loops, name, program)
@@ -81,6 +85,6 @@ def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: 
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize(("vector_bits", "microseconds"), [(0, -1), (512, -1), (512, 0)])
 def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int, microseconds: int) -> None:
-    passes = [ConvertLinalgToLoops(vector_bits, microseconds)]
+    passes = [ConvertLinalgToLoops(vector_bits, parallel_microseconds=microseconds)]
     module = lower(text_of(programs_of(0)), passes)
     subprocess.run([mlir_opt_path], input=str(module), text=True, check=True, capture_output=True)
