@@ -8,7 +8,10 @@ from typing import Any, cast
 from jax.extend import source_info_util
 
 _CALLBACK = "calls back into Python, which an emulated program cannot"
-_DEVICES = "needs several devices; compile the program of one of them"
+_DEVICES = "runs on several devices, which an emulated program cannot"
+
+ON_SEVERAL_DEVICES = frozenset({"shard_map", "xla_pmap"})
+"""The primitives that say what each of several devices computes."""
 
 REASONS = {
     "debug_callback": _CALLBACK,
@@ -17,10 +20,14 @@ REASONS = {
     "infeed": "takes data from a device's queue",
     "outfeed": "gives data to a device's queue",
     "pallas_call": "is a kernel for an accelerator",
-    "shard_map": _DEVICES,
-    "xla_pmap": _DEVICES,
+    **dict.fromkeys(ON_SEVERAL_DEVICES, _DEVICES),
 }
 """By the name of the primitive: why it may have stopped us."""
+
+
+def is_for_several_devices(jaxpr: Any) -> bool:
+    """Whether a jaxpr says what each of several devices computes."""
+    return any(equation.primitive.name in ON_SEVERAL_DEVICES for equation in _equations(jaxpr))
 
 
 def unsupported_constructs(jaxpr: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MethodType
@@ -27,6 +27,7 @@ def jit(
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Sequence[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Sequence[str] | None = None,
     backend: str = "llvm",
     num_threads: int | None = None,
 ) -> Any:
@@ -37,8 +38,11 @@ def jit(
     arguments or settings of JAX. If an argument is a JAX array, so are the results, else they are
     numpy arrays; neither is copied where that can be avoided. `backend` and `num_threads` are
     those of `lowerings.compile`. Results are put into the memory of those arguments of
-    `donate_argnums` that are numpy arrays, where types agree; JAX arrays are left as they are, for
-    JAX may share their memory.
+    `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX arrays are
+    left as they are, for JAX may share their memory.
+
+    What `jax.shard_map` or `jax.pmap` gives to several devices runs in as many threads. Nothing is
+    written in place then.
 
     Functions of Python that a program calls (`jax.pure_callback`, `io_callback`, `debug.print`) are
     called in the order of the program, whether `ordered` or not.
@@ -49,7 +53,8 @@ def jit(
 
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
-        return Jitted(function, numbers, names, donate_argnums, backend, num_threads)
+        donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
+        return Jitted(function, numbers, names, donated, backend, num_threads)
 
     return make if fun is None else make(fun)
 
@@ -81,12 +86,13 @@ class Jitted:
         function: Callable[..., Any],
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
-        donate_argnums: int | Sequence[int] | None,
+        donated: Mapping[str, Any],
         backend: str,
         num_threads: int | None,
     ):
+        """`donated`: what is given away, as `jax.jit` takes it."""
         self.__name__ = "function"
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())  # JAX's functions have a `lower`
         self._function = function
         self._backend = backend
         self._num_threads = num_threads
@@ -96,7 +102,7 @@ class Jitted:
             function,
             static_argnums=tuple(static_argnums),
             static_argnames=tuple(static_argnames),
-            donate_argnums=donate_argnums,
+            **donated,
             keep_unused=True,
         )
         self._specializations: dict[Hashable, _Specialization] = {}

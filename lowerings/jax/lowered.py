@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from io import StringIO
 from typing import Any
@@ -11,7 +12,8 @@ from xdsl.printer import Printer
 
 from lowerings.compilation import Program, compile_source
 from lowerings.context import make_context
-from lowerings.jax.constructs import unsupported_constructs
+from lowerings.execution.processes import Runnable
+from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.jax.interfaces import jax, kept_callbacks
 from lowerings.pass_manager import PassManager, parse_passes
@@ -19,6 +21,7 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.program import Source, parse_program
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.reference.literal import Array
 
 SOURCE_LEVEL = "stablehlo"
 """What JAX prints."""
@@ -32,6 +35,19 @@ LEVEL_OF_DIALECT = {"linalg": "tensors", "memref": "buffers", "scf": "loops", "v
 
 class JaxProgramError(XlaError):
     """A function that JAX can trace, but this toolkit cannot compile."""
+
+
+class _OnAllDevices(Runnable):
+    """A program on several devices: all of them take all arguments, and have all results."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.signature = program.signature
+
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """Runs one thread for each device."""
+        count = math.prod(self.program.process_counts)
+        return self.program.run_processes([arrays] * count)[0]
 
 
 class Lowered:
@@ -55,8 +71,10 @@ class Lowered:
         """What the leaves of the arguments are, in order."""
         self.out_avals: tuple[Any, ...] = tuple(traced.jaxpr.out_avals)
         """What the leaves of the result are, in order."""
+        self._has_devices = is_for_several_devices(traced.jaxpr)
         given = (leaf.donated for leaf in jax.tree.leaves(lowered.args_info))
-        self.donated = frozenset(n for n, is_given in enumerate(given) if is_given) & writable
+        donated = frozenset(n for n, is_given in enumerate(given) if is_given) & writable
+        self.donated = frozenset[int]() if self._has_devices else donated
         """The leaves of the arguments whose memory is given away, and can be used."""
         self.out_tree: Any = lowered.out_tree
         """How the leaves of the result are put together."""
@@ -114,8 +132,12 @@ class Lowered:
 
         Raises JaxProgramError for what cannot be compiled.
         """
+        for what, avals in (("takes", self.in_avals), ("returns", self.out_avals)):
+            for aval in avals:
+                if not isinstance(aval, jax.core.ShapedArray):
+                    raise JaxProgramError(f"jit({self.name}): {what} {aval}, which is no array")
         try:
-            return compile_source(
+            program = compile_source(
                 Source(self.stablehlo, self._file_name, "stablehlo"),
                 backend=self.backend,
                 num_threads=self.num_threads,
@@ -124,6 +146,8 @@ class Lowered:
             )
         except XlaError as error:
             raise self._explained(error) from error
+        is_alone = program.process_counts == (1, 1) or not self._has_devices
+        return program if is_alone else _OnAllDevices(program)
 
     def _explained(self, error: XlaError) -> JaxProgramError:
         """The error, with the JAX constructs that may be behind it and where they were written."""

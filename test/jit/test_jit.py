@@ -333,3 +333,34 @@ def test_wrong_shapes_cannot_happen() -> None:
     program = jit(lambda x: x + 1).lower(np.ones(2, np.float32)).compile()
     with pytest.raises(ArgumentError, match=r"expected f32\[2\]"):
         program(np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_several_devices_are_threads(backend: str) -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("i",))
+    part, whole = jax.sharding.PartitionSpec("i"), jax.sharding.PartitionSpec()
+
+    def sums(x: Any) -> Any:
+        return x * jax.lax.psum(x.sum(), "i"), jax.lax.psum(x, "i")
+
+    mapped = jax.shard_map(sums, mesh=mesh, in_specs=part, out_specs=(part, whole))
+    x = np.arange(4, dtype=np.float32)
+    found = jit(lambda x: mapped(x + 1), donate_argnums=0, backend=backend)(x)
+    assert_same_tree(found, (10 * np.arange(1, 5, dtype=np.float32), np.array([4, 6], np.float32)))
+    assert x.tolist() == [0, 1, 2, 3]
+    assert_same_tree(
+        jit(jax.pmap(lambda x: x * 2), backend=backend)(x.reshape(2, 2)), (x * 2).reshape(2, 2)
+    )
+
+
+def test_what_is_given_away_by_name() -> None:
+    x = np.ones(2, np.float32)
+    found = jit(lambda x, y: x + y, donate_argnames="x")(x, np.ones(2, np.float32))
+    assert np.shares_memory(found, x)
+
+
+def test_what_is_no_array_is_named() -> None:
+    with pytest.raises(JaxProgramError, match=r"jit\(<lambda>\): takes Ref.*, which is no array"):
+        jit(lambda x: x[...])(jax.new_ref(np.ones(2, np.float32)))
+    with pytest.raises(JaxProgramError, match=r"jit\(<lambda>\): returns .*, which is no array"):
+        jit(lambda: jax.lax.create_token())()
