@@ -41,6 +41,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.change import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, extensions
+from xla_dialect.traversal import inventory, operations_in
 
 __all__ = [
     "ConversionBuilder",
@@ -187,13 +188,17 @@ class ConversionPass(ReportingPass, ABC):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Converts; raises `ConversionFailed` as `check` does."""
-        walk = _ConversionWalk(ctx, op, self.conversions_in(op))
+        conversions = self.conversions_in(op)
+        if inventory(op).operations.isdisjoint(conversions):
+            self.check(op)
+            return False
+        walk = _ConversionWalk(ctx, op, conversions)
         walk.convert_regions(op)
         for absorbed in reversed(walk.absorbed):
             absorbed.detach()
             absorbed.erase()
         self.check(op, walk.reasons)
-        return walk.converts
+        return True
 
     def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
         """
@@ -202,24 +207,23 @@ class ConversionPass(ReportingPass, ABC):
 
         `reasons` says why a conversion function left an operation.
         """
-        is_illegal: dict[str, bool] = {}
+        is_illegal: dict[type[Operation], bool] = {}
         classes = {entry.name for entry in self.illegal if not isinstance(entry, str)}
         classes.update(op_class.name for op_class in self.added_conversions())
         dialects = {entry for entry in self.illegal if isinstance(entry, str)}
         leftovers: list[Leftover] = []
         inside: set[Operation] = set()
-        for op in module.walk():
-            if op in inside:
-                continue
-            name = _operation_name(op)
-            illegal = is_illegal.get(name)
+        for op in operations_in(module):
+            illegal = is_illegal.get(type(op))
             if illegal is None:
+                # xDSL makes a class for each name of an operation that it does not know.
+                name = _operation_name(op)
                 illegal = name in classes or name.partition(".")[0] in dialects
-                is_illegal[name] = illegal
-            if illegal:
+                is_illegal[type(op)] = illegal
+            if illegal and op not in inside:
                 reason = None if reasons is None else reasons.get(op)
                 leftovers.append(leftover(op, reason))
-                inside.update(op.walk())
+                inside.update(operations_in(op))
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
 
@@ -231,8 +235,6 @@ class _ConversionWalk:
     conversions: Mapping[type[Operation], ConversionFunction]
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
     absorbed: list[Operation] = field(default_factory=list[Operation])
-    converts: bool = False
-    """Whether a conversion function was called."""
 
     def convert_regions(self, op: Operation) -> None:
         for region in op.regions:
@@ -244,7 +246,6 @@ class _ConversionWalk:
         while op is not None:
             convert = self.conversions.get(type(op))
             if convert is not None:
-                self.converts = True
                 before = op.prev_op
                 reason = convert(op, ConversionBuilder(self.ctx, self.module, op, self.absorbed))
                 if reason is not None:

@@ -7,6 +7,14 @@ from collections.abc import Callable
 from xdsl.ir import Block, Operation
 
 
+def is_used(op: Operation) -> bool:
+    """Whether something uses a result of an operation."""
+    for result in op.results:
+        if result.first_use is not None:
+            return True
+    return False
+
+
 def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) -> None:
     """
     Removes operations without uses from a block and the regions in it, the last first.
@@ -16,7 +24,7 @@ def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) ->
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        if not any(result.uses for result in op.results) and is_removable(op):
+        if not is_used(op) and is_removable(op):
             block.erase_op(op)
         else:
             for region in op.regions:

@@ -9,6 +9,7 @@ from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL
 from lowerings.simplify.alias_attributes import take_entry_aliases
 from xla_dialect.calls import callee, is_call
 from xla_dialect.ops.control_flow import CallOp
+from xla_dialect.traversal import operations_in
 
 
 def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
@@ -22,7 +23,7 @@ def reached_from(module: ModuleOp, entry: str) -> list[FuncOp]:
     reached = {entry: functions[entry]}
     waiting = [entry]
     while waiting:
-        for op in functions[waiting.pop()].walk():
+        for op in operations_in(functions[waiting.pop()]):
             name = callee(op) if is_call(op) else entry
             if name not in reached:
                 reached[name] = functions[name]
@@ -54,7 +55,7 @@ def _rename(module: ModuleOp, function: FuncOp, name: str) -> None:
     """Renames a function and every call of it."""
     old = function.sym_name.data
     function.properties["sym_name"] = StringAttr(name)
-    for op in module.walk():
+    for op in operations_in(module):
         if is_call(op) and callee(op) == old:
             key = "to_apply" if isinstance(op, CallOp) else "callee"
             op.properties[key] = SymbolRefAttr(name)

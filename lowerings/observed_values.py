@@ -35,6 +35,7 @@ from xla_dialect.reference.self_checking import (
     call_check,
     require_check,
 )
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import tuple_elements
 
 AnyArray = NDArray[Any]
@@ -49,7 +50,7 @@ def is_observing(op: Operation) -> bool:
 
 def observes(module: ModuleOp) -> bool:
     """Whether a module has operations that `take_observations` takes."""
-    return any(map(is_observing, module.walk()))
+    return any(map(is_observing, operations_in(module)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def take_observations(function: func.FuncOp, count: int) -> list[Observation]:
 
 
 def _require_top_level(block: Block) -> None:
-    for op in block.walk():
+    for op in operations_in(block):
         if isinstance(op, CustomCallOp) and is_observing(op):
             try:
                 require_check(op)

@@ -21,6 +21,7 @@ from xla_dialect.reference.custom_calls import CustomCallFunction
 from xla_dialect.reference.literal import Array
 from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import TokenType
 
 Compile: TypeAlias = Callable[[str, int, int], Runnable]
@@ -36,7 +37,7 @@ def take_parallel_runs(
     Raises XlaError for programs that cannot be compiled.
     """
     found: dict[str, CustomCallFunction] = {}
-    for op in [op for function in functions for op in function.walk()]:
+    for op in [op for function in functions for op in operations_in(function)]:
         if isinstance(op, RunParallelOp):
             target = f"{op.name}.{len(found)}"
             found[target] = _function_of(op, compile_program)

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect",
         "xla_dialect.attribute_identity",
         "xla_dialect.diagnostics",
+        "xla_dialect.traversal",
         "xla_dialect.violation",
     ),
     ("xla_dialect.extensions",),
@@ -31,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("xla_dialect.layout_functions", "xla_dialect.physical_order"),
     ("xla_dialect.indexing", "xla_dialect.shape_functions"),
     (
+        "xla_dialect.xdsl_speed",
         "xla_dialect.xdsl_workarounds",
         "xla_dialect.syntax",
         "xla_dialect.window",

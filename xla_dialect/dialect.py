@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from xla_dialect import xdsl_workarounds
+from xla_dialect import xdsl_speed, xdsl_workarounds
 from xla_dialect.attributes import ENUM_ATTRIBUTES
 from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.layout import LayoutAttr
@@ -14,6 +14,7 @@ from xla_dialect.types import BufferType, OpaqueType, TokenType
 from xla_dialect.window import WindowAttr
 
 xdsl_workarounds.install()
+xdsl_speed.install()
 
 XLA = Dialect(
     "xla",

@@ -27,6 +27,7 @@ from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.traversal import operands_of, operations_in
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verified_forms import VerifiedForms, is_decided_by_form
 
@@ -56,7 +57,8 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     program = _Program(functions, sources or {}, process_counts(module))
     _verify_region(module.body, set(), program)
     runners = {
-        name: list(filter(runs_functions, function.walk())) for name, function in functions.items()
+        name: list(filter(runs_functions, operations_in(function)))
+        for name, function in functions.items()
     }
     _verify_call_graph(runners, program)
     try:
@@ -114,7 +116,7 @@ def _verify_region(region: Region, defined: set[SSAValue], program: _Program) ->
         added: list[SSAValue] = list(block.args)
         defined.update(added)
         for op in block.ops:
-            for operand in op.operands:
+            for operand in operands_of(op):
                 if operand not in defined:
                     raise invalid_program(
                         op,

@@ -17,6 +17,7 @@ from xdsl.traits import HasAncestor, HasParent, IsTerminator, SymbolUserOpInterf
 
 from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
+from xla_dialect.traversal import operands_of
 
 Form: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation, and its types and attributes as numbers."""
@@ -63,15 +64,12 @@ def decided_by_form(operation: type[Operation]) -> Decided:
 
 def is_decided_by_form(op: Operation) -> bool:
     """Whether another operation of this form that verifies is proof that this one does."""
-    match decided_by_form(type(op)):
-        case Decided.NONE:
-            return False
-        case Decided.ENDS:
-            return op.next_op is None and not op.successors
-        case Decided.OTHERS:
-            return op.next_op is not None and not op.regions
-        case Decided.WITH_REGIONS:
-            return op.next_op is not None
+    decided = decided_by_form(type(op))
+    if decided is Decided.OTHERS:
+        return op.next_op is not None and not op.regions
+    if decided is Decided.ENDS:
+        return op.next_op is None and not op.successors
+    return decided is Decided.WITH_REGIONS and op.next_op is not None
 
 
 class VerifiedForms:
@@ -84,12 +82,17 @@ class VerifiedForms:
     def form(self, op: Operation) -> Form:
         """The form of an operation."""
         identity = self._identity
-        found: list[type[Operation] | int | str] = [type(op), len(op.operands)]
-        found += [identity(operand.type) for operand in op.operands]
-        found += [identity(result.type) for result in op.results]
-        found += identity.named(op.properties)
+        operands = operands_of(op)
+        found: list[type[Operation] | int | str] = [type(op), len(operands)]
+        for value in operands:
+            found.append(identity(value.type))
+        for value in op.results:
+            found.append(identity(value.type))
+        if op.properties:
+            found += identity.named(op.properties)
         found.append(len(op.properties))
-        found += identity.named(op.attributes)
+        if op.attributes:
+            found += identity.named(op.attributes)
         for region in op.regions:
             for block in region.blocks:
                 found.append(-1)

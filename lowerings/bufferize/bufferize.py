@@ -20,6 +20,7 @@ from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.conversion import ConversionFailed, Leftover, leftover
+from xla_dialect.traversal import operations_in
 
 __all__ = ["XlaBufferizePass"]
 
@@ -87,7 +88,7 @@ def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
     return frozenset(
         op.callee.root_reference.data
         for function in functions
-        for op in function.walk()
+        for op in operations_in(function)
         if isinstance(op, func.CallOp)
     )
 
@@ -101,7 +102,7 @@ def _unsupported(function: func.FuncOp) -> list[Leftover]:
     reason = strides_objection(function) or aliases_objection(function)
     if reason is not None:
         return [leftover(function, reason)]
-    for op in function.walk():
+    for op in operations_in(function):
         reason = _objection(op, types)
         if reason is not None:
             found.append(leftover(op, reason))

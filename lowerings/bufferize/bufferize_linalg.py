@@ -45,6 +45,7 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
+from xla_dialect.traversal import operations_in
 
 __all__ = ["TABLE"]
 
@@ -302,7 +303,7 @@ def _with_loops_as_written(
     """The maps with loops numbered as dimensions of what is written, if that is all they are."""
     written = maps[len(op.inputs)].data
     has_reductions = any(kind != IteratorTypeAttr.parallel() for kind in op.iterator_types.data)
-    has_indices = any(isinstance(inner, linalg.IndexOp) for inner in op.body.walk())
+    has_indices = any(isinstance(inner, linalg.IndexOp) for inner in operations_in(op.body))
     if has_reductions or has_indices or not is_permutation(written):
         return maps
     loops = [expr.position for expr in written.results if isinstance(expr, AffineDimExpr)]

@@ -9,6 +9,7 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Operation
 
 from lowerings.bufferize.tensor_operands import is_permutation
+from xla_dialect.traversal import operations_in
 
 __all__ = ["kernel_name"]
 
@@ -39,7 +40,7 @@ def kernel_name(op: Operation) -> str:
             ["addi", "muli"],
         )
         return "contraction" if is_contraction else "_".join(["reduce", *described])
-    loads = any(isinstance(inner, memref.LoadOp) for inner in op.body.block.walk())
+    loads = any(isinstance(inner, memref.LoadOp) for inner in operations_in(op.body.block))
     return "_".join((["gather"] if loads else []) + described) or _movement(op)
 
 

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
 from lowerings.bufferize.tensor_operands import is_linalg_operation
+from xla_dialect.traversal import operations_in
 
 __all__ = ["VIEW_OPERATIONS", "MemoryLiveness", "MemoryUse"]
 
@@ -98,7 +99,7 @@ class MemoryLiveness:
             self._position += 1
             self._note_uses(op, position, loops)
             if is_linalg_operation(op):
-                for inner in op.regions[0].walk():
+                for inner in operations_in(op.regions[0]):
                     self._note_uses(inner, position, loops)
                 continue
             self._position_of[op] = position

@@ -25,6 +25,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_outputs,
 )
 from xla_dialect.attribute_identity import AttributeIdentities
+from xla_dialect.traversal import operations_in
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 
@@ -148,7 +149,7 @@ def _values_from_outside(op: Operation) -> Iterator[SSAValue]:
     for region in op.regions:
         for block in region.blocks:
             inside.update(block.args)
-            for inner in block.walk():
+            for inner in operations_in(block):
                 inside.update(inner.results)
                 for nested in inner.regions:
                     for nested_block in nested.blocks:
@@ -187,7 +188,7 @@ def _moved(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
     copy = op.clone_without_regions(values)
     for region, new in zip(op.regions, copy.regions, strict=True):
         region.move_blocks(new)
-    for inner in copy.walk():
+    for inner in operations_in(copy):
         for index, operand in enumerate(inner.operands):
             value = values.get(operand)
             if value is not None:
@@ -306,7 +307,7 @@ def _is_initialization(op: Operation) -> bool:
     if any(isinstance(value.type, MemRefType) for value in linalg_inputs(op)):
         return False
     block = op.regions[0].block
-    if any(isinstance(inner, memref.LoadOp) for inner in block.walk()):
+    if any(isinstance(inner, memref.LoadOp) for inner in operations_in(block)):
         return False
     arguments = block.args[len(linalg_inputs(op)) :]
     return all(argument.first_use is None for argument in arguments)

@@ -34,6 +34,7 @@ from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
 from lowerings.conversion import ConversionFailed, Leftover, describe_place, leftover
+from xla_dialect.traversal import operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
 
@@ -89,7 +90,7 @@ class XlaPlanBuffersPass(ModulePass):
 
 
 def _unplannable(function: func.FuncOp) -> Iterator[Leftover]:
-    for op in function.walk():
+    for op in operations_in(function):
         if isinstance(op, memref.AllocOp):
             type = memref_type(op.memref)
             if op.dynamic_sizes or op.symbol_operands:
@@ -126,7 +127,7 @@ class _ModulePlanner:
             self.arena_types[name] = None
             return
         self._calling.append(name)
-        for op in function.walk():
+        for op in operations_in(function):
             if isinstance(op, func.CallOp):
                 callee = self.functions.get(op.callee.root_reference.data)
                 if callee is not None:

@@ -19,6 +19,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, control_flow, transfers
 from xla_dialect.ops.process_groups import CollectiveOp
 from xla_dialect.process_calls import HANDLE
+from xla_dialect.traversal import operations_in
 
 Starts = (
     asynchronous.AllGatherStartOp
@@ -119,12 +120,12 @@ class Contexts:
         Raises ContextFault where something else than a done makes use of a result under way.
         """
         contexts = Contexts()
-        for op in module.walk():
+        for op in operations_in(module):
             if isinstance(op, Starts):
                 start = Start.of(op)
                 for result in start.results:
                     contexts._follow(result, start)
-        for op in module.walk():
+        for op in operations_in(module):
             if isinstance(op, Dones) and op not in contexts.dones:
                 raise ContextFault(op, "nothing in the program began what it waits for")
         contexts._verify_ways()

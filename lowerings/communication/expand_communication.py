@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 
+from lowerings.change import ReportingPass
 from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
 from lowerings.conversion import ConversionFailed, leftover
 from lowerings.expand.compound import build_before, loaded
@@ -26,6 +26,7 @@ from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
 from xla_dialect.process_calls import HANDLE, START, process_call
 from xla_dialect.reference.literal import from_numpy, numpy_dtype
+from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -39,7 +40,7 @@ from xla_dialect.types import (
 Values: TypeAlias = list[SSAValue]
 
 
-class XlaExpandCommunicationPass(ModulePass):
+class XlaExpandCommunicationPass(ReportingPass):
     """
     Makes calls of the process that runs the program of what it says to others and to its host.
 
@@ -63,9 +64,13 @@ class XlaExpandCommunicationPass(ModulePass):
 
     name = "xla-expand-communication"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Raises ConversionFailed for lost contexts, and for tuples."""
-        found = [(each, _objection(each)) for each in op.walk()]
+        contents = inventory(op)
+        has_tokens = any(isinstance(type_, TokenType) for type_ in contents.types)
+        if not has_tokens and contents.operations.isdisjoint(CONVERSIONS):
+            return False
+        found = [(each, _objection(each)) for each in operations_in(op)]
         objections = [leftover(each, reason) for each, reason in found if reason is not None]
         if objections:
             raise ConversionFailed(self.name, objections)
@@ -75,6 +80,7 @@ class XlaExpandCommunicationPass(ModulePass):
             raise ConversionFailed(self.name, [leftover(fault.operation, str(fault))]) from None
         replicas, partitions = process_counts(op)
         Communication(replicas, partitions, contexts).flatten(op)
+        return True
 
 
 def _objection(op: Operation) -> str | None:

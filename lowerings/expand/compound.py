@@ -25,6 +25,7 @@ from xla_dialect.ops.normalization import (
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.reference.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
@@ -68,7 +69,7 @@ def build_before(
     assert target is not None
     for built in operations:
         built.detach()
-        for inner in built.walk():
+        for inner in operations_in(built):
             inner.location = op.location
     target.insert_ops_before(operations, op)
     return returned

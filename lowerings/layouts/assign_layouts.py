@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.layouts.assignment import LayoutAssignment
 from lowerings.layouts.entry_layout import entry_type
-from lowerings.layouts.expansion import retyped
+from lowerings.layouts.expansion import is_laid_out, retyped
 from lowerings.layouts.movement import (
     bytes_moved,
     declared_order,
@@ -30,8 +30,9 @@ from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.memory_order import MemoryOrder
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 from xla_dialect.reference.custom_calls import LAYOUT_CONSTRAINT
+from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array, array, is_array
 
 
@@ -74,11 +75,20 @@ class XlaAssignLayoutsPass(ModulePass):
         for function in functions:
             _take_entry_type(function, entry_type(op, function))
             _take_constraints(function)
+        contents = inventory(op)
+        in_default = not any(map(is_laid_out, contents.types))
+        if in_default and not self.report and TransposeOp not in contents.operations:
+            # Nothing moves.
+            return
         require_lowered_layouts(self.name, op)
         before = bytes_moved(op) if self.report else None
         for function in functions:
             block = function.body.block
-            _write(block, LayoutAssignment.of(block))
+            choices = list(LayoutAssignment.of(block, in_default=in_default).chosen())
+            if in_default and not choices:
+                continue
+            for value, order in choices:
+                retyped(value, _type_in(value, order))
             _copy_misplaced(block)
             _copy_results(function)
         if before is not None:
@@ -95,7 +105,7 @@ def _take_entry_type(function: func.FuncOp, type_: FunctionType) -> None:
 
 def _take_constraints(function: func.FuncOp) -> None:
     """Makes the custom calls with which JAX says a layout copies to that layout."""
-    for op in tuple(function.walk()):
+    for op in operations_in(function):
         if not isinstance(op, CustomCallOp) or op.custom_call_target.data != LAYOUT_CONSTRAINT:
             continue
         block, (operand,), (result,) = op.parent, op.operands, op.results
@@ -124,12 +134,6 @@ def _copy_results(function: func.FuncOp) -> None:
     for index, wanted in enumerate(function.function_type.outputs):
         if last.operands[index].type != wanted and is_array(wanted):
             _copy_operand(last, index, wanted)
-
-
-def _write(block: Block, assignment: LayoutAssignment) -> None:
-    """Writes the layouts that were chosen into types."""
-    for value, order in assignment.chosen():
-        retyped(value, _type_in(value, order))
 
 
 def _copy_misplaced(block: Block) -> None:

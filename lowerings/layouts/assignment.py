@@ -22,6 +22,7 @@ from lowerings.layouts.movement import (
 from lowerings.memory_order import MemoryOrder
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
+from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.types import Array, is_array
 
 ROUNDS = (8, 8, 32, 128)
@@ -49,6 +50,8 @@ class LayoutAssignment:
     """
 
     operations: list[Operation]
+    in_default: bool
+    """Whether no type says an order: at first, nothing but transposes moves anything."""
     orders: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
     """Those that were chosen."""
     same: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -61,9 +64,9 @@ class LayoutAssignment:
     _declared: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
 
     @staticmethod
-    def of(block: Block) -> LayoutAssignment:
-        """Chooses the orders for a function's body."""
-        assignment = LayoutAssignment(list(operations_on_arrays(block)))
+    def of(block: Block, *, in_default: bool) -> LayoutAssignment:
+        """Chooses the orders for a function's body; `in_default`: no type there says one."""
+        assignment = LayoutAssignment(list(operations_on_arrays(block)), in_default)
         for op in assignment.operations:
             assignment._note_parameters(op)
         for limit in ROUNDS:
@@ -129,7 +132,9 @@ class LayoutAssignment:
         """What an operation moves as things stand."""
         found = self._costs.get(op)
         if found is None:
-            found = self._costs[op] = _cost(op, self.order)
+            # What is near a change was counted then.
+            moves = not self.in_default or isinstance(op, TransposeOp)
+            found = self._costs[op] = _cost(op, self.order) if moves else 0
         return found
 
     def _trial(

@@ -26,6 +26,7 @@ from lowerings.memory_order import (
     canonical,
     memory_order,
 )
+from xla_dialect.traversal import inventory
 from xla_dialect.types import Array, is_array, without_layout
 
 
@@ -70,16 +71,7 @@ class XlaExpandLayoutsPass(ReportingPass):
 
 def _has_layouts(module: ModuleOp) -> bool:
     """Whether some value has a layout that is written out."""
-    for op in module.walk():
-        if any(is_laid_out(result.type) for result in op.results):
-            return True
-        for region in op.regions:
-            for block in region.blocks:
-                if any(is_laid_out(argument.type) for argument in block.args):
-                    return True
-        if isinstance(op, func.FuncOp) and any(map(is_laid_out, op.function_type.outputs)):
-            return True
-    return False
+    return any(map(is_laid_out, inventory(module).types))
 
 
 def _expand_function(function: func.FuncOp) -> None:

@@ -22,6 +22,7 @@ from lowerings.memory_order import (
     transposed,
 )
 from xla_dialect.layout import LayoutAttr
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import Array, array, is_array, without_layout
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
@@ -271,7 +272,7 @@ class Expansion:
             for block in region.blocks:
                 for argument in tuple(block.args):
                     in_default_layout(argument)
-            for inner in region.walk():
+            for inner in operations_in(region):
                 for index, operand in enumerate(inner.operands):
                     inner.operands[index] = self.plain(operand)
                 for result in tuple(inner.results):

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 from lowerings.conversion import ConversionFailed, Leftover, leftover
 from lowerings.layouts.expansion import is_laid_out
 from lowerings.memory_order import LayoutNotLowered, memory_order
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import Array
 
 
@@ -25,7 +26,7 @@ def require_lowered_layouts(pass_name: str, module: ModuleOp) -> None:
 
 def _objections(function: func.FuncOp) -> Iterator[Leftover]:
     types = function.function_type
-    for op in function.walk():
+    for op in operations_in(function):
         values: list[Attribute] = [result.type for result in op.results]
         if op is function:
             values = [*types.inputs, *types.outputs]

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.loops.constants import element_bits
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
+from xla_dialect.traversal import operations_in
 
 
 class Form(Enum):
@@ -181,7 +182,7 @@ def _operands_with_captures(op: Operation) -> Sequence[SSAValue]:
     """The operands of an operation and of all that its regions hold."""
     if not op.regions:
         return op.operands
-    return [operand for inner in op.walk() for operand in inner.operands]
+    return [operand for inner in operations_in(op) for operand in inner.operands]
 
 
 class Forms:

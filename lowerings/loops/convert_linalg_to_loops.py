@@ -28,6 +28,7 @@ from lowerings.loops.parallelism import column_blocks, in_parallel, run_in_paral
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
+from xla_dialect.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class ConvertLinalgToLoops(ModulePass):
 
     def _convert_function(self, function: func.FuncOp) -> None:
         found: list[Operation] = []
-        for op in list(function.walk()):
+        for op in operations_in(function):
             if type(op) in NESTS:
                 found.append(op)
             elif isinstance(op, scf.ForOp):

@@ -28,6 +28,7 @@ from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.vector_extension import GatherOp
+from xla_dialect.traversal import operations_in
 
 Combination: TypeAlias = tuple[int, ...]
 """For each tiled dimension the number of one of its points."""
@@ -269,9 +270,9 @@ class BodyEvaluator:
         return self.builder.add(clone).results
 
     def _clone_with_regions(self, op: Operation, combination: Combination) -> Sequence[SSAValue]:
-        inside = {result for inner in op.walk() for result in inner.results}
+        inside = {result for inner in operations_in(op) for result in inner.results}
         mapping: dict[SSAValue, SSAValue] = {}
-        for inner in op.walk():
+        for inner in operations_in(op):
             for operand in inner.operands:
                 if operand not in inside and operand in self.body.mask:
                     mapping[operand] = self.scalar(operand, combination)

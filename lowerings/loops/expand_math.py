@@ -27,6 +27,7 @@ from lowerings.loops.math_functions import (
     trigonometric,
 )
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
+from xla_dialect.traversal import operations_in
 
 Expansion: TypeAlias = Callable[..., Number]
 """From the operands of a function, in f32 or f64, to its value."""
@@ -116,7 +117,7 @@ class MathExpansion:
         found: dict[func.FuncOp, list[Operation]] = {}
         for function in self.module.body.block.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                ops = [op for op in function.walk() if type(op) in EXPANSIONS]
+                ops = [op for op in operations_in(function) if type(op) in EXPANSIONS]
                 if ops:
                     found[function] = ops
         uses = Counter(_use(op) for ops in found.values() for op in ops)

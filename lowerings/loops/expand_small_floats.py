@@ -22,6 +22,7 @@ from lowerings.loops.small_float_conversion import (
     rounded_from_single,
     rounded_to_odd,
 )
+from xla_dialect.traversal import operations_in
 
 CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
 
@@ -65,7 +66,7 @@ class ExpandSmallFloatsPass(ReportingPass):
 
 def expand_function(function: func.FuncOp) -> bool:
     """Expands what a function computes of small floats; whether there was anything."""
-    found = [op for op in function.walk() if _computes(type(op)) and _has_small_floats(op)]
+    found = [op for op in operations_in(function) if _computes(type(op)) and _has_small_floats(op)]
     if not found:
         return False
     builder = LoopBuilder(FunctionConstants(function.body.blocks[0]))

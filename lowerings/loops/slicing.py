@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Access
+from xla_dialect.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def slice_body(
         wanted = [result for result in op.results if result in needed and result not in given]
         if wanted:
             ops.append(op)
-            needed.update(operand for inner in op.walk() for operand in inner.operands)
+            needed.update(operand for inner in operations_in(op) for operand in inner.operands)
     arguments = body.nest.body.args[: len(body.nest.inputs)]
     used = [
         (argument, entry)

@@ -8,16 +8,17 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation
-from xdsl.passes import ModulePass
 
+from lowerings.change import ReportingPass
 from lowerings.simplify.alias_attributes import put_entry_aliases, take_entry_aliases
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.traversal import inventory
 from xla_dialect.types import flatten
 
 
-class XlaFlattenTuplesPass(ModulePass):
+class XlaFlattenTuplesPass(ReportingPass):
     """
     Replaces every tuple by its leaves, at every depth: no value has a tuple type afterwards.
 
@@ -40,12 +41,15 @@ class XlaFlattenTuplesPass(ModulePass):
 
     name = "xla-flatten-tuples"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Goes through the module once, from first to last and from the outside in."""
         aliased = take_entry_aliases(op)
-        TupleFlattening().flatten(op)
+        has_tuples = any(isinstance(type_, TupleType) for type_ in inventory(op).types)
+        if has_tuples:
+            TupleFlattening().flatten(op)
         if aliased is not None:
             put_entry_aliases(*aliased)
+        return has_tuples or aliased is not None
 
 
 class TupleFlattening(Flattening):

@@ -16,6 +16,7 @@ from lowerings.change import ReportingPass
 from xla_dialect.calls import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import compatible, is_array
 
 MAX_OPERATIONS = 1_000_000
@@ -79,7 +80,7 @@ class CallGraph:
         for top in module.body.block.ops:
             name = top.sym_name.data if isinstance(top, func.FuncOp) else None
             count = 0
-            for op in top.walk():
+            for op in operations_in(top):
                 count += 1
                 if name is not None and (is_call(op) or isinstance(op, FusionOp)):
                     graph.sites[name].append(op)

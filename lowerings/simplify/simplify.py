@@ -20,6 +20,7 @@ from lowerings.simplify.rewriting import Replacement, Rule
 from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.traversal import operations_in
 
 RULES: dict[type[XlaOp], list[Rule]] = defaultdict(list)
 for _op_class, _rule in (
@@ -72,7 +73,7 @@ _NAME = re.compile(r"%?([\w.\-]+)")
 
 def _pinned(module: ModuleOp) -> frozenset[Operation]:
     """The operations on which others depend by name only, and those others."""
-    waiting = [op for op in module.walk() if PREDECESSORS in op.attributes]
+    waiting = [op for op in operations_in(module) if PREDECESSORS in op.attributes]
     if not waiting:
         return frozenset()
     names = {
@@ -81,7 +82,9 @@ def _pinned(module: ModuleOp) -> frozenset[Operation]:
         if isinstance(text := op.attributes[PREDECESSORS], StringAttr)
         for name in _NAME.findall(text.data)
     }
-    named = (op for op in module.walk() if any(_hlo_name(op, r) in names for r in op.results))
+    named = (
+        op for op in operations_in(module) if any(_hlo_name(op, r) in names for r in op.results)
+    )
     return frozenset((*waiting, *named))
 
 

@@ -27,6 +27,7 @@ from xla_dialect.ops import asynchronous, collectives, operations_of, random, tr
 from xla_dialect.reference import flatten_results, nest_arguments, run
 from xla_dialect.reference.literal import Array
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 
@@ -51,7 +52,7 @@ _NOT_REPEATABLE: dict[type[Operation], str] = {
 
 def obstacle(module: ModuleOp) -> str | None:
     """Why a module cannot be compared with itself after a pass; None if it can."""
-    for op in module.walk():
+    for op in operations_in(module):
         reason = _NOT_REPEATABLE.get(type(op))
         if reason is None and is_observing(op):
             reason = "it prints or checks, which has an effect"
@@ -78,9 +79,9 @@ def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
 
 def is_pure_xla(module: ModuleOp) -> bool:
     """Whether every operation is one that the reference evaluates."""
-    return all(op.name.partition(".")[0] in _OF_THE_XLA_LEVEL for op in module.walk()) and any(
-        op.name.startswith("xla.") for op in module.walk()
-    )
+    return all(
+        op.name.partition(".")[0] in _OF_THE_XLA_LEVEL for op in operations_in(module)
+    ) and any(op.name.startswith("xla.") for op in operations_in(module))
 
 
 def signature_before(module: ModuleOp, entry: str) -> Signature:

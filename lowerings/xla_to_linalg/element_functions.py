@@ -14,6 +14,9 @@ from xdsl.utils.exceptions import DiagnosticException
 from lowerings.xla_to_linalg.scalars import ScalarBuilder, arithmetic_type, is_float
 from xla_dialect.types import Array, ElementClass, element_name
 
+WIDE = (Float32Type, Float64Type)
+"""The float types in which values are computed."""
+
 ScalarFunction: TypeAlias = Callable[..., SSAValue]
 """From the builder and the operands to the result."""
 
@@ -25,6 +28,15 @@ def elements_of(value: SSAValue) -> Attribute:
 
 class NotLowered(DiagnosticException):
     """An element type that an operation has no lowering for yet; the message is a reason."""
+
+
+_OF_CLASS = {
+    ElementClass.FLOAT.value: "floats",
+    ElementClass.SIGNED.value: "signed",
+    ElementClass.UNSIGNED.value: "unsigned",
+    ElementClass.PRED.value: "pred",
+    ElementClass.COMPLEX.value: "complex",
+}
 
 
 @dataclass(frozen=True)
@@ -49,13 +61,7 @@ class ElementFunction:
 
     def of(self, elements: ElementClass) -> ScalarFunction | None:
         """The function of a class."""
-        return {
-            ElementClass.FLOAT: self.floats,
-            ElementClass.SIGNED: self.signed,
-            ElementClass.UNSIGNED: self.unsigned,
-            ElementClass.PRED: self.pred,
-            ElementClass.COMPLEX: self.complex,
-        }[elements]
+        return getattr(self, _OF_CLASS[elements.value])
 
     def apply(
         self,
@@ -68,7 +74,7 @@ class ElementFunction:
         function = self.of(elements)
         if function is None:
             raise NotLowered(f"not lowered yet for {element_name(element_type)}")
-        if elements != ElementClass.FLOAT:
+        if elements is not ElementClass.FLOAT or isinstance(element_type, WIDE):
             return function(scalars, *operands)
         result = function(scalars, *(widen(scalars, operand) for operand in operands))
         return narrow(scalars, result, operands[0].type) if is_float(result.type) else result

@@ -23,6 +23,7 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     sizes_of,
 )
+from xla_dialect.traversal import operations_in
 
 MAX_MEMBERS = 16
 """Small beside what fusion puts into one body, so that the limits of fusion decide."""
@@ -46,7 +47,7 @@ class ElementwiseClusters:
 
     def __init__(self, module: ModuleOp):
         self._of: dict[Operation, Cluster] = {}
-        for op in module.walk(reverse=True):
+        for op in reversed(operations_in(module)):
             if type(op) in ELEMENTWISE:
                 self._place(op)
 

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from lowerings.xla_to_linalg.scalars import storage
+from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array
 
 
@@ -27,21 +28,22 @@ def signless(type_: Attribute) -> Attribute:
 
 def make_signless(module: ModuleOp) -> None:
     """Changes the types of all values and functions of a module in place."""
-    for op in list(module.walk()):
+    # A program has few types; those that change are held, for their numbers not to be used again.
+    changes = {id(type_): (type_, signless(type_)) for type_ in inventory(module).types}
+    changes = {number: change for number, change in changes.items() if change[0] is not change[1]}
+    if not changes:
+        return
+    for op in operations_in(module):
         if isinstance(op, func.FuncOp):
             _change_function(op)
+        values: list[SSAValue] = [*op.results]
         for region in op.regions:
             for block in region.blocks:
-                for argument in block.args:
-                    _change(argument)
-        for result in op.results:
-            _change(result)
-
-
-def _change(value: SSAValue) -> None:
-    type_ = signless(value.type)
-    if type_ is not value.type:
-        Rewriter.replace_value_with_new_type(cast("Any", value), type_)
+                values.extend(cast("Sequence[SSAValue]", block.args))
+        for value in values:
+            change = changes.get(id(value.type))
+            if change is not None:
+                Rewriter.replace_value_with_new_type(cast("Any", value), change[1])
 
 
 def _change_function(op: func.FuncOp) -> None:

@@ -18,6 +18,7 @@ from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import spell_all
 
 Results: TypeAlias = XlaValue | Sequence[XlaValue]
@@ -186,7 +187,7 @@ def _name_parameters(computation: Callable[..., Results], name: str, block: Bloc
 
 
 def _rename_calls(region: Region, renamed: Mapping[str, str]) -> None:
-    for op in region.walk():
+    for op in operations_in(region):
         if isinstance(op, CallOp):
             name = renamed.get(op.to_apply.root_reference.data)
             if name is not None:

@@ -15,6 +15,7 @@ from xla_dialect.hlo_text.errors import HloPrintError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.transfers import InfeedOp
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import flatten
 
 Facts = Mapping[str, Attribute]
@@ -133,12 +134,12 @@ def free_values(regions: Sequence[Region]) -> list[SSAValue]:
     found: dict[SSAValue, None] = {}
     for region in regions:
         _add_arguments(region, inside)
-        for op in region.walk():
+        for op in operations_in(region):
             inside.update(op.results)
             for nested in op.regions:
                 _add_arguments(nested, inside)
     for region in regions:
-        for op in region.walk():
+        for op in operations_in(region):
             for operand in op.operands:
                 if operand not in inside and not is_constant(operand.owner):
                     found[operand] = None

@@ -9,6 +9,8 @@ from functools import lru_cache
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Operation, Region
 
+from xla_dialect.traversal import operations_in
+
 _number = lru_cache(4096)(IntAttr)
 """Numbers of lines and columns, which recur."""
 
@@ -40,6 +42,6 @@ class Places:
 
     def copy(self, source: Region, target: Region) -> None:
         """The operations of a copied region stand where the original ones do."""
-        for old, new in zip(source.walk(), target.walk(), strict=True):
+        for old, new in zip(operations_in(source), operations_in(target), strict=True):
             if old in self._positions:
                 self._positions[new] = self._positions[old]

@@ -55,6 +55,7 @@ from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
+from xla_dialect.traversal import operations_in
 from xla_dialect.verification import InvalidProgram, invalid_program, verify
 
 ROWS: Mapping[str, Row] = {
@@ -167,7 +168,7 @@ def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:
 
     Resources belong to the text, and the module goes on without it.
     """
-    for op in module.walk():
+    for op in operations_in(module):
         place = conversion.places.of(op)
         if place is not None and isinstance(op.location, UnknownLoc):
             op.location = place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -39,6 +39,7 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
+from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import (
     S32,
     Array,
@@ -92,7 +93,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
             return False
         # It loads the builder, which takes time.
         expansion = import_module("lowerings.expand.dynamic_dimensions.expansion")
-        for inner in list(op.walk()):
+        for inner in operations_in(op):
             if isinstance(inner, _MADE_OF_OTHERS) and expansion.concerns(inner):
                 _cut(inner)
                 expand(inner, ConversionBuilder(ctx, op, inner))
@@ -131,18 +132,10 @@ def _cut(op: XlaOp) -> None:
 
 def has_dynamic_dimensions(module: ModuleOp) -> bool:
     """Whether a module has to do with bounded dynamic dimensions, or with sizes at run time."""
-    seen: set[int] = set()
-    for op in module.walk():
-        if isinstance(op, GetDimensionSizeOp | DynamicReshapeOp):
-            return True
-        blocks = (block for region in op.regions for block in region.blocks)
-        for value in chain(op.results, *(block.args for block in blocks)):
-            # A program has few types; hashing one takes longer than looking at it.
-            if id(value.type) not in seen:
-                seen.add(id(value.type))
-                if any(map(_has_bounds, flatten([value.type]))):
-                    return True
-    return False
+    contents = inventory(module)
+    return not contents.operations.isdisjoint((GetDimensionSizeOp, DynamicReshapeOp)) or any(
+        map(_has_bounds, flatten(contents.types))
+    )
 
 
 def _has_bounds(type_: Attribute) -> bool:

@@ -31,6 +31,7 @@ from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
 from xla_dialect.reference.literal import from_numpy
+from xla_dialect.traversal import operations_in
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 
 _RULES: Mapping[type[Operation], Rule] = {
@@ -96,7 +97,7 @@ class Expansion:
         places = _places(block.arg_types, function.function_type.inputs.data)
         self._take(block, places)
         self.checks.clear()
-        checked = any(sizes.may_fail(op) for op in block.walk())
+        checked = any(sizes.may_fail(op) for op in operations_in(block))
         first = cast(Operation, block.first_op)
         self.status = Status(_constant(0, first), _constant(0, first)) if checked else None
         outputs = function.function_type.outputs.data
@@ -122,10 +123,10 @@ class Expansion:
             if isinstance(op, ReturnOp | func.ReturnOp):
                 continue
             if isinstance(op, WhileOp):
-                if any(map(concerns, op.walk())) or self._carries(op):
+                if any(map(concerns, operations_in(op))) or self._carries(op):
                     self._while(op)
             elif isinstance(op, ConditionalOp):
-                if any(map(concerns, op.walk())) or self._carries(op):
+                if any(map(concerns, operations_in(op))) or self._carries(op):
                     self._conditional(op)
             elif concerns(op):
                 self._by_rule(op)
@@ -306,7 +307,7 @@ class Expansion:
 
 def _checks(op: Operation) -> bool:
     """Whether an operation in the computations of another may go wrong."""
-    return any(sizes.may_fail(inner) for inner in op.walk())
+    return any(sizes.may_fail(inner) for inner in operations_in(op))
 
 
 def _extent(value: SSAValue, dimension: int) -> int:
@@ -364,7 +365,7 @@ def _spliced(body: Region, outside: Sequence[SSAValue], op: Operation) -> list[S
     block.erase_op(last)
     for built in operations:
         built.detach()
-        for inner in built.walk():
+        for inner in operations_in(built):
             inner.location = op.location
     cast(Block, op.parent).insert_ops_before(operations, op)
     return returned
@@ -373,7 +374,7 @@ def _spliced(body: Region, outside: Sequence[SSAValue], op: Operation) -> list[S
 def leftovers(module: ModuleOp) -> list[Leftover]:
     """The operations that have no rule for dynamic dimensions, and why."""
     found: list[Leftover] = []
-    for op in module.walk():
+    for op in operations_in(module):
         types = (*op.operand_types, *op.result_types)
         if any(is_dynamic_type(t) for each in types for t in flatten([each]) if each is not t):
             found.append(leftover(op, "tuples have to be flattened before"))
@@ -386,7 +387,7 @@ def leftovers(module: ModuleOp) -> list[Leftover]:
 
 def _reason(op: Operation) -> str | None:
     if isinstance(op, ReturnOp | func.ReturnOp | WhileOp | ConditionalOp):
-        if isinstance(op, WhileOp) and any(sizes.may_fail(inner) for inner in op.condition.walk()):
+        if isinstance(op, WhileOp) and any(map(sizes.may_fail, operations_in(op.condition))):
             return "its condition sets sizes, which may go wrong"
         return None
     if type(op) not in _RULES:

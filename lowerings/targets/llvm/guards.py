@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from xla_dialect.diagnostics import place_of
+from xla_dialect.traversal import operations_in
 
 STOP_REQUESTED = -1
 """What a caller writes into the first word to end a run; checks that fail write their number."""
@@ -187,7 +188,7 @@ def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
     callers: dict[str, list[str]] = {}
     waiting: list[str] = []
     for name, function in bodies.items():
-        for op in function.walk():
+        for op in operations_in(function):
             if isinstance(op, func.CallOp):
                 callers.setdefault(op.callee.string_value(), []).append(name)
                 if isinstance(op.parent_op(), scf.ForOp):

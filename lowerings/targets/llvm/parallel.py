@@ -24,6 +24,7 @@ from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
+from xla_dialect.traversal import operations_in
 
 THREADS = "xla.threads"
 """
@@ -94,7 +95,7 @@ def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
     """What an iteration uses and does not define, and the bounds inside."""
     inside: set[SSAValue] = set(op.body.block.args)
     used: dict[SSAValue, None] = dict.fromkeys((*op.lowerBound, *op.upperBound[1:], *op.step))
-    for inner in op.body.walk():
+    for inner in operations_in(op.body):
         inside.update(inner.results)
         inside.update(a for region in inner.regions for b in region.blocks for a in b.args)
         used.update(dict.fromkeys(inner.operands))

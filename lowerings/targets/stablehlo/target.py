@@ -12,6 +12,7 @@ from xdsl.utils.target import Target
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from xla_dialect.ops.data_movement import BitcastOp
 from xla_dialect.stablehlo.writing import print_stablehlo
+from xla_dialect.traversal import operations_in
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class StableHloTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Prints the module; raises StableHloPrintError for what StableHLO cannot express."""
-        if any(isinstance(op, BitcastOp) for op in module.walk()):
+        if any(isinstance(op, BitcastOp) for op in operations_in(module)):
             module = module.clone()
             XlaExpandBitcastPass().apply(ctx, module)
         output.write(print_stablehlo(module, debug_info=self.debug_info))

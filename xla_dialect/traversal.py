@@ -1,0 +1,77 @@
+"""Going through IR quickly.
+
+Most passes look at every operation and change few of them. The iterators and properties of xDSL
+0.74 take several times as long as such a look does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+operands_of: Callable[[Operation], Sequence[SSAValue]] = attrgetter("_operands")
+"""The operands of an operation as a tuple, without the view of them that `op.operands` makes."""
+
+
+def operations_in(top: Operation | Region | Block) -> list[Operation]:
+    """What `top.walk()` gives, in one list: each operation before what is in it."""
+    found: list[Operation] = []
+    if isinstance(top, Block):
+        _append_block(top, found)
+    elif isinstance(top, Region):
+        _append_region(top, found)
+    else:
+        found.append(top)
+        for region in top.regions:
+            _append_region(region, found)
+    return found
+
+
+def _append_region(region: Region, found: list[Operation]) -> None:
+    for block in region.blocks:
+        _append_block(block, found)
+
+
+def _append_block(block: Block, found: list[Operation]) -> None:
+    op = block.first_op
+    while op is not None:
+        found.append(op)
+        for region in op.regions:
+            _append_region(region, found)
+        op = op.next_op
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What there is in a module: enough to say that a pass has nothing to do."""
+
+    operations: frozenset[type[Operation]]
+    """The classes of its operations."""
+    types: Sequence[Attribute]
+    """The types of its values, and of the parameters and results of its functions."""
+
+
+def inventory(op: Operation) -> Inventory:
+    """The classes and types in an operation and its regions."""
+    classes: set[type[Operation]] = set()
+    # A program has few types; hashing one takes longer than looking at it.
+    types: dict[int, Attribute] = {}
+    for each in operations_in(op):
+        classes.add(type(each))
+        for result in each.results:
+            type_ = result.type
+            types[id(type_)] = type_
+        if not each.regions:
+            continue
+        for region in each.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    types[id(argument.type)] = argument.type
+        if isinstance(each, FuncOp):
+            for type_ in (*each.function_type.inputs, *each.function_type.outputs):
+                types[id(type_)] = type_
+    return Inventory(frozenset(classes), tuple(types.values()))
