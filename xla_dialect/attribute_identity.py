@@ -1,11 +1,13 @@
-"""One number for all attributes that are equal."""
+"""Attributes by their identity: hashing and comparing them takes longer than most uses of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeAlias, TypeVar
 
 from xdsl.ir import Attribute
+
+ValueT = TypeVar("ValueT")
 
 Named: TypeAlias = tuple[str | int, ...]
 """Names, each with the identity of its attribute."""
@@ -42,3 +44,19 @@ class AttributeIdentities:
             ((name, attribute),) = attributes.items()
             return name, self(attribute)
         return tuple(part for name in sorted(attributes) for part in (name, self(attributes[name])))
+
+
+class AttributeMemo(Generic[ValueT]):
+    """A function of attributes that computes its value once for each object; lives for one pass."""
+
+    def __init__(self, function: Callable[[Attribute], ValueT]) -> None:
+        self._function = function
+        # With the attribute, so that no other comes to lie where it was.
+        self._values: dict[int, tuple[Attribute, ValueT]] = {}
+
+    def __call__(self, attribute: Attribute) -> ValueT:
+        """The value for an attribute."""
+        found = self._values.get(id(attribute))
+        if found is None:
+            found = self._values[id(attribute)] = attribute, self._function(attribute)
+        return found[1]

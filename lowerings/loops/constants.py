@@ -34,11 +34,9 @@ def vector_of(element_type: Attribute, lanes: int) -> VectorType[Attribute]:
 
 def element_bits(element_type: Attribute) -> int | None:
     """The width of a type that vectors can hold; None for complex numbers and the like."""
-    if isinstance(element_type, IndexType):
-        return 64
     if isinstance(element_type, FixedBitwidthType):
         return element_type.bitwidth
-    return None
+    return 64 if isinstance(element_type, IndexType) else None
 
 
 def scratch_memory(memref_type: MemRefType[Attribute]) -> memref.AllocaOp:

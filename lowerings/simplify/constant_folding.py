@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, SSAValue
 
 from lowerings.simplify.known_values import Dense, array_type, dense_of, splat_literal, splat_of
+from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import (
@@ -24,6 +25,7 @@ from xla_dialect.ops import (
 )
 from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
 from xla_dialect.reference.literal import Array, dense_to_numpy, from_numpy
+from xla_dialect.traversal import operands_of
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count
 
@@ -51,12 +53,22 @@ _LEFT_ALONE = (
 )
 
 
+_KNOWN = (creation.ConstantOp, data_movement.BroadcastOp)
+"""What makes values that may be known."""
+
+
+def _is_empty(type_: Attribute) -> bool:
+    """Whether a type is that of an array without elements, but for dynamic sizes."""
+    return isinstance(type_, TensorType) and not element_count(type_.get_shape())
+
+
 class ConstantFolder:
     """Computes operations of constants, within a size in bytes; a limit of 0 computes none."""
 
     def __init__(self, module: ModuleOp, limit: int = DEFAULT_LIMIT):
         self.module = module
         self.limit = limit
+        self._is_empty = AttributeMemo(_is_empty)
 
     @cached_property
     def _interpreter(self) -> ReferenceInterpreter:
@@ -66,7 +78,11 @@ class ConstantFolder:
 
     def fold(self, op: XlaOp) -> tuple[Dense, ...] | None:
         """The results of a pure operation as literals, None where they are not known."""
-        if not op.results or isinstance(op, _LEFT_ALONE):
+        if not op.results or type(op) in _LEFT_ALONE:
+            return None
+        operands = operands_of(op)
+        is_known = bool(operands) and all(type(value.owner) in _KNOWN for value in operands)
+        if not is_known and not any(self._is_empty(result.type) for result in op.results):
             return None
         types = [array_type(result) for result in op.results]
         if any(type_ is None for type_ in types):
@@ -74,7 +90,7 @@ class ConstantFolder:
         results = cast("list[ArrayType]", types)
         if not any(element_count(type_.get_shape()) for type_ in results):
             return tuple(splat_literal(np.zeros(()), type_) for type_ in results)
-        if not op.operands or not self.limit:
+        if not is_known or not self.limit:
             return None
         if type(op) in _ELEMENT_BY_ELEMENT:
             numbers = [splat_of(operand) for operand in op.operands]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
@@ -25,14 +25,14 @@ def merge_equal_operations(block: Block) -> None:
 class _Merging:
     def __init__(self) -> None:
         self._identity = AttributeIdentities()
-        self._known: dict[Hashable, Operation] = {}
-        """The operation for each key that has been met on the way here."""
+        self._known: dict[Hashable, list[Operation]] = {}
+        """The operations for each key that have been met on the way here; their bodies differ."""
         self._numbers: dict[SSAValue, Hashable] = {}
         """What stands for a value in keys, where that is not the value itself."""
 
     def merge(self, block: Block) -> None:
         """Merges in a block and its regions; what is known around it is known inside."""
-        added: list[Hashable] = []
+        added: list[list[Operation]] = []
         op = block.first_op
         while op is not None:
             following = op.next_op
@@ -43,10 +43,11 @@ class _Merging:
                 number = "fill", self._number(op.inputs[0]), self._identity(filled.type)
                 self._numbers[filled] = number
             elif is_pure(op):
-                key = self._key(op)
-                equal = self._known.setdefault(key, op)
-                if equal is op:
-                    added.append(key)
+                candidates = self._known.setdefault(self._key(op), [])
+                equal = self._equal(op, candidates)
+                if equal is None:
+                    candidates.append(op)
+                    added.append(candidates)
                 else:
                     for result, value in zip(op.results, equal.results, strict=True):
                         result.replace_all_uses_with(value)
@@ -56,16 +57,21 @@ class _Merging:
                     for inner in region.blocks:
                         self.merge(inner)
             op = following
-        for key in added:
-            del self._known[key]
+        for candidates in reversed(added):
+            candidates.pop()
 
     def _number(self, value: SSAValue) -> Hashable:
         return self._numbers.get(value, value)
 
     def _key(self, op: Operation) -> Hashable:
-        operands = tuple([self._number(operand) for operand in op.operands])
-        body = self._body_key(op.body.block) if isinstance(op, GenericOp) else ()
-        return (operands, self._form(op), body)
+        return tuple([self._number(operand) for operand in op.operands]), self._form(op)
+
+    def _equal(self, op: Operation, candidates: Sequence[Operation]) -> Operation | None:
+        """The one among operations of the same key that has the same body."""
+        if not candidates or not isinstance(op, GenericOp):
+            return candidates[0] if candidates else None
+        body = self._body_key(op.body.block)
+        return next((c for c in candidates if body == self._body_key(c.regions[0].block)), None)
 
     def _form(self, op: Operation) -> Hashable:
         identity = self._identity

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from typing import Any, ClassVar
 
 from xdsl.context import Context
@@ -34,15 +35,35 @@ from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
+from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.reference.self_checking import OBSERVATIONS
+from xla_dialect.traversal import operands_of
 from xla_dialect.types import element_count
 
 
-def _is_dynamic(type_: Attribute) -> bool:
-    return isinstance(type_, TensorType) and DYNAMIC_INDEX in type_.get_shape()
+class _Extent(Enum):
+    """What decides whether there is something to compute, and whether it can be."""
+
+    DYNAMIC = auto()
+    EMPTY = auto()
+    OTHER = auto()
 
 
-def _guarded(function: ConversionFunction, *, is_pure: bool = True) -> ConversionFunction:
+def _extent(type_: Attribute) -> _Extent:
+    if not isinstance(type_, TensorType):
+        return _Extent.OTHER
+    sizes = type_.get_shape()
+    if DYNAMIC_INDEX in sizes:
+        return _Extent.DYNAMIC
+    return _Extent.OTHER if element_count(sizes) else _Extent.EMPTY
+
+
+def _guarded(
+    function: ConversionFunction,
+    *,
+    is_pure: bool = True,
+    extent_of: Callable[[Attribute], _Extent] = _extent,
+) -> ConversionFunction:
     """
     What is not lowered yet is the reason of a leftover.
 
@@ -50,12 +71,10 @@ def _guarded(function: ConversionFunction, *, is_pure: bool = True) -> Conversio
     """
 
     def convert(op: Operation, builder: ConversionBuilder) -> str | None:
-        types = [r.type for r in op.results]
-        if any(_is_dynamic(t) for t in (*types, *op.operand_types)):
-            return "dynamic sizes are not lowered yet"
-        if is_pure and all(
-            isinstance(t, TensorType) and not element_count(t.get_shape()) for t in types
-        ):
+        for value in (*op.results, *operands_of(op)):
+            if extent_of(value.type) is _Extent.DYNAMIC:
+                return "dynamic sizes are not lowered yet"
+        if is_pure and all(extent_of(result.type) is _Extent.EMPTY for result in op.results):
             builder.replace([empty(builder, array_type(r)) for r in op.results])
             return None
         try:
@@ -143,7 +162,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:
         """As of any conversion; elementwise operations are converted in clusters."""
-        convert = _guarded(ElementwiseClusters(module).convert)
+        convert = _guarded(ElementwiseClusters(module).convert, extent_of=AttributeMemo(_extent))
         return {**super().conversions_in(module), **dict.fromkeys(ELEMENTWISE, convert)}
 
     @classmethod

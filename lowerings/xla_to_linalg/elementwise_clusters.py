@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ComplexType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -23,7 +24,9 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     sizes_of,
 )
+from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.traversal import operations_in
+from xla_dialect.types import Array
 
 MAX_MEMBERS = 16
 """Small beside what fusion puts into one body, so that the limits of fusion decide."""
@@ -47,6 +50,7 @@ class ElementwiseClusters:
 
     def __init__(self, module: ModuleOp):
         self._of: dict[Operation, Cluster] = {}
+        self._sizes = AttributeMemo(lambda type_: cast(Array, type_).get_shape())
         for op in reversed(operations_in(module)):
             if type(op) in ELEMENTWISE:
                 self._place(op)
@@ -56,9 +60,8 @@ class ElementwiseClusters:
         (result,) = op.results
         block = op.parent
         assert block is not None
-        sizes = sizes_of(result)
-        clusters = {self._of.get(use.operation) for use in result.uses}
-        cluster = clusters.pop() if len(clusters) == 1 else None
+        sizes = self._sizes(result.type)
+        cluster = self._cluster_of_users(result)
         if (
             cluster is not None
             and cluster.block is block
@@ -71,6 +74,16 @@ class ElementwiseClusters:
         else:
             cluster = _alone(op)
         self._of[op] = cluster
+
+    def _cluster_of_users(self, value: SSAValue) -> Cluster | None:
+        """The cluster that all users of a value are in, if they are in one."""
+        use = value.first_use
+        if use is None:
+            return None
+        cluster = self._of.get(use.operation)
+        if value.has_one_use() or all(self._of.get(u.operation) is cluster for u in value.uses):
+            return cluster
+        return None
 
     def convert(self, op: Operation, builder: ConversionBuilder) -> None:
         """

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from lowerings.xla_to_linalg.scalars import storage
+from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array
 
@@ -28,11 +29,9 @@ def signless(type_: Attribute) -> Attribute:
 
 def make_signless(module: ModuleOp) -> None:
     """Changes the types of all values and functions of a module in place."""
-    # A program has few types; those that change are held, for their numbers not to be used again.
-    changes = {id(type_): (type_, signless(type_)) for type_ in inventory(module).types}
-    changes = {number: change for number, change in changes.items() if change[0] is not change[1]}
-    if not changes:
+    if all(signless(type_) is type_ for type_ in inventory(module).types):
         return
+    new_type = AttributeMemo(signless)
     for op in operations_in(module):
         if isinstance(op, func.FuncOp):
             _change_function(op)
@@ -41,9 +40,9 @@ def make_signless(module: ModuleOp) -> None:
             for block in region.blocks:
                 values.extend(cast("Sequence[SSAValue]", block.args))
         for value in values:
-            change = changes.get(id(value.type))
-            if change is not None:
-                Rewriter.replace_value_with_new_type(cast("Any", value), change[1])
+            type_ = new_type(value.type)
+            if type_ is not value.type:
+                Rewriter.replace_value_with_new_type(cast("Any", value), type_)
 
 
 def _change_function(op: func.FuncOp) -> None:
