@@ -119,11 +119,12 @@ def _erase(self: SSAValue, safe_erase: bool = True) -> None:
 
 def _verify_isolation(self: IsolatedFromAbove, op: Operation) -> None:
     """As `IsolatedFromAbove.verify`."""
-    inside: set[Block] = set()
+    # In the order in which xDSL looks for the first fault.
+    inside: dict[Block, None] = {}
     pending = [*op.regions]
     while pending:
         for block in pending.pop().blocks:
-            inside.add(block)
+            inside[block] = None
             for child in block.ops:
                 if child.regions and not child.has_trait(IsolatedFromAbove):
                     pending += child.regions
