@@ -106,7 +106,11 @@ def in_parallel(nest: Nest, body: Body, schedule: Schedule, least: float) -> Sch
 
 
 def run_in_parallel(loop: scf.ForOp) -> None:
-    """Puts a parallel loop in the place of one whose iterations are independent."""
+    """
+    Puts a parallel loop in the place of one whose iterations are independent.
+
+    Nests inside must not pack: what they pack into would be one place for all iterations.
+    """
     body = loop.detach_region(loop.body)
     end = body.block.last_op
     assert isinstance(end, scf.YieldOp)
