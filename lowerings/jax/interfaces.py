@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
-import jax as typed_jax
 import numpy as np
+
+try:
+    import jax as typed_jax
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "lowerings.jax needs JAX: pip install 'xla-dialect[jax]'", name=error.name
+    ) from None
+
 from jax._src import config, lib
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """`lowerings.jax.jit` beside `jax.jit`."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -364,3 +366,10 @@ def test_what_is_no_array_is_named() -> None:
         jit(lambda x: x[...])(jax.new_ref(np.ones(2, np.float32)))
     with pytest.raises(JaxProgramError, match=r"jit\(<lambda>\): returns .*, which is no array"):
         jit(lambda: jax.lax.create_token())()
+
+
+def test_without_jax_it_says_what_is_missing() -> None:
+    code = "import sys; sys.modules['jax'] = None; import lowerings.jax"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert found.stderr.endswith("lowerings.jax needs JAX: pip install 'xla-dialect[jax]'\n")
