@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from mlir_acceptance import assert_mlir_takes
+from run_files import COMPUTED_ALIKE
 from small_programs import Built, computation, constant, function, shape
+from sweeps import each_or_full
 from tensors_level import TO_TENSORS, lower
 from window_programs import reduce_window, select_and_scatter
 from xdsl.dialects.builtin import ModuleOp
@@ -39,6 +41,8 @@ from xla_dialect.violation import Violation
 from xla_dialect.window import Window, WindowAttr
 
 NAMES = [e.name for e in ELEMENT_TYPES]
+QUICK = [e.name for e in ELEMENT_TYPES if str(e.type) in {group[-1] for group in COMPUTED_ALIKE}]
+"""One element type of each group that is computed alike."""
 
 
 def elementwise(name: str) -> Iterator[FuncOp]:
@@ -147,7 +151,7 @@ def windows(a: Any, b: Any, s: Any) -> Built:
 
 
 @pytest.mark.mlir_opt
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each_or_full(NAMES, QUICK))
 def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> None:
     functions = [*elementwise(name), *conversions(name)]
     functions.append(function("movement", [f"{name}[3,4]", f"{name}[]", "u8[]"], movement))
