@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func, memref, scf
+from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
@@ -23,6 +24,7 @@ VIEW_OPERATIONS = (
     memref.CollapseShapeOp,
     memref.ExpandShapeOp,
     memref.ReinterpretCastOp,
+    UnrealizedConversionCastOp,
     memref.SubviewOp,
     memref.ViewOp,
 )

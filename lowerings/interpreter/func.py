@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func, memref, vector
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, UnrealizedConversionCastOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -39,6 +39,7 @@ _VIEWS = (
     memref.ViewOp,
     memref.CastOp,
     memref.ReinterpretCastOp,
+    UnrealizedConversionCastOp,
     memref.CollapseShapeOp,
     memref.ExpandShapeOp,
     memref.AssumeAlignmentOp,

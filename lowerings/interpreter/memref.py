@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntAttr,
     IntegerAttr,
+    UnrealizedConversionCastOp,
 )
 from xdsl.ir import SSAValue
 
@@ -226,6 +227,24 @@ def reinterpret_cast(op: memref.ReinterpretCastOp) -> Function:
     return run
 
 
+def parts_of_complex(op: UnrealizedConversionCastOp) -> Function:
+    """Complex numbers as twice as many reals along the last dimension."""
+    typed = TypedView(op.results[0].type)
+    part = typed.element.storage.itemsize
+
+    def run(source: Memref) -> Memref:
+        if 2 * part != source.element.storage.itemsize:
+            raise UndefinedBehavior(f"{source} is cast to {op.results[0].type}")
+        *sizes, last = source.sizes
+        strides = [*(2 * stride for stride in source.strides[:-1]), 1]
+        parts = Memref(
+            source.memory, source.base, source.start, typed.element, [*sizes, 2 * last], strides
+        )
+        return typed.checked(parts)
+
+    return run
+
+
 def reassociation(op: Any) -> list[list[int]]:
     """The dimensions of the expanded shape that make up each one of the collapsed shape."""
     groups = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any] | IntAttr]]", op.reassociation)
@@ -319,6 +338,7 @@ VALUES: dict[str, ValueMaker] = {
     "memref.view": view,
     "memref.cast": cast_view,
     "memref.reinterpret_cast": reinterpret_cast,
+    "builtin.unrealized_conversion_cast": parts_of_complex,
     "memref.collapse_shape": collapse_shape,
     "memref.expand_shape": expand_shape,
     "memref.dim": dim,

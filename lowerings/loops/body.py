@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import (
-    IntegerAttr,
-)
+from xdsl.dialects import arith, complex, memref
+from xdsl.dialects.builtin import ComplexType, IntegerAttr
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from lowerings.loops.constants import element_bits
+from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 from xla_dialect.traversal import operations_in
 
@@ -199,6 +197,10 @@ class Forms:
             self._note_vector(argument)
         for op in body.ops:
             self._visit(op)
+        # What is the same in all lanes is no vector of complex numbers, nor are folds of them.
+        for value in (*body.yields, *body.folded):
+            if isinstance(value.type, ComplexType):
+                self.is_possible &= self._varies(value) and value not in body.folded
 
     def _varies(self, value: SSAValue) -> bool:
         return bool(self.body.mask.get(value, 0) >> self.dimension & 1)
@@ -206,7 +208,7 @@ class Forms:
     def _note_vector(self, value: SSAValue) -> None:
         if self._varies(value):
             self._vectors.add(value)
-            if element_bits(value.type) is None:
+            if element_bits(part_type(value.type)) is None:
                 self.is_possible = False
 
     def of(self, value: SSAValue) -> Form:
@@ -224,7 +226,11 @@ class Forms:
             return
         for result in op.results:
             self._note_vector(result)
-        if isinstance(op, memref.LoadOp):
+        if type(op) in COMPLEX:
+            return
+        if any(isinstance(value.type, ComplexType) for value in (*op.operands, *op.results)):
+            self.is_possible = False
+        elif isinstance(op, memref.LoadOp):
             self.is_possible &= self.load_step(op) is not None
         elif op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
             self.is_possible = False
@@ -266,6 +272,9 @@ class Forms:
             return None
         return self.steps.get(last, 0)
 
+
+COMPLEX: frozenset[type[Operation]] = frozenset((complex.CreateOp, complex.ReOp, complex.ImOp))
+"""What vectors of complex numbers are taken apart and made by."""
 
 _LINEAR = frozenset(
     c.name for c in (IndexOp, arith.IndexCastOp, arith.AddiOp, arith.SubiOp, arith.MuliOp)

@@ -9,6 +9,8 @@ from typing import cast
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
     IndexType,
@@ -28,8 +30,17 @@ SCRATCH_ALIGNMENT = 64
 
 @cache
 def vector_of(element_type: Attribute, lanes: int) -> VectorType[Attribute]:
-    """The type of vectors of so many lanes."""
+    """The type of vectors of so many lanes; of complex numbers, both parts of each in turn."""
+    if isinstance(element_type, ComplexType):
+        return VectorType(part_type(cast(Attribute, element_type)), [2 * lanes])
     return VectorType(element_type, [lanes])
+
+
+def part_type(element_type: Attribute) -> Attribute:
+    """The type of the parts of complex numbers; other types as they are."""
+    if isinstance(element_type, ComplexType):
+        return cast("ComplexType[AnyFloat]", element_type).element_type
+    return element_type
 
 
 def element_bits(element_type: Attribute) -> int | None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-from xdsl.dialects import arith, math, memref, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i1
+from xdsl.dialects import arith, complex, math, memref, vector
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, VectorType, i1, i64
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
-from lowerings.loops.body import Body, Form, Forms
+from lowerings.loops.body import COMPLEX, Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
@@ -286,6 +286,8 @@ class BodyEvaluator:
         result_type = vector_of(element_type, lanes)
         if type(op) is memref.LoadOp:
             return [self._load_by_value(op, combination, result_type)]
+        if type(op) in COMPLEX:
+            return [self._shuffled_parts(op, combination, result_type)]
         in_lanes = set(self.operands_in_lanes(op))
         operands = [
             self.as_vector(operand, combination)
@@ -303,6 +305,23 @@ class BodyEvaluator:
             attributes=op.attributes,
         )
         return self.builder.add(clone).results
+
+    def _shuffled_parts(
+        self, op: Operation, combination: Combination, result_type: VectorType[Attribute]
+    ) -> SSAValue:
+        """Complex numbers from vectors of their parts, or one of the parts of all."""
+        vectors = [self.as_vector(operand, combination) for operand in op.operands]
+        lanes = self.lanes(combination)
+        if type(op) is complex.CreateOp:
+            mask = [lane + part * lanes for lane in range(lanes) for part in (0, 1)]
+        else:
+            mask = list(range(int(type(op) is complex.ImOp), 2 * lanes, 2))
+        shuffle = vector.ShuffleOp.create(
+            operands=[vectors[0], vectors[-1]],
+            result_types=[result_type],
+            properties={"mask": DenseArrayBase.from_list(i64, mask)},
+        )
+        return self.builder.add(shuffle).result
 
     def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
         """The operands of an operation on vectors that must be vectors themselves."""

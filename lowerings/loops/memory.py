@@ -7,13 +7,13 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import DenseArrayBase, i1, i32, i64
+from xdsl.dialects.builtin import ComplexType, DenseArrayBase, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.constants import vector_of
+from lowerings.loops.constants import part_type, vector_of
 from lowerings.loops.nest import Access
-from lowerings.loops.views import materialize_view, with_unit_stride
+from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from lowerings.vector_extension import GatherOp, ScatterOp
 
 
@@ -34,9 +34,10 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
         return LaneStride.INVARIANT
     if access.strides is None:
         return None
+    is_complex = isinstance(access.type.element_type, ComplexType)
     if with_unit_stride(access, dimension) is not None:
         return LaneStride.UNIT if access.strides[dimension] == 1 else LaneStride.REVERSED
-    return None if access.offset is None else LaneStride.STRIDED
+    return None if access.offset is None or is_complex else LaneStride.STRIDED
 
 
 def takes_every_other(access: Access, dimension: int | None) -> bool:
@@ -66,6 +67,11 @@ class MemoryAccess:
         self.dimension = dimension
         self.builder = builder
         self.element_type: Attribute = self.access.type.element_type
+        is_vector = stride in (LaneStride.UNIT, LaneStride.REVERSED)
+        self.parts: SSAValue | None = None
+        """Complex numbers, where they are vectors, as their parts in turn."""
+        if is_vector and isinstance(self.element_type, ComplexType):
+            self.parts = as_parts(self.access.memref, builder)
 
     def indices(self, position: Sequence[Index]) -> list[SSAValue]:
         """The indices of the element at a point of the nest."""
@@ -73,6 +79,14 @@ class MemoryAccess:
         return [
             builder.materialize(builder.affine(index, position)) for index in self.access.indices
         ]
+
+    def _vector_indices(self, position: Sequence[Index], lanes: int) -> list[SSAValue]:
+        """The indices of the first element of a vector, in the view that it goes through."""
+        builder, lowest = self.builder, self._lowest(position, lanes)
+        if self.parts is None:
+            return self.indices(lowest)
+        *others, last = self.access.indices
+        return [builder.materialize(builder.affine(index, lowest)) for index in (*others, last * 2)]
 
     def load(self, position: Sequence[Index]) -> SSAValue:
         """The element at a point."""
@@ -89,7 +103,7 @@ class MemoryAccess:
 
     def load_vector(self, position: Sequence[Index], lanes: int) -> SSAValue:
         """The elements at a point and the next ones in the vector dimension."""
-        builder, base = self.builder, self.access.memref
+        builder, base = self.builder, self.parts or self.access.memref
         vector_type = vector_of(self.element_type, lanes)
         if self.takes_every_other:
             return self._load_every_other(position, lanes)
@@ -98,7 +112,7 @@ class MemoryAccess:
             indices = self.indices(position)
             gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
             return builder.add(gather).result
-        indices = self.indices(self._lowest(position, lanes))
+        indices = self._vector_indices(position, lanes)
         op = vector.LoadOp.create(operands=[base, *indices], result_types=[vector_type])
         return self._in_lane_order(builder.add(op).result, lanes)
 
@@ -125,19 +139,19 @@ class MemoryAccess:
         """Elements of two vectors, counted through."""
         op = vector.ShuffleOp.create(
             operands=vectors,
-            result_types=[vector_of(self.element_type, len(mask))],
+            result_types=[vector_of(part_type(self.element_type), len(mask))],
             properties={"mask": DenseArrayBase.from_list(i64, mask)},
         )
         return self.builder.add(op).result
 
     def store_vector(self, value: SSAValue, position: Sequence[Index], lanes: int) -> None:
         """Writes the elements at a point and the next ones in the vector dimension."""
-        builder, base = self.builder, self.access.memref
+        builder, base = self.builder, self.parts or self.access.memref
         if self.stride is LaneStride.STRIDED:
             indices = self.indices(position)
             builder.add(ScatterOp(base, indices, self._steps(lanes), self._all_lanes(lanes), value))
             return
-        indices = self.indices(self._lowest(position, lanes))
+        indices = self._vector_indices(position, lanes)
         value = self._in_lane_order(value, lanes)
         builder.add(vector.StoreOp.create(operands=[value, base, *indices]))
 
@@ -154,7 +168,10 @@ class MemoryAccess:
         """`value`, reversed where memory and lanes run in opposite directions."""
         if self.stride is not LaneStride.REVERSED:
             return value
-        return self._shuffled([value, value], range(lanes - 1, -1, -1))
+        if self.parts is None:
+            return self._shuffled([value, value], range(lanes - 1, -1, -1))
+        mask = [2 * lane + part for lane in range(lanes - 1, -1, -1) for part in (0, 1)]
+        return self._shuffled([value, value], mask)
 
     def _steps(self, lanes: int) -> SSAValue:
         strides, dimension = self.access.strides, self.dimension

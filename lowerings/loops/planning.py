@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
 from lowerings.loops.body import Body, Form, Forms
-from lowerings.loops.constants import element_bits
+from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
@@ -144,7 +144,9 @@ def lanes_for(body: Body, forms: Forms, vector_bits: int) -> int:
         access.type.element_type for access in body.nest.accesses if access.reaches(forms.dimension)
     ]
     types += [value.type for value in body.mask if forms.of(value) is Form.VECTOR]
-    bits = [element_bits(each) or 64 for each in types if not isinstance(each, IndexType)]
+    bits = [
+        element_bits(part_type(each)) or 64 for each in types if not isinstance(each, IndexType)
+    ]
     return vector_bits // max(8, *bits) if bits else vector_bits // 32
 
 

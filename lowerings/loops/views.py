@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from typing import cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -18,12 +19,14 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    UnrealizedConversionCastOp,
     i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import part_type
 from lowerings.loops.nest import Access, Nest, linear_form, memref_layout
 
 
@@ -257,6 +260,29 @@ def _collapse(access: Access, builder: LoopBuilder) -> Access:
         )
     )
     return _direct(access, view.results[0], access.indices)
+
+
+def as_parts(value: SSAValue, builder: LoopBuilder) -> SSAValue:
+    """
+    Complex numbers, dense along their last dimension, as twice as many reals: both parts in turn.
+
+    MLIR has no view between the two; what a conversion cannot do is a cast that it leaves to the
+    target, for which complex numbers are pairs in memory.
+    """
+    source = cast("MemRefType[Attribute]", value.type)
+    *sizes, last = source.get_shape()
+    layout = source.layout
+    if isinstance(layout, StridedLayoutAttr):
+        *strides, _ = layout.get_strides()
+        offset = layout.get_offset()
+        layout = StridedLayoutAttr(
+            [*(None if stride is None else 2 * stride for stride in strides), 1],
+            None if offset is None else 2 * offset,
+        )
+    view_type = MemRefType(
+        part_type(source.element_type), [*sizes, 2 * last], layout, source.memory_space
+    )
+    return builder.add(UnrealizedConversionCastOp.get([value], [view_type])).results[0]
 
 
 def constant_indices(access: Access) -> bool:

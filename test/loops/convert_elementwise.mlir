@@ -130,10 +130,11 @@ func.func @widen(%a: memref<64xi8>, %b: memref<64xf32>) {
   func.return
 }
 
-// Complex numbers stay scalars.
+// Complex numbers are twice as many reals.
 // CHECK-LABEL: func.func @complex
-// CHECK:         scf.for %d0 = %c0 to %c5 step %c1 {
-// CHECK-NEXT:      memref.load %a[%d0] : memref<5xcomplex<f32>>
+// CHECK:         %[[A:.*]] = builtin.unrealized_conversion_cast %a : memref<5xcomplex<f32>> to memref<10xf32>
+// CHECK:         %[[X:.*]] = vector.load %[[A]][%c0] : memref<10xf32>, vector<10xf32>
+// CHECK-NEXT:    vector.store %[[X]], %{{.*}}[%c0] : memref<10xf32>, vector<10xf32>
 func.func @complex(%a: memref<5xcomplex<f32>>, %b: memref<5xcomplex<f32>>) {
   linalg.generic {
       indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],

@@ -143,10 +143,7 @@ def _solved(a: Any, b: Any) -> Any:
 
 
 _LIBRARY = "XLA calls a library that is compiled already; we compile the loops."
-_FOURIER = (
-    f"{_LIBRARY} Numbers are taken apart into planes and put together again one by one, for a "
-    "complex array is no array of reals in MLIR."
-)
+_FOURIER = f"{_LIBRARY} Every radix of a length is code of its own."
 _SORT = "XLA calls one sort for all; we compile one for these keys and this shape."
 _SAME = "Both call LAPACK."
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     SymbolRefAttr,
+    UnrealizedConversionCastOp,
 )
 from xdsl.ir import Operation, SSAValue
 
@@ -199,6 +200,16 @@ def emit_cast(e: FunctionEmitter, op: memref.CastOp) -> None:
     _define_view(e, op.results[0], source.pointer, source.sizes, source.strides, source)
 
 
+def emit_parts_of_complex(e: FunctionEmitter, op: UnrealizedConversionCastOp) -> None:
+    """Complex numbers as reals: the same memory. Other casts are no business of this target."""
+    source, result = op.operands[0], op.results[0]
+    view = e.view(source)
+    if view.layout.element.size != 2 * layout_of(result.type).element.size:
+        raise UnsupportedType(f"a cast of {source.type} to {result.type}")
+    strides = [multiply(e, stride, "2") for stride in view.strides[:-1]]
+    _define_view(e, result, view.pointer, [*view.sizes[:-1], ""], [*strides, "1"], view)
+
+
 def emit_reinterpret_cast(e: FunctionEmitter, op: memref.ReinterpretCastOp) -> None:
     """The new offset counts from the start of the memory, so the old one must be known."""
     source, result = e.view(op.source), op.results[0]
@@ -336,6 +347,7 @@ HANDLERS: dict[type[Operation], Handler] = {
     memref.ViewOp: emit_view,
     memref.CastOp: emit_cast,
     memref.ReinterpretCastOp: emit_reinterpret_cast,
+    UnrealizedConversionCastOp: emit_parts_of_complex,
     memref.CollapseShapeOp: emit_collapse_shape,
     memref.ExpandShapeOp: emit_expand_shape,
     memref.DimOp: emit_dim,
