@@ -21,8 +21,9 @@ LOOP_PROPERTIES = {
 }
 """
 What the attributes of a `scf.for` ask of LLVM, which without them is told nothing:
-`xla.vectorize = true` turns LLVM's loop vectorizer on for this loop (it is off by default),
-`false` off; `xla.unroll = 4 : i64` unrolls four times, `1` not at all.
+`xla.vectorize = true` turns LLVM's loop vectorizer on for this loop, `false` off;
+`xla.unroll = 4 : i64` unrolls four times, `1` not at all. They are for those who run such passes on
+the text of `-t llvm`: our own compilation runs none.
 """
 
 TerminatorT = TypeVar("TerminatorT", bound=Operation)
