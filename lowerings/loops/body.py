@@ -18,7 +18,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
-from xla_dialect.traversal import operations_in
+from xla_dialect.attribute_identity import AttributeMemo
+from xla_dialect.traversal import operands_of, operations_in
 
 
 class Form(Enum):
@@ -193,6 +194,7 @@ class Forms:
         """For linear values, how much they grow from lane to lane."""
         self.is_possible = not body.has_regions
         self._vectors: set[SSAValue] = set()
+        self._part_bits = AttributeMemo(lambda type_: element_bits(part_type(type_)))
         for argument in (*body.inputs, *body.accumulators):
             self._note_vector(argument)
         for op in body.ops:
@@ -208,7 +210,7 @@ class Forms:
     def _note_vector(self, value: SSAValue) -> None:
         if self._varies(value):
             self._vectors.add(value)
-            if element_bits(part_type(value.type)) is None:
+            if self._part_bits(value.type) is None:
                 self.is_possible = False
 
     def of(self, value: SSAValue) -> Form:
@@ -228,9 +230,9 @@ class Forms:
             self._note_vector(result)
         if type(op) in COMPLEX:
             return
-        if any(isinstance(value.type, ComplexType) for value in (*op.operands, *op.results)):
+        if any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
             self.is_possible = False
-        elif isinstance(op, memref.LoadOp):
+        elif type(op) is memref.LoadOp:
             self.is_possible &= self.load_step(op) is not None
         elif op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
             self.is_possible = False

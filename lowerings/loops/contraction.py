@@ -37,11 +37,9 @@ class Contraction:
 
 def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     """How a nest is a contraction; None if it is none."""
-    if len(nest.outputs) != 1 or any(isinstance(op, memref.LoadOp) for op in body.ops):
+    combiner = body.combiner(0) if len(nest.outputs) == 1 else None
+    if combiner is None or any(isinstance(op, memref.LoadOp) for op in body.ops):
         # What the body itself loads is no operand that could be packed.
-        return None
-    combiner = body.combiner(0)
-    if combiner is None:
         return None
     factors = factors_of(body, *combiner)
     if factors is None:

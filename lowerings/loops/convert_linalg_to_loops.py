@@ -136,25 +136,27 @@ class ConvertLinalgToLoops(ModulePass):
         if nest.is_empty:
             return PlannedNest([], [])
         nest = collapse_dimensions(nest, indexed_dimensions(nest))
-        paired = None
-        if self.pair_products:
-            paired = plan_in_pairs(nest, Body(nest), self.vector_bits)
+        body = Body(nest)
+        paired = plan_in_pairs(nest, body, self.vector_bits) if self.pair_products else None
         if paired is None:
-            return self._plan_as_it_is(nest, constants)
-        pairs = self._planned(paired.pairs.nest, paired.pairs, constants)
+            return self._plan_as_it_is(nest, body, constants)
+        pairs = self._planned(paired.pairs.nest, None, paired.pairs, constants)
         if paired.rest is None:
             return pairs
-        rest = self._plan_as_it_is(paired.rest, None)
+        rest = self._plan_as_it_is(paired.rest, Body(paired.rest), None)
         return PlannedNest([*pairs.parts, *rest.parts], pairs.dead)
 
-    def _plan_as_it_is(self, nest: Nest, constants: FunctionConstants | None) -> PlannedNest:
-        body = Body(nest)
+    def _plan_as_it_is(
+        self, nest: Nest, body: Body, constants: FunctionConstants | None
+    ) -> PlannedNest:
         how = plan_contraction(nest, body, self.vector_bits)
-        return self._planned(nest, how or plan_schedule(nest, body, self.vector_bits), constants)
+        how = how or plan_schedule(nest, body, self.vector_bits)
+        return self._planned(nest, body, how, constants)
 
     def _planned(
         self,
         nest: Nest,
+        body: Body | None,
         how: Schedule | PackedContraction,
         constants: FunctionConstants | None,
     ) -> PlannedNest:
@@ -168,9 +170,9 @@ class ConvertLinalgToLoops(ModulePass):
         if isinstance(how, PackedContraction):
             how = replace(how, parallel_microseconds=least)
             if constants is not None and not how.adds_blocks:
-                nest, dead = fold_initial_values(nest, Body(nest), None, constants)
+                nest, dead = fold_initial_values(nest, body or Body(nest), None, constants)
             return PlannedNest([(nest, how)], dead)
-        body = Body(nest)
+        body = body or Body(nest)
         if constants is not None:
             nest, dead = fold_initial_values(nest, body, how, constants)
         parts = column_blocks(nest, body, how, least)

@@ -24,8 +24,11 @@ MAKERS = (
 EMITTERS = ("lowerings.targets.llvm",)
 """The packages that print them; what these take, a program of the loops level may hold."""
 
-NOT_STEPS = {"builtin.module", "func.func", "memref.global"}
-"""What holds or is looked up by steps, and is none itself."""
+NOT_STEPS = {"arith.pair_product", "builtin.module", "func.func", "memref.global"}
+"""
+What holds or is looked up by steps, and is none itself; and what stands in bodies of nests only
+while loops are made of them.
+"""
 
 
 def modules(package: str) -> Iterator[str]:
