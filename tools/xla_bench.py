@@ -83,10 +83,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def thread_counts(text: str) -> tuple[int, ...]:
     """Numbers of threads, `1,2`."""
-    counts = tuple(sorted({int(count) for count in text.split(",")}))
-    if not counts or counts[0] < 1:
-        raise ValueError(text)
-    return counts
+    counts = text.split(",")
+    if not all(count.isdecimal() and int(count) for count in counts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of threads, like 1,2")
+    return tuple(sorted(set(map(int, counts))))
 
 
 def chosen_rows(names: Sequence[str]) -> dict[str, list[str]]:

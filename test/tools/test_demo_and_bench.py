@@ -74,8 +74,8 @@ def test_benchmark_of_an_unknown_row(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("count", "message"),
     [
-        ("0", "argument --threads: invalid thread_counts value: '0'"),
-        ("one", "argument --threads: invalid thread_counts value: 'one'"),
+        ("0", "argument --threads: '0' is no list of numbers of threads"),
+        ("one", "argument --threads: 'one' is no list of numbers of threads"),
         ("1000", "cannot compare 1000 threads on"),
     ],
 )
