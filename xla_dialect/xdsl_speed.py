@@ -148,8 +148,13 @@ def _block_of(value: SSAValue) -> Block | None:
     return _block_of(value.old_value)
 
 
+@cache
 def install() -> None:
-    """Puts the functions into the classes of xDSL; more than once is as once."""
+    """
+    Puts the functions into the classes of xDSL.
+
+    Once: to change a class takes time, and so does the next use of each class that derives from it.
+    """
     replacements: dict[type[Any], dict[str, Any]] = {
         Operation: {"__init__": _initialize},
         IRDLOperation: {"__post_init__": _fill_in_defaults},

@@ -27,6 +27,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -511,8 +512,9 @@ _REPAIRS: tuple[tuple[type, str, object], ...] = (
 )
 
 
+@cache
 def install() -> None:
-    """Puts the repairs in the place of what xDSL has, for the whole process."""
+    """Puts the repairs in the place of what xDSL has, for the whole process, once."""
     for owner, name, repair in _REPAIRS:
         assert hasattr(owner, name), f"xDSL has no {owner.__name__}.{name} any more"
         setattr(owner, name, repair)
