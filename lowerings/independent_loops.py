@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
+
+from lowerings.scalar_attributes import constant_integer
 
 INDEPENDENT = "xla.independent_microseconds"
 """The attribute of such a loop from 0 in steps of 1: the time that one thread takes, estimated."""
@@ -35,12 +37,5 @@ def promised_microseconds(op: Operation) -> int | None:
 
 def iterations_of(loop: scf.ForOp) -> int | None:
     """How many iterations a loop from 0 in steps of 1 has; None for others, or if not known."""
-    lower, upper, step = map(_constant, (loop.lb, loop.ub, loop.step))
+    lower, upper, step = map(constant_integer, (loop.lb, loop.ub, loop.step))
     return max(upper, 0) if upper is not None and (lower, step) == (0, 1) else None
-
-
-def _constant(value: SSAValue) -> int | None:
-    owner = value.owner
-    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
-        return None
-    return cast("IntegerAttr[Any]", owner.value).value.data

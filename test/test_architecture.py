@@ -61,7 +61,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     # These take types in the spelling of HLO text, and constants as arrays.
     ("xla_dialect.builder", "xla_dialect.stablehlo.writing"),
-    ("lowerings.change",),
+    ("lowerings.change", "lowerings.scalar_attributes"),
     (
         "lowerings.arith_extension",
         "lowerings.collector",
@@ -73,7 +73,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.linalg_extension",
         "lowerings.memory_order",
         "lowerings.reshapes",
-        "lowerings.scalar_attributes",
         "lowerings.vector_extension",
     ),
     (

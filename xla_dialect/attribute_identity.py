@@ -13,39 +13,6 @@ Named: TypeAlias = tuple[str | int, ...]
 """Names, each with the identity of its attribute."""
 
 
-class AttributeIdentities:
-    """
-    Tells attributes apart by numbers that are quick to hash.
-
-    The hash of an attribute of xDSL 0.74 goes through all of it each time, and most attributes of a
-    program are the same few objects.
-    """
-
-    def __init__(self) -> None:
-        self._of_object: dict[int, int] = {}
-        self._first: dict[Attribute, int] = {}
-        # Held, so that no other attribute comes to lie where one of them was.
-        self._held: list[Attribute] = []
-
-    def __call__(self, attribute: Attribute) -> int:
-        """The number of an attribute; equal attributes have the same."""
-        found = self._of_object.get(id(attribute))
-        if found is None:
-            self._held.append(attribute)
-            found = self._first.setdefault(attribute, len(self._first))
-            self._of_object[id(attribute)] = found
-        return found
-
-    def named(self, attributes: Mapping[str, Attribute]) -> Named:
-        """What a dictionary of attributes says, whatever its order."""
-        if not attributes:
-            return ()
-        if len(attributes) == 1:
-            ((name, attribute),) = attributes.items()
-            return name, self(attribute)
-        return tuple(part for name in sorted(attributes) for part in (name, self(attributes[name])))
-
-
 class AttributeMemo(Generic[ValueT]):
     """A function of attributes that computes its value once for each object; lives for one pass."""
 
@@ -60,3 +27,25 @@ class AttributeMemo(Generic[ValueT]):
         if found is None:
             found = self._values[id(attribute)] = attribute, self._function(attribute)
         return found[1]
+
+
+class AttributeIdentities(AttributeMemo[int]):
+    """
+    Tells attributes apart by numbers that are quick to hash; equal attributes have the same.
+
+    The hash of an attribute of xDSL 0.74 goes through all of it each time, and most attributes of a
+    program are the same few objects.
+    """
+
+    def __init__(self) -> None:
+        first: dict[Attribute, int] = {}
+        super().__init__(lambda attribute: first.setdefault(attribute, len(first)))
+
+    def named(self, attributes: Mapping[str, Attribute]) -> Named:
+        """What a dictionary of attributes says, whatever its order."""
+        if not attributes:
+            return ()
+        if len(attributes) == 1:
+            ((name, attribute),) = attributes.items()
+            return name, self(attribute)
+        return tuple(part for name in sorted(attributes) for part in (name, self(attributes[name])))

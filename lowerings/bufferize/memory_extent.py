@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects import memref
 from xdsl.ir import Block, OpResult, SSAValue
 
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import Slice, slice_of, strides_and_offset
+from lowerings.scalar_attributes import constant_integer
 
 __all__ = ["Extent", "MemoryExtents"]
 
@@ -69,7 +69,7 @@ class MemoryExtents:
             return Extent(owner.name_.string_value(), 0, None)
         if isinstance(owner, memref.ViewOp):
             arena = self.extent(owner.source)
-            shift = _constant(owner.byte_shift)
+            shift = constant_integer(owner.byte_shift)
             if shift is None:
                 return arena
             start = arena.start + shift
@@ -121,10 +121,3 @@ def _subview(value: SSAValue) -> tuple[SSAValue, Slice] | None:
     if not isinstance(op, memref.SubviewOp) or op.sizes or op.strides:
         return None
     return op.source, slice_of(op)
-
-
-def _constant(value: SSAValue) -> int | None:
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    return None

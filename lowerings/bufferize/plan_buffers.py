@@ -8,7 +8,7 @@ from math import prod
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -137,8 +137,8 @@ class _ModulePlanner:
 
     def _plan_body(self, function: func.FuncOp) -> MemRef | None:
         reuse_results(function, self._written)
-        needs: list[tuple[MemoryUse, Lifetime]] = []
-        shared: list[SharedLoop | None] = []
+        needs: list[tuple[MemoryUse, int, SharedLoop | None]] = []
+        lifetimes: list[Lifetime] = []
         liveness = MemoryLiveness.of(function.body.block)
         for use in liveness.uses:
             size = self._bytes_needed(use.op)
@@ -150,18 +150,16 @@ class _ModulePlanner:
                 # Other iterations are anywhere else at the same time.
                 first, last = liveness.span(loop.op)
                 lifetime = Lifetime(first, last, loop.iterations * aligned(size))
-            needs.append((use, lifetime))
-            shared.append(loop)
+            needs.append((use, size, loop))
+            lifetimes.append(lifetime)
         if not needs and ENTRY_ATTRIBUTE not in function.attributes:
             return None
-        lifetimes = [lifetime for _, lifetime in needs]
         self._check_size(function, lifetimes)
         plan = plan_arena(lifetimes)
         arena_type = _bytes_type(plan.size)
         arena = _append_arena(function, arena_type, plan, max_live_bytes(lifetimes))
-        for (use, _), offset, loop in zip(needs, plan.offsets, shared, strict=True):
-            size = self._bytes_needed(use.op) or 0
-            place = _insert_offset(use.op, offset, None if loop is None else loop.op, size)
+        for (use, size, loop), offset in zip(needs, plan.offsets, strict=True):
+            place = _insert_offset(use.op, offset, loop, size)
             if isinstance(use.op, memref.AllocOp):
                 _replace_alloc(use.op, arena, place)
             else:
@@ -208,14 +206,14 @@ def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int
     return arena
 
 
-def _insert_offset(before: Operation, offset: int, loop: scf.ForOp | None, size: int) -> SSAValue:
+def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size: int) -> SSAValue:
     """Where memory of some bytes lies, for each iteration of a loop that is shared elsewhere."""
     start = arith.ConstantOp(IntegerAttr(offset, _INDEX))
     _insert(before, start)
     if loop is None:
         return start.result
     step = arith.ConstantOp(IntegerAttr(aligned(size), _INDEX))
-    distance = arith.MuliOp(loop.body.block.args[0], step.result)
+    distance = arith.MuliOp(loop.op.body.block.args[0], step.result)
     place = arith.AddiOp(start.result, distance.result)
     _insert(before, step, distance, place)
     return place.result

@@ -82,6 +82,14 @@ def allocate(size: int) -> Array:
     return raw[start : start + size]
 
 
+def wrong_count(signature: Signature, found: int) -> ArgumentError:
+    """The error where a program is called with another number of arrays than it takes."""
+    return ArgumentError(
+        f"{signature.name}: expected {len(signature.parameters)} arrays, found {found}; "
+        f"the signature is {signature}"
+    )
+
+
 def from_argument(value: object, signature: Signature, number: int) -> Array:
     """
     An argument as a dense, aligned array of the parameter's type and shape.

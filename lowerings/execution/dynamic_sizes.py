@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from lowerings.execution.arrays import ArgumentError, checked_argument
+from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.laid_out import LaidOutExecutable
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
@@ -100,10 +100,7 @@ class SizedProgram(Runnable):
         """
         signature = self.signature
         if len(arrays) != len(signature.parameters):
-            raise ArgumentError(
-                f"{signature.name}: expected {len(signature.parameters)} arrays, found "
-                f"{len(arrays)}; the signature is {signature}"
-            )
+            raise wrong_count(signature, len(arrays))
         passed = [checked_argument(each, signature, number) for number, each in enumerate(arrays)]
         results = self._program(*with_sizes(signature.parameters, passed))
         if self._checks:

@@ -24,6 +24,7 @@ from lowerings.execution.arrays import (
     allocate,
     from_argument,
     require_memory,
+    wrong_count,
 )
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
@@ -146,10 +147,7 @@ class Executable(Runnable):
         """
         parameters = self._parameters
         if len(arrays) != len(parameters):
-            raise ArgumentError(
-                f"{self.signature.name}: expected {len(parameters)} arrays, found {len(arrays)}; "
-                f"the signature is {self.signature}"
-            )
+            raise wrong_count(self.signature, len(arrays))
         checked: list[Array] = []
         for number, array in enumerate(arrays):
             dtype, shape = parameters[number]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lowerings.execution.arrays import ArgumentError, checked_argument
+from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.memory_order import MemoryOrder, inverse
@@ -37,10 +37,7 @@ class LaidOutExecutable(Runnable):
         """Runs the program; as `Executable`."""
         signature = self.signature
         if len(arrays) != len(self._bring_in):
-            raise ArgumentError(
-                f"{signature.name}: expected {len(self._bring_in)} arrays, found {len(arrays)}; "
-                f"the signature is {signature}"
-            )
+            raise wrong_count(signature, len(arrays))
         brought = [
             array if bring is None else bring(checked_argument(array, signature, number))
             for number, (array, bring) in enumerate(zip(arrays, self._bring_in, strict=True))

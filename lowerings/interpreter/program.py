@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
-from lowerings.execution.arrays import ArgumentError, from_argument
+from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
@@ -159,10 +159,7 @@ class InterpretedProgram(Runnable):
         """
         signature = self.signature
         if len(arrays) != len(signature.parameters):
-            raise ArgumentError(
-                f"{signature.name}: expected {len(signature.parameters)} arrays, found "
-                f"{len(arrays)}; the signature is {signature}"
-            )
+            raise wrong_count(signature, len(arrays))
         brought = [from_argument(a, signature, number) for number, a in enumerate(arrays)]
         arguments = [
             argument(as_stored(each, element_of(type_)), type_, layout)

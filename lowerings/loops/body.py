@@ -11,13 +11,14 @@ from enum import Enum, auto
 from functools import cached_property
 
 from xdsl.dialects import arith, complex, memref
-from xdsl.dialects.builtin import ComplexType, IntegerAttr
+from xdsl.dialects.builtin import ComplexType
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
+from lowerings.scalar_attributes import constant_integer
 from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.traversal import operands_of, operations_in
 
@@ -282,10 +283,3 @@ _LINEAR = frozenset(
     c.name for c in (IndexOp, arith.IndexCastOp, arith.AddiOp, arith.SubiOp, arith.MuliOp)
 )
 """What makes linear values of linear ones; by name, for parsed casts are of a class of ours."""
-
-
-def constant_integer(value: SSAValue) -> int | None:
-    """The number that an integer constant is; None for other values."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None

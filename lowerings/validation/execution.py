@@ -27,7 +27,7 @@ from xla_dialect.ops import asynchronous, collectives, operations_of, random, tr
 from xla_dialect.reference import flatten_results, nest_arguments, run
 from xla_dialect.reference.literal import Array
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.traversal import operations_in
+from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 
@@ -79,9 +79,8 @@ def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
 
 def is_pure_xla(module: ModuleOp) -> bool:
     """Whether every operation is one that the reference evaluates."""
-    return all(
-        op.name.partition(".")[0] in _OF_THE_XLA_LEVEL for op in operations_in(module)
-    ) and any(op.name.startswith("xla.") for op in operations_in(module))
+    dialects = {op_class.name.partition(".")[0] for op_class in inventory(module).operations}
+    return "xla" in dialects and dialects <= _OF_THE_XLA_LEVEL
 
 
 def signature_before(module: ModuleOp, entry: str) -> Signature:

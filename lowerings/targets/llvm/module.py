@@ -33,6 +33,7 @@ from lowerings.targets.llvm.guards import (
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
 from lowerings.targets.llvm.types import ValueType, layout_of
+from xla_dialect.traversal import operations_in
 
 INLINE_CONSTANT_BYTES = 4096
 """Constants up to this size stand in the text; LLVM can then fold reads of them."""
@@ -335,7 +336,7 @@ def _calls_by_name(bodies: Iterable[func.FuncOp]) -> Counter[str]:
     return Counter(
         op.callee.string_value()
         for function in bodies
-        for op in function.walk()
+        for op in operations_in(function)
         if type(op) is func.CallOp
     )
 
