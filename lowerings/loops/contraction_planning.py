@@ -195,6 +195,11 @@ def operand_bytes(nest: Nest, body: Body, factor: SSAValue) -> int:
     return max(sizes, default=0)
 
 
+def rows_are_large(nest: Nest, body: Body, roles: Contraction) -> bool:
+    """Whether the operand of the rows leaves the second-level cache between two passes over it."""
+    return operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES
+
+
 def tile_for(
     nest: Nest,
     body: Body,
@@ -211,7 +216,7 @@ def tile_for(
         vectors=ceil(nest.extents[vector] / lanes),
         terms=extent_of(nest, roles.summed),
         term_bytes=term_bytes,
-        rows_are_large=operand_bytes(nest, body, roles.left) > LARGE_OPERAND_BYTES,
+        rows_are_large=rows_are_large(nest, body, roles),
         row_cycles=PAIR_CYCLES if body.has(PairProductOp) else 0.0,
     )
     return problem.best_tile(32 if vector_bits >= 512 else 16)
@@ -265,7 +270,10 @@ def packed_plan(
     panels = max(1, COLUMNS_AT_ONCE // width)
     columns = min(panels * width, nest.extents[vector])
     blocks = term_blocks(nest, roles, max(1, SCRATCH_BYTES // (columns * bits // 8)))
-    return PackedContraction(nest, roles, vector, row, tile, lanes, panels, blocks, vector_bits)
+    large = rows_are_large(nest, body, roles)
+    return PackedContraction(
+        nest, roles, vector, row, tile, lanes, panels, blocks, vector_bits, large
+    )
 
 
 def term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]:

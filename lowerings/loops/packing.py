@@ -49,6 +49,8 @@ class PackedContraction:
     term_blocks: tuple[int, ...]
     """How much of each summed dimension a panel holds at a time."""
     vector_bits: int
+    rows_are_large: bool
+    """Whether the operand of the rows leaves the second-level cache from panel to panel."""
     parallel_microseconds: float = inf
     """The estimated work from which on loops are parallel."""
 
@@ -166,11 +168,13 @@ class PackedContraction:
     def _schedule(self, product: Nest, panel: PanelNest) -> Schedule:
         others = [d for d in self.roles.rows if d != self.row]
         others.sort(key=lambda d: output_stride(product, d), reverse=True)
+        rows = Loop(self.row, self.tile.rows)
+        panels = [*(Loop(d) for d in panel.counted), Loop(panel.column, self.width)]
+        # Rows that would have to come from afar for each panel meet all panels one after another.
+        order = [rows, *panels] if self.rows_are_large else [*panels, rows]
         loops = [
             *(Loop(d) for d in others),
-            *(Loop(d) for d in panel.counted),
-            Loop(panel.column, self.width),
-            Loop(self.row, self.tile.rows),
+            *order,
             *(Loop(d) for d in panel.terms),
         ]
         return self._in_lanes(product, loops, panel)

@@ -30,14 +30,17 @@ def register_tiles(registers: int) -> Iterable[Tile]:
 CACHE_SETS, CACHE_WAYS, LINE_BYTES = 64, 12, 64
 """Of a first-level data cache of 48 KB."""
 
-NEAR_LOAD_CYCLES, FAR_LOAD_CYCLES = 0.5, 2.2
+NEAR_LOAD_CYCLES, FAR_LOAD_CYCLES = 0.5, 2.0
 """Of a vector from the first-level cache, and from the one behind it."""
 
 STREAMED_ELEMENT_CYCLES = 0.1
 """What one element of a row adds that has to come from beyond the second-level cache."""
 
-DISTINCT_TILE_PENALTY = 0.02
-"""What another size of tile at an edge must save: it is as much code as the main one."""
+DISTINCT_TILE_PENALTY = 0.08
+"""
+What another size of tile at an edge must save: it is as much code as the main one, and takes about
+10 ms to compile.
+"""
 RUNNING_VALUE_PENALTY = 0.002
 """What each running value of a tile must save, by which its code grows."""
 

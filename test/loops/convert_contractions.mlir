@@ -6,28 +6,28 @@
 #right_turned = affine_map<(m, n, k) -> (n, k)>
 #out = affine_map<(m, n, k) -> (m, n)>
 
-// A register tile: 8 rows by 2 vectors of running values, in fused multiply-adds.
+// A register tile: 4 rows by 4 vectors of running values, in fused multiply-adds.
 // CHECK-LABEL: func.func @product
-// CHECK:         scf.for %d1 = %c0 to %c64 step %c32 {
-// CHECK:           scf.for %d0 = %c0 to %c64 step %c8 {
+// CHECK:         scf.for %d1 = %c0 to %c128 step %c64 {
+// CHECK:           scf.for %d0 = %c0 to %c64 step %c4 {
 // CHECK:             scf.for %d2 = %c0 to %c256 step %c1 iter_args(
 // CHECK-NEXT:          %[[A:.*]] = memref.load %a[%d0, %d2] : memref<64x256xf32>
 // CHECK-NEXT:          %[[AS:.*]] = vector.broadcast %[[A]] : f32 to vector<16xf32>
-// CHECK-NEXT:          %[[B0:.*]] = vector.load %b[%d2, %d1] : memref<256x64xf32>, vector<16xf32>
+// CHECK-NEXT:          %[[B0:.*]] = vector.load %b[%d2, %d1] : memref<256x128xf32>, vector<16xf32>
 // CHECK-NEXT:          vector.fma %[[AS]], %[[B0]], %{{.*}} : vector<16xf32>
 // CHECK-NEXT:          %[[B1:.*]] = vector.load %b[%d2, %{{.*}}]
 // CHECK-NEXT:          vector.fma %[[AS]], %[[B1]], %{{.*}}
 // CHECK-COUNT-14:      vector.fma
 // CHECK:               scf.yield
-// CHECK-COUNT-16:    vector.store %{{.*}}, %c[%{{.*}}, %{{.*}}] : memref<64x64xf32>, vector<16xf32>
+// CHECK-COUNT-16:    vector.store %{{.*}}, %c[%{{.*}}, %{{.*}}] : memref<64x128xf32>, vector<16xf32>
 // CHECK-NOT:       vector.store
 // CHECK:         func.return
-func.func @product(%a: memref<64x256xf32>, %b: memref<256x64xf32>, %c: memref<64x64xf32>) {
+func.func @product(%a: memref<64x256xf32>, %b: memref<256x128xf32>, %c: memref<64x128xf32>) {
   %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x128xf32>)
   linalg.generic {indexing_maps = [#left, #right, #out],
                   iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<64x256xf32>, memref<256x64xf32>) outs(%c : memref<64x64xf32>) {
+      ins(%a, %b : memref<64x256xf32>, memref<256x128xf32>) outs(%c : memref<64x128xf32>) {
   ^bb0(%x: f32, %y: f32, %sum: f32):
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %sum, %0 : f32

@@ -10,6 +10,7 @@ import pytest
 from machine_code import AnyArray, MachineCode, lower
 from xdsl.dialects import memref
 
+from lowerings.loops.contraction_planning import LARGE_OPERAND_BYTES
 from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
 
 DTYPES: dict[str, Any] = {
@@ -180,6 +181,13 @@ def test_contraction(case: Einsum, vector_bits: int) -> None:
 def test_panels(case: Einsum, fill: bool) -> None:
     loops = check(Einsum(case.subscripts, case.extents, fill=fill))
     assert memref.AllocaOp.name in loops
+
+
+@pytest.mark.parametrize("rows", [40, 400])
+def test_large_rows_meet_all_panels_in_turn(rows: int) -> None:
+    loops = check(Einsum("mk,nk->mn", (1100, rows, 512)))
+    rows_outside = loops.index("scf.for %d1_1 ") < loops.index("scf.for %d3_1 ")
+    assert rows_outside == (rows * 1100 * 4 > LARGE_OPERAND_BYTES)
 
 
 @pytest.mark.parametrize("terms", [64, 65])
