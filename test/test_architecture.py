@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.attributes",
         "xla_dialect.shapes",
     ),
-    ("xla_dialect.types",),
+    ("xla_dialect.types", "xla_dialect.xdsl_views"),
     ("xla_dialect.layout_functions", "xla_dialect.physical_order"),
     ("xla_dialect.indexing", "xla_dialect.shape_functions"),
     (

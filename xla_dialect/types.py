@@ -240,11 +240,15 @@ def united_type(first: Array, *others: Array) -> Array:
 
 def element_class(element_type: Attribute) -> ElementClass:
     """The class of an element type; no class (falsy) for what is no element type of XLA."""
-    row = _BY_CLASS.get(type(element_type)) or BY_TYPE.get(element_type)
+    row = _row_of(element_type)
     return _NO_CLASS if row is None else row.element_class
 
 
 _NO_CLASS = ElementClass(0)
+
+
+def _row_of(element_type: Attribute) -> ElementType | None:
+    return _BY_CLASS.get(type(element_type)) or BY_TYPE.get(element_type)
 
 
 def element_name(element_type: Attribute) -> str:
@@ -262,7 +266,7 @@ def component_type(element_type: Attribute) -> Attribute:
 
 def is_array(type_: Attribute) -> bool:
     """Whether a type is an array of an element type of XLA."""
-    return isinstance(type_, TensorType) and cast(Array, type_).element_type in BY_TYPE
+    return isinstance(type_, TensorType) and _row_of(cast(Array, type_).element_type) is not None
 
 
 def as_array(type_: Attribute) -> Array | None:

@@ -2,7 +2,8 @@
 """What xDSL 0.74 does for every operation, done in less time; put in place by `install`.
 
 Making, linking and erasing operations is a third of the time of most passes. These functions do
-what those of xDSL do, to the same objects, without what is superfluous nearly always:
+what those of xDSL do, to the same objects, without what is superfluous nearly always (what only
+looks at them is in `xdsl_views`):
 
 - `Operation.__init__` links operands and uses twice, and looks for successors that few have.
 - `IRDLOperation.__post_init__` goes through all properties of a class to find those with a default.
@@ -10,6 +11,8 @@ what those of xDSL do, to the same objects, without what is superfluous nearly a
   one with regions could be.
 - `SSAValue.erase` makes a placeholder for the users of a value that has none.
 - `IsolatedFromAbove.verify` goes up to the module for each operand.
+- The verifier finds out for each operation which operands, results, regions and successors of its
+  class are variadic.
 - Values, operations and blocks are hashed by a method in Python that does what that of `object`
   does.
 
@@ -34,10 +37,13 @@ from xdsl.ir import (
     SSAValue,
     Use,
 )
-from xdsl.ir.core import SSAValues
-from xdsl.irdl import IRDLOperation, OptionalDef
+from xdsl.ir.core import IRWithUses, SSAValues
+from xdsl.irdl import IRDLOperation, OpDef, OptionalDef, VariadicDef, operations
+from xdsl.irdl.operations import VarIRConstruct
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
+
+from xla_dialect.xdsl_views import REPLACED, check_plainly
 
 _Defaults: TypeAlias = Sequence[tuple[str, Attribute]]
 
@@ -148,6 +154,44 @@ def _block_of(value: SSAValue) -> Block | None:
     return _block_of(value.old_value)
 
 
+_verify_variadic_count = operations.verify_variadic_size
+_Counts: TypeAlias = tuple[int | None, ...]
+_COUNTS = "_counts_of_constructs"
+_CONSTRUCTS = (
+    VarIRConstruct.OPERAND,
+    VarIRConstruct.RESULT,
+    VarIRConstruct.REGION,
+    VarIRConstruct.SUCCESSOR,
+)
+
+
+def _counts(op_def: OpDef) -> _Counts:
+    """How many of each construct operations of a class have, None if that differs."""
+    found: list[int | None] = []
+    for construct in _CONSTRUCTS:
+        definitions = operations.get_construct_defs(op_def, construct)
+        is_fixed = not any(isinstance(each, VariadicDef) for _, each in definitions)
+        found.append(len(definitions) if is_fixed else None)
+    counts = tuple(found)
+    setattr(op_def, _COUNTS, counts)
+    return counts
+
+
+def _verify_count(op: Operation, op_def: OpDef, construct: VarIRConstruct) -> None:
+    """As `verify_variadic_size`."""
+    operands, results, regions, successors = op_def.__dict__.get(_COUNTS) or _counts(op_def)
+    if construct is _CONSTRUCTS[0]:
+        is_right = len(op._operands) == operands
+    elif construct is _CONSTRUCTS[1]:
+        is_right = len(op.results) == results
+    elif construct is _CONSTRUCTS[2]:
+        is_right = len(op.regions) == regions
+    else:
+        is_right = len(op._successors) == successors
+    if not is_right:
+        _verify_variadic_count(op, op_def, construct)
+
+
 @cache
 def install() -> None:
     """
@@ -162,9 +206,11 @@ def install() -> None:
         SSAValue: {"erase": _erase},
         IsolatedFromAbove: {"verify": _verify_isolation},
     }
-    for class_, methods in replacements.items():
+    for class_, methods in (*replacements.items(), *REPLACED.items()):
         for name, method in methods.items():
             setattr(class_, name, method)
+    operations.verify_variadic_size = _verify_count
     for class_ in (SSAValue, Operation, IRDLOperation, Block, Region):
         for name in ("__hash__", "__eq__"):
             setattr(class_, name, getattr(object, name))
+    check_plainly(Operation, Block, Region, IRWithUses, Attribute)

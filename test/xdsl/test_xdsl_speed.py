@@ -5,9 +5,11 @@ import sys
 
 PROGRAM = """
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import arith, func, scf, test
-from xdsl.dialects.builtin import FunctionType, ModuleOp, i32
-from xdsl.ir import Block, Region
+from xdsl.dialects import arith, func, memref, scf, test
+from xdsl.dialects.builtin import (
+    DenseArrayBase, FunctionType, IndexType, MemRefType, ModuleOp, TensorType, VectorType, i32, i64
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -26,7 +28,7 @@ def state(op):
 def attempt(function, *arguments):
     try:
         return function(*arguments)
-    except (ValueError, VerifyException) as error:
+    except (AttributeError, IndexError, ValueError, VerifyException) as error:
         return type(error).__name__, str(error)
 
 
@@ -73,6 +75,58 @@ print([op.name for op in implicit.ops])
 def function_of(*operations):
     return func.FuncOp("f", FunctionType.from_lists([i32], []), Region(Block(operations, arg_types=[i32])))
 
+
+two = arith.ConstantOp.from_int_and_width(2, 32)
+three = arith.ConstantOp.from_int_and_width(3, 32)
+sums = [arith.AddiOp(two.result, two.result), arith.AddiOp(three.result, two.result)]
+sequence = Block([two, three, *sums])
+print([op.name for op in sequence.ops], [op.name for op in reversed(sequence.ops)])
+print(sequence.first_op is two, sequence.last_op is sums[1], len(sequence.ops), bool(sequence.ops))
+two.result.name_hint = "number"
+two.result.replace_all_uses_with(three.result)
+two.result.replace_all_uses_with(two.result)
+print([state(op) for op in sequence.ops], three.result.name_hint)
+sums[0].operands[1] = two.result
+sums[1].operands[1] = two.result
+print([state(op) for op in sequence.ops])
+view = sums[0].operands
+sums[0].operands = [two.result, two.result]
+print(view == sums[0].operands, view[0] is two.result, list(view[1:]) == [two.result], len(view))
+print(type(view[:1]).__name__, type(sums[0].results[:1]).__name__, sums[0].results[:1].types)
+for op in sequence.ops:
+    if isinstance(op, arith.AddiOp):
+        op.detach()
+        op.erase()
+print([op.name for op in sequence.ops], attempt(lambda: sums[0].results[1]))
+print([attempt(setattr, *wrong)[0] for wrong in ((two.result, "type", i32), (two, "next_op", two))])
+for type_ in (TensorType(i32, [2, 3]), MemRefType(i32, []), VectorType(i32, [4])):
+    print(type_.get_shape(), type_.get_shape(), type_ == type(type_)(i32, type_.get_shape()))
+
+low, high, step = (arith.ConstantOp.from_int_and_width(n, IndexType()) for n in (0, 4, 1))
+loop = scf.ForOp(low, high, step, [one], Region(Block([], arg_types=[IndexType(), i32])))
+print(loop.lb.owner is low, loop.step.owner is step, len(loop.iter_args), len(loop.res), len(loop.body.block.args))
+whether = scf.IfOp(one, [], [scf.YieldOp()])
+print(len(whether.true_region.blocks), len(whether.false_region.blocks))
+for size in (DenseArrayBase.from_list(i32, [1, 2]), DenseArrayBase.from_list(i64, [1, 2])):
+    alloc = memref.AllocOp.build(
+        operands=[[low], [high, step]], result_types=[MemRefType(i32, [-1])], properties={"operandSegmentSizes": size}
+    )
+    alloc.properties["operandSegmentSizes"] = size
+    print(len(alloc.dynamic_sizes), len(alloc.symbol_operands), attempt(alloc.verify))
+for wrong in (arith.AddiOp.create(operands=[one.result], result_types=[i32]),
+              arith.AddiOp.create(operands=[one.result, one.result], result_types=[]),
+              scf.ForOp.create(operands=[low.result], result_types=[], regions=[Region()]),
+              scf.IfOp.create(operands=[one.result], result_types=[])):
+    print(attempt(wrong.verify))
+
+
+class Derived(arith.AddiOp):
+    pass
+
+
+print(isinstance(one, arith.ConstantOp), isinstance(one, (arith.AddiOp, Operation)), isinstance(one, Block))
+print(issubclass(Derived, Operation), issubclass(Derived, arith.ConstantOp), isinstance(one.result, SSAValue))
+print(isinstance(i32, Attribute), isinstance(i32, TypeAttribute), isinstance(3, Attribute))
 
 outside = arith.ConstantOp.from_int_and_width(2, 32)
 function = function_of(arith.AddiOp(outside.result, outside.result), func.ReturnOp())
