@@ -5,7 +5,7 @@
 // kernel with one caller is inlined.
 // CHECK: define internal void @xla.main(ptr noundef noalias dereferenceable(32) %[[X:.*]], ptr noundef noalias dereferenceable(32) %[[Y:.*]]) #0 {
 // CHECK: call void @xla.kernel(ptr %[[X]], ptr %[[Y]])
-// CHECK: define void @main(ptr noundef nonnull readonly %arguments) #0 {
+// CHECK: define void @main(ptr noundef nonnull readonly %arguments) #3 {
 // CHECK: load ptr, ptr %{{.*}}, align 8, !nonnull
 // CHECK: call void @xla.main(ptr %{{.*}}, ptr %{{.*}})
 // CHECK: define internal void @xla.kernel(ptr noundef noalias readonly align 64 dereferenceable(32) %{{.*}}, ptr noundef noalias dereferenceable(32) %{{.*}}) #2 {
@@ -15,6 +15,7 @@
 // CHECK: attributes #0 = { nounwind }
 // CHECK: attributes #1 = { noinline nounwind }
 // CHECK: attributes #2 = { alwaysinline nounwind }
+// CHECK: attributes #3 = { noinline optnone nounwind }
 
 // ASM: .globl main
 // ASM-NOT: .globl

@@ -44,7 +44,7 @@
 // CHECK-NEXT: %[[START:.*]] = add i64 1, %[[STEPS]]
 // CHECK-NEXT: mul i64 %[[LAST]], 3
 // CHECK: phi i64 [ %[[START]], %entry ]
-// CHECK: define internal void @xla.start(ptr %values, i64 %first, i64 %last) #0 {
+// CHECK: define internal void @xla.start(ptr %values, i64 %first, i64 %last) #3 {
 // CHECK-NEXT: %task = load ptr, ptr %values
 // CHECK: call void %task(ptr %v0, float %v1, ptr %v2, i64 %first, i64 %last)
 // CHECK: define internal void @xla.nested.task(i64 %{{.*}}, ptr noundef %{{.*}}, i64 %{{.*}}, i64 %{{.*}}) #1 {

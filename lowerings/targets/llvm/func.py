@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, Symbo
 from xdsl.ir import Attribute, Operation
 
 from lowerings.custom_calls import declared_operation
+from lowerings.targets.llvm.attribute_groups import GLUE
 from lowerings.targets.llvm.emitter import (
     FunctionEmitter,
     FunctionFacts,
@@ -196,9 +197,7 @@ def _argument_attribute(function: func.FuncOp, number: int, name: str) -> Attrib
     return attributes.data.get(name)
 
 
-def entry_wrapper(
-    function: func.FuncOp, symbol: str, body: str, attributes: str, nonnull: str
-) -> list[str]:
+def entry_wrapper(function: func.FuncOp, symbol: str, body: str, nonnull: str) -> list[str]:
     """
     The exported function that takes an array of pointers and calls `body` with them; `nonnull`
     is the number of an empty metadata node.
@@ -209,7 +208,7 @@ def entry_wrapper(
             raise EmissionError(function, f"an entry takes memrefs of known sizes, not {type_}")
     if function.function_type.outputs.data:
         raise EmissionError(function, "an entry writes its results to arguments, it returns none")
-    lines = [f"define void {symbol}(ptr noundef nonnull readonly %arguments) {attributes} {{"]
+    lines = [f"define void {symbol}(ptr noundef nonnull readonly %arguments) {GLUE} {{"]
     for number in range(len(inputs)):
         lines += [
             f"  %slot{number} = getelementptr inbounds ptr, ptr %arguments, i64 {number}",

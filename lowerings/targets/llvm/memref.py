@@ -336,20 +336,25 @@ def _copy_runs(
     )
 
 
+VIEWS: dict[type[Operation], Handler] = {
+    memref.SubviewOp: emit_subview,
+    memref.ViewOp: emit_view,
+    memref.CastOp: emit_cast,
+    memref.ReinterpretCastOp: emit_reinterpret_cast,
+    memref.CollapseShapeOp: emit_collapse_shape,
+    memref.ExpandShapeOp: emit_expand_shape,
+}
+"""The operations that do no more than say what lies where in memory."""
+
 HANDLERS: dict[type[Operation], Handler] = {
+    **VIEWS,
     memref.LoadOp: emit_load,
     memref.StoreOp: emit_store,
     memref.AllocOp: emit_alloc,
     memref.DeallocOp: emit_dealloc,
     memref.AllocaOp: emit_alloca,
     memref.GetGlobalOp: emit_get_global,
-    memref.SubviewOp: emit_subview,
-    memref.ViewOp: emit_view,
-    memref.CastOp: emit_cast,
-    memref.ReinterpretCastOp: emit_reinterpret_cast,
     UnrealizedConversionCastOp: emit_parts_of_complex,
-    memref.CollapseShapeOp: emit_collapse_shape,
-    memref.ExpandShapeOp: emit_expand_shape,
     memref.DimOp: emit_dim,
     memref.AssumeAlignmentOp: emit_assume_alignment,
     memref.CopyOp: emit_copy,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import func, memref
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
@@ -19,6 +20,7 @@ from xdsl.ir import Attribute, Operation
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
+from lowerings.targets.llvm.attribute_groups import APART, GLUE, INLINED, PLAIN, definitions
 from lowerings.targets.llvm.bounds_checks import CHECKS
 from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
@@ -139,6 +141,7 @@ class _ModuleEmitter:
         self.callees: dict[str, str] = {}
         self.outside: set[str] = set()
         self.calls: Counter[str] = Counter()
+        self.inlined: set[str] = set()
         self.globals: dict[str, tuple[str, bool]] = {}
         self.nodes: dict[str, str] = {}
         self.node_lines: list[str] = []
@@ -228,23 +231,23 @@ class _ModuleEmitter:
             else:
                 raise EmissionError(op, "only functions and memref.global may stand here")
         self.calls = _calls_by_name(bodies)
-        lines = [line for function in bodies for line in self._function(function)]
+        # An entry after what it calls, for how it is compiled depends on what is inlined.
+        written = {f: self._function(f) for f in sorted(bodies, key=_is_entry)}
+        lines = [line for function in bodies for line in written[function]]
         head = [f'target triple = "{triple}"'] if triple else []
         head += [f'target datalayout = "{data_layout}"'] if data_layout else []
         guards = self.guards if self.guards is not None and self.guards.stopping else None
         tail = [
             *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
-            f"attributes #0 = {{ {self.attributes.spell()} }}",
-            f"attributes #1 = {{ noinline {self.attributes.spell()} }}",
-            f"attributes #2 = {{ alwaysinline {self.attributes.spell()} }}",
+            *definitions(self.attributes.spell()),
             *self.node_lines,
         ]
         tasks = [TABLE, *self.task_lines] if self.task_lines else []
         text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
-        entries = tuple(f.sym_name.data for f in bodies if functions.is_marked(f, functions.ENTRY))
-        written = None if guards is None else guards.written()
-        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), written)
+        entries = tuple(f.sym_name.data for f in bodies if _is_entry(f))
+        numbers = None if guards is None else guards.written()
+        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), numbers)
 
     def _unused(self, name: str) -> str:
         """A name that no symbol has: `name`, or `name` with a number."""
@@ -264,17 +267,22 @@ class _ModuleEmitter:
         return spell_symbol(self._unused(f"xla.{name}") if _is_internal(op) else name)
 
     def _function(self, op: func.FuncOp) -> list[str]:
-        name, is_entry = op.sym_name.data, functions.is_marked(op, functions.ENTRY)
+        name = op.sym_name.data
         linkage = "internal " if _is_internal(op) else ""
         body = self.callees[name]
 
         def group(size: int) -> str:
-            return _attribute_group(op, size, self.calls[name])
+            if _is_entry(op) and _only_calls(op, self.inlined):
+                return GLUE
+            found = _attribute_group(op, size, self.calls[name])
+            if found == INLINED:
+                self.inlined.add(name)
+            return found
 
         lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
-        if is_entry:
+        if _is_entry(op):
             exported = spell_symbol(name)
-            lines += functions.entry_wrapper(op, exported, body, "#0", self.metadata("!{}"))
+            lines += functions.entry_wrapper(op, exported, body, self.metadata("!{}"))
         return lines
 
     def _global(self, op: memref.GlobalOp) -> list[str]:
@@ -324,11 +332,29 @@ part of what it costs."""
 def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
     """The group of attributes of a function of so many lines that is called so often."""
     if functions.is_marked(op, functions.INLINED):
-        return "#2"
+        return INLINED
     if not functions.is_marked(op, functions.KERNEL):
-        return "#0"
+        return PLAIN
     # A large kernel that is inlined makes code generation slow, even into its only caller.
-    return "#2" if calls == 1 and size <= SMALL_KERNEL_LINES else "#1"
+    return INLINED if calls == 1 and size <= SMALL_KERNEL_LINES else APART
+
+
+_BESIDE_CALLS = {*memory.VIEWS, ConstantOp, func.ReturnOp}
+
+
+def _only_calls(op: func.FuncOp, inlined: Collection[str]) -> bool:
+    """Whether all that a function does is to call others, none of them inlined, on views."""
+    return all(
+        inner.callee.string_value() not in inlined
+        if type(inner) is func.CallOp
+        else type(inner) in _BESIDE_CALLS
+        for inner in operations_in(op)
+        if inner is not op
+    )
+
+
+def _is_entry(op: func.FuncOp) -> bool:
+    return functions.is_marked(op, functions.ENTRY)
 
 
 def _calls_by_name(bodies: Iterable[func.FuncOp]) -> Counter[str]:
@@ -346,7 +372,7 @@ def _is_internal(op: func.FuncOp) -> bool:
     if not op.body.blocks:
         return False
     private = op.sym_visibility is not None and op.sym_visibility.data == "private"
-    return private or functions.is_marked(op, functions.ENTRY)
+    return private or _is_entry(op)
 
 
 def _symbol_name(op: Operation) -> str:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from lowerings.targets.llvm.addressing import add, multiply
+from lowerings.targets.llvm.attribute_groups import APART, GLUE
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
 from lowerings.targets.llvm.loops import Bound, trip_count
@@ -73,7 +74,7 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitItera
     task = e.symbols.new_symbol(f"{e.function.name}.task")
     e.symbols.define_task(
         [
-            f"define internal void {task}({', '.join(parameters)}) #1 {{",
+            f"define internal void {task}({', '.join(parameters)}) {APART} {{",
             "entry:",
             *inner.stack_slots,
             *inner.lines,
@@ -185,7 +186,7 @@ def task_start(symbol: str, types: Sequence[str]) -> list[str]:
     """The function that calls the task of a structure with what is in it, of some types."""
     structure = _structure_type(types)
     lines = [
-        f"define internal void {symbol}(ptr %values, i64 %first, i64 %last) #0 {{",
+        f"define internal void {symbol}(ptr %values, i64 %first, i64 %last) {GLUE} {{",
         "  %task = load ptr, ptr %values",
     ]
     for number, type_ in enumerate(types):

@@ -1,0 +1,22 @@
+"""Which attributes the functions of a module have, in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+PLAIN = "#0"
+APART = "#1"
+"""Of a function that is not to be inlined."""
+INLINED = "#2"
+GLUE = "#3"
+"""
+Of a function that does little more than call others. What the optimiser and the careful code
+generator of LLVM would find there is not worth the millisecond that they take.
+"""
+
+_WORDS = {PLAIN: "", APART: "noinline ", INLINED: "alwaysinline ", GLUE: "noinline optnone "}
+
+
+def definitions(common: str) -> Iterable[str]:
+    """The lines that define the groups, from the attributes that all functions have."""
+    return (f"attributes {group} = {{ {words}{common} }}" for group, words in _WORDS.items())
