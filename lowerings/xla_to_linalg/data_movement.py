@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import cast
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import FixedBitwidthType, TensorType
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,
@@ -151,11 +153,58 @@ def place(
     if element_count(result.get_shape()) < FRAMED_ELEMENTS or max(steps) > 1:
         around = fill(builder, background(), result)
         return insert_slice(builder, inside, around, offsets, steps)
+    if _is_copied(value) and _has_whole_vectors(inside, result):
+        return _surrounded(builder, inside, offsets, result, background())
     return _framed(builder, inside, offsets, result, background())
 
 
 FRAMED_ELEMENTS = 1 << 14
 """From this size on, what is around the elements is filled in, and not what they will cover."""
+
+VECTOR_BYTES = 32
+"""What a row of elements has to have for them to be moved in vectors."""
+
+
+def _is_copied(value: SSAValue) -> bool:
+    """Whether a tensor has to be somewhere else than inside of the one that it is placed in."""
+    return isinstance(value, BlockArgument) or not value.has_one_use()
+
+
+def _has_whole_vectors(inside: SSAValue, result: Array) -> bool:
+    """Whether nothing is around the elements in the last dimension, and rows are not too short."""
+    width, element = result.get_shape()[-1], storage(result.element_type)
+    bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
+    return sizes_of(inside)[-1] == width and width * bits >= 8 * VECTOR_BYTES
+
+
+def _surrounded(
+    builder: ConversionBuilder,
+    inside: SSAValue,
+    offsets: Sequence[int],
+    result: Array,
+    scalar: SSAValue,
+) -> SSAValue:
+    """
+    A tensor each of whose elements is one from inside, if it is there, or a scalar.
+
+    Around it any element is read. That is one loop nest, where a copy and slabs are several.
+    """
+
+    def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        where: list[SSAValue] = []
+        conditions: list[SSAValue] = []
+        for d, (offset, count) in enumerate(zip(offsets, sizes_of(inside), strict=True)):
+            index = s.index(d)
+            if count != result.get_shape()[d]:
+                # As unsigned numbers, positions before the first element are large.
+                position = s.emit(arith.SubiOp, (index, s.constant(offset, INDEX)))
+                conditions.append(s.compare("ult", position, s.constant(count, INDEX)))
+                index = s.select(conditions[-1], position, s.constant(0, INDEX))
+            where.append(index)
+        element = s.emit(tensor.ExtractOp, (inside, *where), storage(result.element_type))
+        return (s.select(reduce(s.both, conditions), element, scalar),)
+
+    return pointwise(builder, (), result, body)
 
 
 def _framed(

@@ -22,3 +22,16 @@ func.func @main(%x: tensor<8x56x56x64xf32>, %z: tensor<f32>) -> tensor<8x58x58x6
     } : (tensor<8x56x56x64xf32>, tensor<f32>) -> tensor<8x58x58x64xf32>
   func.return %1 : tensor<8x58x58x64xf32>
 }
+
+// What is somewhere already is copied with what is around it, in one loop nest.
+// CHECK-LABEL: @copied
+// CHECK-NEXT:    func.call @gather_select_kernel_{{[0-9]+}}(%result, %x)
+// CHECK-NEXT:    func.return
+func.func @copied(%x: tensor<8x56x56x64xf32>) -> tensor<8x58x58x64xf32> {
+  %z = xla.constant dense<0.0> : tensor<f32>
+  %0 = xla.pad %x, %z {
+      edge_padding_low = array<i64: 0, 1, 1, 0>, edge_padding_high = array<i64: 0, 1, 1, 0>,
+      interior_padding = array<i64: 0, 0, 0, 0>
+    } : (tensor<8x56x56x64xf32>, tensor<f32>) -> tensor<8x58x58x64xf32>
+  func.return %0 : tensor<8x58x58x64xf32>
+}

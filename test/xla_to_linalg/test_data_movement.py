@@ -172,9 +172,12 @@ def test_pad_by_any_amount(size: int, low: int, high: int, interior: int) -> Non
         test_pad(size, low, high, interior)
 
 
-@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=3))
-def test_pad_of_large_arrays(padding: list[tuple[int, int]]) -> None:
-    """They are put together from slabs."""
+AMOUNTS = st.tuples(st.integers(-3, 3), st.integers(-3, 3))
+
+
+@given(st.tuples(AMOUNTS, AMOUNTS, st.just((0, 0)) | AMOUNTS))
+def test_pad_of_large_arrays(padding: tuple[tuple[int, int], ...]) -> None:
+    """They are put together from slabs, or in one loop nest if rows stay whole."""
     check(
         lambda x, v: PadOp(
             x,
@@ -185,6 +188,21 @@ def test_pad_of_large_arrays(padding: list[tuple[int, int]]) -> None:
         ),
         counting("s32", 30, 31, 32),
         numbers("s32", -9),
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pad_of_large_arrays_of_every_element_type(name: str) -> None:
+    check(
+        lambda x, v: PadOp(
+            x,
+            v,
+            edge_padding_low=[1, -2, 0],
+            edge_padding_high=[0, 9, 0],
+            interior_padding=[0, 0, 0],
+        ),
+        counting(name, 30, 12, 64),
+        numbers(name, 1),
     )
 
 
