@@ -104,7 +104,8 @@ def _bufferize_body(function: func.FuncOp, aliased: Mapping[int, int], module: M
             for value, target in pairs
             if target is not None and value not in state.undefined
         )
-        scalars = [value for value in returned if not is_tensor(value)]
+        # Not those of `returned`: bufferized operations have others in their place.
+        scalars = [value for value in terminator.arguments if not is_tensor(value)]
         state.insert(func.ReturnOp(*scalars))
         state.replaced(terminator)
 

@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
+from lowerings.arith_extension import IndexCastUIOp
 from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer, Move
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import Buffer, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout
 from lowerings.bufferize.tensor_operands import is_tensor
+from lowerings.scalar_attributes import constant_integer
 
 __all__ = ["TABLE"]
 
@@ -187,7 +190,7 @@ def bufferize_for(op: scf.ForOp, state: FunctionBufferizer) -> None:
     memref.copy %init, %x
     scf.for %i = %lb to %ub step %s { ... memref.copy %y, %x }
     ```
-    and `%r` is `%x`.
+    and `%r` is `%x`. What runs once or not at all, `%ub` being a condition, becomes an `scf.if`.
     """
     block = op.body.block
     terminator = block.last_op
@@ -209,16 +212,7 @@ def bufferize_for(op: scf.ForOp, state: FunctionBufferizer) -> None:
                     if wanted
                     else _carry(initial, op.res[index], op, state)
                 )
-    new_op = scf.ForOp.create(
-        operands=(
-            *(op.lb, op.ub, op.step),
-            *(initial for initial in initials if not is_tensor(initial)),
-        ),
-        result_types=[result.type for result in op.res if not is_tensor(result)],
-        properties=dict(op.properties),
-        attributes=dict(op.attributes),
-        regions=[op.detach_region(op.body)],
-    )
+    new_op = _without_tensors(op, state)
     state.insert(new_op)
     targets = [None if same else buffer for same, buffer in zip(unchanged, carried, strict=True)]
     _release(targets)
@@ -229,6 +223,45 @@ def bufferize_for(op: scf.ForOp, state: FunctionBufferizer) -> None:
     _erase_tensor_arguments(block)
     _bind_results(op, carried, state)
     _replace_scalars(op, new_op, state)
+
+
+def _without_tensors(op: scf.ForOp, state: FunctionBufferizer) -> Operation:
+    """The loop with its region; all that it carries in buffers is still to be done in there."""
+    body = op.detach_region(op.body)
+    condition = _condition_of(op)
+    if condition is not None:
+        turns = op.ub.owner
+        if op.ub.has_one_use() and isinstance(turns, Operation) and turns.parent is op.parent:
+            state.replaced(turns)
+        turn = body.block.args[0]
+        turn.replace_all_uses_with(op.lb)
+        body.block.erase_arg(turn)
+        return scf.IfOp.create(
+            operands=(condition,), attributes=dict(op.attributes), regions=[body, Region()]
+        )
+    scalars = [initial for initial in op.iter_args if not is_tensor(initial)]
+    return scf.ForOp.create(
+        operands=(op.lb, op.ub, op.step, *scalars),
+        result_types=[result.type for result in op.res if not is_tensor(result)],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+        regions=[body],
+    )
+
+
+def _condition_of(op: scf.ForOp) -> SSAValue | None:
+    """
+    Whether a loop runs its only turn; None where it may run several, or carries scalars.
+
+    Tensors that are changed in place are carried by such loops and not by an `scf.if`, whose
+    results are new tensors.
+    """
+    turns = op.ub.owner
+    if (constant_integer(op.lb), constant_integer(op.step)) != (0, 1):
+        return None
+    if not isinstance(turns, IndexCastUIOp) or turns.input.type != i1:
+        return None
+    return turns.input if all(is_tensor(value) for value in op.iter_args) else None
 
 
 def _release(targets: Sequence[Buffer | None]) -> None:

@@ -252,3 +252,56 @@ func.func @filled(%x: f32, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
   }
   return %r#1, %r#0 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A loop of one turn or none is how tensors are changed in place under a condition: without tensors
+// it needs no loop.
+
+// CHECK-LABEL: func.func @at_most_once(
+// CHECK:         %i = arith.index_cast %n : i32 to index
+// CHECK-NEXT:    %inside = arith.cmpi ult, %i, %c4 : index
+// CHECK-NEXT:    "memref.copy"(%a, %result)
+// CHECK-NEXT:    scf.if %inside {
+// CHECK-NEXT:      memref.store %x, %result[%c0] : memref<4xf32>
+// CHECK-NEXT:      memref.store %x, %result[%i] : memref<4xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
+func.func @at_most_once(%a: tensor<4xf32>, %n: i32, %x: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %i = arith.index_cast %n : i32 to index
+  %inside = arith.cmpi ult, %i, %c4 : index
+  %turns = arith.index_castui %inside : i1 to index
+  %r = scf.for %turn = %c0 to %turns step %c1 iter_args(%t = %a) -> (tensor<4xf32>) {
+    %first = tensor.insert %x into %t[%turn] : tensor<4xf32>
+    %second = tensor.insert %x into %first[%i] : tensor<4xf32>
+    scf.yield %second : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// One that carries a scalar stays, and so does one that starts elsewhere.
+
+// CHECK-LABEL: func.func @carries_a_scalar(
+// CHECK:         scf.for %turn = %c0 to %turns step %c1 iter_args
+// CHECK:         scf.for %second_turn = %c1 to %turns step %c1 {
+// CHECK:         func.return %s : f32
+func.func @carries_a_scalar(%a: tensor<4xf32>, %c: i1, %x: f32) -> (tensor<4xf32>, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %turns = arith.index_castui %c : i1 to index
+  %r, %s = scf.for %turn = %c0 to %turns step %c1 iter_args(%t = %a, %y = %x) -> (tensor<4xf32>, f32) {
+    %u = tensor.insert %y into %t[%turn] : tensor<4xf32>
+    %z = arith.addf %y, %y : f32
+    scf.yield %u, %z : tensor<4xf32>, f32
+  }
+  %q = scf.for %second_turn = %c1 to %turns step %c1 iter_args(%t = %r) -> (tensor<4xf32>) {
+    %u = tensor.insert %s into %t[%second_turn] : tensor<4xf32>
+    scf.yield %u : tensor<4xf32>
+  }
+  return %q, %s : tensor<4xf32>, f32
+}
