@@ -47,6 +47,8 @@ def emit_generic(emission: GroupEmission) -> None:
     group = emission.group
     anchor = group.roots[0][0].op
     emission.collect(group.roots)
+    if _is_left_alone(emission):
+        return
     leaves = list(emission.leaves)
     destinations = [d for node, _ in group.roots for d in node.op.outputs]
     block = Block(
@@ -79,6 +81,14 @@ def emit_generic(emission: GroupEmission) -> None:
     _insert_before(new, anchor)
     for output, result in zip(outputs, new.results, strict=True):
         _replace(emission, output.old, result)
+
+
+def _is_left_alone(emission: GroupEmission) -> bool:
+    """Whether a group is one reduction whose inputs all come from memory, as a contraction's do."""
+    if len(emission.order) != 1 or not any(emission.group.reduces):
+        return False
+    node, at = emission.order[0]
+    return at == identity(len(node.sizes)) and emission.sources[node, at] == [*node.inputs]
 
 
 def _outputs(emission: GroupEmission, arguments: Sequence[BlockArgument]) -> list[Output]:
