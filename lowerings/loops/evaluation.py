@@ -23,6 +23,7 @@ from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
 from lowerings.loops.body import COMPLEX, Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
+from lowerings.loops.interleaving import InterleavedAccess, interleaved
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
 from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
@@ -43,6 +44,15 @@ class Point:
 
 
 ORIGIN = (Point(ZERO),)
+
+
+@dataclass(frozen=True)
+class InterleavedInputs:
+    """Inputs of a body that vectors read together."""
+
+    access: InterleavedAccess
+    arguments: Sequence[Sequence[SSAValue]]
+    """Those of each access of the group."""
 
 
 class BodyEvaluator:
@@ -71,10 +81,15 @@ class BodyEvaluator:
             for argument, access in body.inputs.items()
             if self._is_read_turned(access)
         }
+        self.interleaved = self._interleaved()
+        read_together = {body.inputs[argument] for argument in self.interleaved}
+        read_together.difference_update(body.nest.outputs)
         views: dict[Access, MemoryAccess] = {}
         for access in body.nest.accesses:
             is_only_turned = whole_blocks and access not in body.nest.outputs
-            if access not in views and not (is_only_turned and self._is_read_turned(access)):
+            if access in views or access in read_together:
+                continue
+            if not (is_only_turned and self._is_read_turned(access)):
                 views[access] = MemoryAccess(access, extents, self.vector, builder)
         self.inputs = {
             argument: views[access] for argument, access in body.inputs.items() if access in views
@@ -96,6 +111,21 @@ class BodyEvaluator:
             and lane_stride(access, self.vector) is LaneStride.STRIDED
             and lane_stride(access, self.transposed) is LaneStride.UNIT
         )
+
+    def _interleaved(self) -> dict[SSAValue, InterleavedInputs]:
+        """The arguments that vectors read together with others."""
+        if self.vector is None:
+            return {}
+        arguments: dict[Access, list[SSAValue]] = {}
+        for argument, access in self.body.inputs.items():
+            if argument not in self.turned:
+                arguments.setdefault(access, []).append(argument)
+        result: dict[SSAValue, InterleavedInputs] = {}
+        for group in interleaved(arguments, self.vector):
+            access = InterleavedAccess(group, self.body.nest.extents, self.vector, self.builder)
+            own = InterleavedInputs(access, [arguments[member] for member in group])
+            result |= {argument: own for alike in own.arguments for argument in alike}
+        return result
 
     def open_scope(self) -> None:
         """What is written from here on is known until `close_scope`."""
@@ -204,6 +234,9 @@ class BodyEvaluator:
         if is_vector and value in self.turned and self._is_square(combination):
             self._read_turned(value, combination)
             return self._scopes[-1][key]
+        if is_vector and value in self.interleaved:
+            self._read_interleaved(value, combination)
+            return self._scopes[-1][key]
         access = self.inputs.get(value)
         if access is not None:
             position = self.position(combination)
@@ -244,6 +277,14 @@ class BodyEvaluator:
         for number, column in enumerate(transpose_block(rows, self.builder)):
             own = (*combination[:place], number, *combination[place + 1 :])
             self._scopes[-1][value, True, own] = column
+
+    def _read_interleaved(self, value: SSAValue, combination: Combination) -> None:
+        """Reads an input together with those that its elements alternate with."""
+        inputs = self.interleaved[value]
+        vectors = inputs.access.load_vectors(self.position(combination), self.lanes(combination))
+        for arguments, found in zip(inputs.arguments, vectors, strict=True):
+            for argument in arguments:
+                self._scopes[-1][argument, True, combination] = found
 
     def _write(
         self, op: Operation, combination: Combination, *, is_vector: bool

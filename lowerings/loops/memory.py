@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from typing import cast
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import ComplexType, DenseArrayBase, i1, i32, i64
+from xdsl.dialects.builtin import ComplexType, DenseArrayBase, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.constants import part_type, vector_of
+from lowerings.loops.constants import vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from lowerings.vector_extension import GatherOp, ScatterOp
@@ -45,6 +46,17 @@ def takes_every_other(access: Access, dimension: int | None) -> bool:
     is_strided = lane_stride(access, dimension) is LaneStride.STRIDED
     strides = access.strides
     return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
+
+
+def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
+    """Elements of two vectors, counted through."""
+    type_ = cast("VectorType[Attribute]", vectors[0].type)
+    op = vector.ShuffleOp.create(
+        operands=vectors,
+        result_types=[VectorType(type_.element_type, [len(mask)])],
+        properties={"mask": DenseArrayBase.from_list(i64, mask)},
+    )
+    return builder.add(op).result
 
 
 class MemoryAccess:
@@ -133,16 +145,8 @@ class MemoryAccess:
             ).result
             for index in (last, second)
         ]
-        return self._shuffled(halves, [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)])
-
-    def _shuffled(self, vectors: Sequence[SSAValue], mask: Sequence[int]) -> SSAValue:
-        """Elements of two vectors, counted through."""
-        op = vector.ShuffleOp.create(
-            operands=vectors,
-            result_types=[vector_of(part_type(self.element_type), len(mask))],
-            properties={"mask": DenseArrayBase.from_list(i64, mask)},
-        )
-        return self.builder.add(op).result
+        mask = [i if i < lanes else i + 1 for i in range(0, 2 * lanes, 2)]
+        return shuffled(halves, mask, builder)
 
     def store_vector(self, value: SSAValue, position: Sequence[Index], lanes: int) -> None:
         """Writes the elements at a point and the next ones in the vector dimension."""
@@ -169,9 +173,9 @@ class MemoryAccess:
         if self.stride is not LaneStride.REVERSED:
             return value
         if self.parts is None:
-            return self._shuffled([value, value], range(lanes - 1, -1, -1))
+            return shuffled([value, value], range(lanes - 1, -1, -1), self.builder)
         mask = [2 * lane + part for lane in range(lanes - 1, -1, -1) for part in (0, 1)]
-        return self._shuffled([value, value], mask)
+        return shuffled([value, value], mask, self.builder)
 
     def _steps(self, lanes: int) -> SSAValue:
         strides, dimension = self.access.strides, self.dimension

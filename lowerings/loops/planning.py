@@ -16,6 +16,7 @@ from xdsl.ir import Attribute
 
 from lowerings.loops.body import Body, Form, Forms
 from lowerings.loops.constants import element_bits, part_type
+from lowerings.loops.interleaving import interleaved
 from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
@@ -30,6 +31,8 @@ ACCESS_COST = {
 STRIDED_LANE_COST = 1.5
 EVERY_OTHER_COST = 3.0
 """Of one vector of every other element: two loads and a shuffle."""
+INTERLEAVED_COST = 2.5
+"""Of one vector of elements that others, read with it, lie between: a load and its shuffles."""
 TURNED_COST = 6.0
 """Of one vector of a block that is read the other way and turned in registers."""
 
@@ -195,6 +198,8 @@ def cost_in_lanes(
     dimension = forms.dimension
     extent = nest.extents[dimension]
     cost = body_cost(body)
+    groups = interleaved(body.inputs.values(), dimension)
+    together = {access for group in groups for access in group}
     for access in nest.accesses:
         stride = lane_stride(access, dimension)
         if stride is None:
@@ -202,6 +207,8 @@ def cost_in_lanes(
         strided = STRIDED_LANE_COST * min(lanes, extent)
         if access not in nest.outputs and takes_every_other(access, dimension):
             strided = EVERY_OTHER_COST
+        if access not in nest.outputs and access in together:
+            strided = INTERLEAVED_COST
         is_turned = transposed is not None and access not in nest.outputs
         if is_turned and lane_stride(access, transposed) is LaneStride.UNIT:
             strided = TURNED_COST

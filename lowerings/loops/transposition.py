@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import vector
-from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
 
 from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.memory import shuffled
 
 LARGEST_BLOCK = 16
 """Rows and lanes of the largest block: its vectors, read and turned, fit the register file."""
@@ -30,19 +29,7 @@ def transpose_block(rows: Sequence[SSAValue], builder: LoopBuilder) -> list[SSAV
         for row in range(count):
             if not row & bit:
                 pair = result[row], result[row | bit]
-                result[row] = _shuffle(pair, first, builder)
-                result[row | bit] = _shuffle(pair, second, builder)
+                result[row] = shuffled(pair, first, builder)
+                result[row | bit] = shuffled(pair, second, builder)
         bit *= 2
     return result
-
-
-def _shuffle(
-    pair: tuple[SSAValue, SSAValue], lanes: Sequence[int], builder: LoopBuilder
-) -> SSAValue:
-    """The vector of `lanes` of two vectors, those of the second counted on from the first's."""
-    op = vector.ShuffleOp.create(
-        operands=pair,
-        result_types=[pair[0].type],
-        properties={"mask": DenseArrayBase.from_list(i64, lanes)},
-    )
-    return builder.add(op).result

@@ -23,6 +23,14 @@ from lowerings.conversion import ConversionBuilder
 from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.butterflies import Butterfly, Number
 from lowerings.xla_to_linalg.counted_loops import counted_loop
+from lowerings.xla_to_linalg.fourier_convolution import transformed
+from lowerings.xla_to_linalg.fourier_lines import (
+    Element,
+    element_of,
+    is_staged,
+    reordered,
+    staged,
+)
 from lowerings.xla_to_linalg.fourier_planes import (
     Expression,
     Fourier,
@@ -158,38 +166,59 @@ class Along:
             at_once = 1
         results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
         element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
-        split = matrix_sizes(self.halved, fourier.lanes) if at_once == 1 else None
+        is_matrix = at_once == 1 and not is_staged(self.halved, fourier.lanes)
+        split = matrix_sizes(self.halved, fourier.lanes) if is_matrix else None
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
         def group(builder: ConversionBuilder, start: SSAValue | int, to: SSAValue) -> SSAValue:
             source = extract_slice(builder, x, (start, 0), (at_once, length))
-            place = (start, *(0 for _ in sizes[1:]))
-            written = self.within(builder)._group(
-                source, split, extract_slice(builder, to, place, sizes)
-            )
-            return insert_slice(builder, written, to, place)
+            return self.within(builder)._group(source, split, to, start)
 
         result = empty(fourier.builder, TensorType(element, (count, *sizes[1:])))
         found = in_blocks(fourier.builder, count, at_once, result, group)
         return reshape(found, (count, results), fourier.builder.op)
 
-    def _group(self, x: SSAValue, split: tuple[int, int] | None, to: SSAValue) -> SSAValue:
-        """Of some lines at once, or of one that is a matrix; written to a tensor."""
+    def _group(
+        self, x: SSAValue, split: tuple[int, int] | None, to: SSAValue, start: SSAValue | int
+    ) -> SSAValue:
+        """Of some lines at once, or of one that is a matrix; put into a tensor of all."""
         fourier, length = self.fourier, self.halved
         at_once, _ = sizes_of(x)
+        if at_once == 1 and is_staged(length, fourier.lanes):
+            line = reordered(fourier, length, self._element(x, length))
+            return self._written(staged(fourier, line), to, start)
         if split is None:
-            place = Place((length, at_once), dimension(1), dimension(2))
-            return self._written(fourier.transformed(self._read(x, place)), to)
+            place = Place.columns(length, at_once)
+            return self._written(transformed(fourier, self._read(x, place)), to, start)
         first, second = split
-        place = Place(split, dimension(1) * second + dimension(2), 0)
+        place = Place.matrix(first, second)
         rows = self._read(x, place, fourier.empty(2, first, fourier.padded(second)))
         matrix = extract_slice(
             fourier.builder, fourier.matrix(rows, second), (0, 0, 0), (2, second, first)
         )
         if self.kind != FftType.FFT:
-            return self._written(reshape(matrix, (2, length, 1), fourier.builder.op), to)
+            line = reshape(matrix, (2, length, 1), fourier.builder.op)
+            return self._written(line, to, start)
         inputs = [(matrix, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
-        return self._made(to, inputs, self._created)
+        return self._put(to, (start, 0, 0), (1, second, first), inputs, self._created)
+
+    def _element(self, x: SSAValue, length: int) -> Element:
+        """Reads one of the complex numbers that are to be transformed, of one line."""
+        if self.kind == FftType.IRFFT:
+            # More than a few operations: they are done in vectors before.
+            return element_of(self._read(x, Place.columns(length, 1)), self.fourier.part)
+        type_ = array_type(x).element_type
+
+        def element(s: ScalarBuilder, number: SSAValue) -> Number:
+            zero = s.constant(0, INDEX)
+            if self.kind == FftType.FFT:
+                return s.parts(s.emit(tensor.ExtractOp, (x, zero, number), type_))
+            even = s.integers(arith.MuliOp, number, 2)
+            odd = s.integers(arith.AddiOp, even, 1)
+            real, imaginary = (s.emit(tensor.ExtractOp, (x, zero, i), type_) for i in (even, odd))
+            return real, imaginary
+
+        return element
 
     def _read(self, x: SSAValue, place: Place, into: Planes | None = None) -> Planes:
         """The planes of the complex numbers that are to be transformed."""
@@ -251,42 +280,36 @@ class Along:
 
         return body
 
-    def _written(self, planes: Planes, to: SSAValue) -> SSAValue:
-        """The results, `[lines, length]`, from planes."""
-        builder = self.fourier.builder
+    def _written(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
+        """A tensor `[lines, length]` with the results of planes, from a line on."""
         _, length, lines = sizes_of(planes)
-        if self.kind == FftType.RFFT and self.length % 2 == 0:
-            return self._written_half(planes, to)
         if self.kind == FftType.RFFT:
+            if self.length % 2 == 0:
+                return self._written_half(planes, to, start)
             length = self.length // 2 + 1
-            planes = extract_slice(builder, planes, (0, 0, 0), (2, length, lines))
+        sizes = lines, length
         inputs = [(planes, indexed(c, dimension(1), dimension(0), rank=2)) for c in (0, 1)]
         if self.kind != FftType.IRFFT:
-            return self._made(to, inputs, self._created)
+            return self._put(to, (start, 0), sizes, inputs, self._created)
         if self.length % 2:
-            return self._made(to, inputs[:1], self._scaled)
+            return self._put(to, (start, 0), sizes, inputs[:1], self._scaled)
         for number, part in enumerate(inputs):
-            column = extract_slice(builder, to, (0, number), (lines, length), (1, 2))
-            written = self._made(column, [part], self._scaled)
-            to = insert_slice(builder, written, to, (0, number), (1, 2))
+            to = self._put(to, (start, number), sizes, [part], self._scaled, (1, 2))
         return to
 
-    def _written_half(self, planes: Planes, to: SSAValue) -> SSAValue:
+    def _written_half(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
         """
         The first half of the transforms of reals, and one more.
 
-        Even elements contribute `(x + y) / 2`, odd ones `(x - y) / 2i` times factors.
+        Even elements contribute `(x + y) / 2`, odd ones `(x - y) / 2i` times factors. At the ends,
+        where x and y are the same number, that is the sum and the difference of its parts.
         """
-        builder = self.fourier.builder
         _, half, lines = sizes_of(planes)
-        first = extract_slice(builder, planes, (0, 0, 0), (2, 1, lines))
-        around = insert_slice(builder, planes, self.fourier.empty(2, half + 1, lines), (0, 0, 0))
-        around = insert_slice(builder, first, around, (0, half, 0))
-        factors = self.fourier.table(roots(np.arange(half + 1), self.length, -1) / 2)
+        factors = self.fourier.table(roots(np.arange(1, half), self.length, -1) / 2)
         line, k = dimension(0), dimension(1)
         inputs = [
-            *((around, indexed(c, k, line, rank=2)) for c in (0, 1)),
-            *((around, indexed(c, k * -1 + half, line, rank=2)) for c in (0, 1)),
+            *((planes, indexed(c, k + 1, line, rank=2)) for c in (0, 1)),
+            *((planes, indexed(c, k * -1 + (half - 1), line, rank=2)) for c in (0, 1)),
             *((factors, indexed(c, k, rank=2)) for c in (0, 1)),
         ]
 
@@ -297,7 +320,31 @@ class Along:
             even = s.mulf(s.addf(a, c), 0.5), s.mulf(s.subf(b, d), 0.5)
             return (s.create_complex(s.addf(even[0], real), s.addf(even[1], imaginary)),)
 
-        return self._made(to, inputs, body)
+        if half > 1:
+            to = self._put(to, (start, 1), (lines, half - 1), inputs, body)
+        signs = self.fourier.table(np.array([1, -1]))
+        ends = [(planes, indexed(c, 0, line, rank=2)) for c in (0, 1)]
+
+        def end(s: ScalarBuilder, e: Values) -> Values:
+            real = s.addf(e[0], s.mulf(e[1], e[2]))
+            return (s.create_complex(real, s.constant_like(0.0, real)),)
+
+        ends.append((signs, indexed(0, k, rank=2)))
+        return self._put(to, (start, 0), (lines, 2), ends, end, (1, half))
+
+    def _put(
+        self,
+        to: SSAValue,
+        offsets: Sequence[SSAValue | int],
+        sizes: Sequence[int],
+        inputs: Sequence[Input],
+        body: Callable[[ScalarBuilder, Values], Values],
+        strides: Sequence[int] | None = None,
+    ) -> SSAValue:
+        """A tensor with the elements of a slice computed anew."""
+        builder = self.fourier.builder
+        target = extract_slice(builder, to, offsets, sizes, strides)
+        return insert_slice(builder, self._made(target, inputs, body), to, offsets, strides)
 
     def _made(
         self,
@@ -327,6 +374,16 @@ class Place:
     sizes: tuple[int, int]
     element: Expression
     line: Expression
+
+    @staticmethod
+    def columns(length: int, lanes: int) -> Place:
+        """Each line in a lane."""
+        return Place((length, lanes), dimension(1), dimension(2))
+
+    @staticmethod
+    def matrix(rows: int, columns: int) -> Place:
+        """One line, row after row."""
+        return Place((rows, columns), dimension(1) * columns + dimension(2), 0)
 
     @property
     def is_matrix(self) -> bool:

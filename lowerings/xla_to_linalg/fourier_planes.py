@@ -5,9 +5,8 @@ Lanes are what is not transformed, and lies in the lanes of vectors. The transfo
 take stages, each of which reads all and writes all: butterflies of a few numbers that are far apart
 (the autosort algorithm of T. Stockham, 1966). A line, a plane of one lane, is seen as a matrix:
 its columns are transformed, multiplied by factors, turned to rows, and transformed again (the four
-steps of D. Bailey, "FFTs in external or hierarchical memory", 1990). What has a large prime factor
-becomes a convolution of a length without (L. Bluestein, "A linear filtering approach to the
-computation of discrete Fourier transform", 1970). Tables are computed in f64 and rounded.
+steps of D. Bailey, "FFTs in external or hierarchical memory", 1990). Tables are computed in f64 and
+rounded.
 """
 
 from __future__ import annotations
@@ -44,10 +43,8 @@ from lowerings.xla_to_linalg.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.shared_functions import shared_call
 from lowerings.xla_to_linalg.structured import (
     affine_map,
-    constant,
     empty,
     extract_slice,
-    fill_into,
     generic,
     identity,
     insert_slice,
@@ -182,30 +179,22 @@ class Fourier:
             into = insert_slice(self.builder, part, into, (number, offset, 0))
         return into
 
-    def transformed(self, x: Planes) -> Planes:
-        """The transforms along the columns of planes, of any length; of a line in its place."""
-        _, length, lanes = sizes_of(x)
-        split = matrix_sizes(length, self.lanes) if lanes == 1 else None
-        if split is not None:
-            first, second = split
-            rows = self.padded_rows(reshape(x, (2, first, second), self.builder.op))
-            found = self.matrix(rows, second)
-            found = extract_slice(self.builder, found, (0, 0, 0), (2, second, first))
-            return reshape(found, (2, length, 1), self.builder.op)
-        return self.columns(x) if is_smooth(length) else self.convolved(x)
-
     def shared(
-        self, name: str, x: Planes, make: Callable[[Fourier, Planes], Planes], *numbers: int
+        self,
+        name: str,
+        values: Sequence[SSAValue],
+        make: Callable[[Fourier, Sequence[SSAValue]], Planes],
+        *numbers: int,
     ) -> Planes:
-        """What `make` computes from planes, as a call of a function that is there once."""
+        """What `make` computes of tensors, as a call of a function that is there once."""
         direction = "forward" if self.sign < 0 else "backward"
-        spelled = "x".join(map(str, (*sizes_of(x), self.part)))
+        spelled = "x".join(map(str, (*sizes_of(values[0]), self.part)))
         computes = "_".join(("fourier", direction, name, *map(str, numbers), spelled))
 
         def body(builder: ConversionBuilder, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            return [make(self.within(builder), values[0])]
+            return [make(self.within(builder), values)]
 
-        return shared_call(self.builder, computes, [x], body)[0]
+        return shared_call(self.builder, computes, values, body)[0]
 
     def padded_rows(self, x: Planes) -> Planes:
         """Planes with rows that fill cache lines; what is beyond is anything."""
@@ -250,8 +239,8 @@ class Fourier:
         length = length or given
         return self.shared(
             "columns",
-            x,
-            lambda inner, value: inner._stages(value, rows or length, length),
+            [x],
+            lambda inner, values: inner._stages(values[0], rows or length, length),
             length,
             rows or length,
         )
@@ -312,44 +301,6 @@ class Fourier:
             target = insert_slice(self.builder, next(parts), target, place)
         return reshape(target, (2, rows, lanes), self.builder.op)
 
-    def multiplied(self, x: Planes, factors: Complex, *, conjugate: bool = False) -> Planes:
-        """Columns times factors; with `conjugate` the conjugates of that."""
-        _, length, lanes = sizes_of(x)
-        d1, d2 = dimension(1), dimension(2)
-        table = self.table(factors)
-        inputs = [(x, indexed(c, d1, d2, rank=3)) for c in (0, 1)]
-        inputs += [(table, indexed(c, d1, rank=3)) for c in (0, 1)]
-
-        def body(s: ScalarBuilder, e: Sequence[SSAValue]) -> Number:
-            real, imaginary = Butterfly(s, self.sign).times((e[0], e[1]), (e[2], e[3]))
-            return real, s.negf(imaginary) if conjugate else imaginary
-
-        return self.made((length, lanes), inputs, body)
-
-    def convolved(self, x: Planes) -> Planes:
-        """
-        Transforms of any length by a convolution with `e^(-sign pi i k^2 / length)`.
-
-        The inverse transform in it is the forward one between conjugates.
-        """
-        _, length, lanes = sizes_of(x)
-        wide = convolution_length(length, self.lanes if lanes == 1 else None)
-        index = np.arange(length)
-        chirp = roots(index * index % (2 * length), 2 * length, self.sign)
-        kernel = np.zeros(wide, np.complex128)
-        kernel[:length] = np.conj(chirp)
-        kernel[wide - length + 1 :] = np.conj(chirp[:0:-1])
-        spectrum = np.fft.fft(kernel) if self.sign < 0 else np.fft.ifft(kernel) * wide
-        zeros = fill_into(
-            self.builder, constant(self.builder, 0.0, self.part), self.empty(2, wide, lanes)
-        )
-        start = insert_slice(self.builder, self.multiplied(x, chirp), zeros, (0, 0, 0))
-        product = self.multiplied(self.transformed(start), spectrum / wide, conjugate=True)
-        found = extract_slice(
-            self.builder, self.transformed(product), (0, 0, 0), (2, length, lanes)
-        )
-        return self.multiplied(found, np.conj(chirp), conjugate=True)
-
 
 @cache
 def matrix_sizes(length: int, lanes: int) -> tuple[int, int] | None:
@@ -369,17 +320,3 @@ def matrix_sizes(length: int, lanes: int) -> tuple[int, int] | None:
             # Equal sizes are one code.
             found.append((work * (1 if first == second else DISTINCT_SIZES), (first, second)))
     return min(found)[1] if found else None
-
-
-@cache
-def convolution_length(length: int, lanes: int | None) -> int:
-    """
-    The length that is best for a convolution, at least `2 length - 1`.
-
-    With `lanes`, that of a line, which is seen as a matrix that fills so many lanes.
-    """
-    step = lanes * lanes if lanes else 1
-    least = -(-(2 * length - 1) // step)
-    power = 1 << (least - 1).bit_length()
-    found = (n * step for n in (*range(least, least * 9 // 8 + 1), power) if is_smooth(n))
-    return min(found, key=lambda wide: wide * cost(wide))

@@ -63,6 +63,30 @@ func.func @every_second(%a: memref<64xf32>, %b: memref<32xf32>) {
   func.return
 }
 
+// Elements side by side, two channels of 2 x 16: as many vectors as there are channels, up to the last
+// element and no further, taken apart.
+// CHECK-LABEL: func.func @channels
+// CHECK-DAG:     %[[A:.*]] = memref.reinterpret_cast %a to offset: [0], sizes: [63], strides: [1]
+// CHECK-DAG:     %[[B:.*]] = memref.reinterpret_cast %a to offset: [1], sizes: [63], strides: [1]
+// CHECK:         scf.for %d0 = %c0 to %c32 step %c16 {
+// CHECK-NEXT:      %[[I:.*]] = arith.muli %d0, %c2 : index
+// CHECK-NEXT:      %[[FIRST:.*]] = vector.load %[[A]][%[[I]]] : memref<63xf32>, vector<16xf32>
+// CHECK-NEXT:      %[[J:.*]] = arith.addi %[[I]], %c15 : index
+// CHECK-NEXT:      %[[LAST:.*]] = vector.load %[[B]][%[[J]]] : memref<63xf32, strided<[1], offset: 1>>, vector<16xf32>
+// CHECK-NEXT:      vector.shuffle %[[FIRST]], %[[LAST]] [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+// CHECK-NEXT:      vector.shuffle %[[FIRST]], %[[LAST]] [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31]
+func.func @channels(%a: memref<32x2xf32>, %b: memref<32xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0, 0)>, affine_map<(d0) -> (d0, 1)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%a, %a : memref<32x2xf32>, memref<32x2xf32>) outs(%b : memref<32xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %0 = arith.mulf %x, %y : f32
+    linalg.yield %0 : f32
+  }
+  func.return
+}
+
 // Every third element: gathered from a view without gaps.
 // CHECK-LABEL: func.func @every_third
 // CHECK:         %[[V:.*]] = memref.reinterpret_cast %a to offset: [1], sizes: [94], strides: [1]

@@ -71,6 +71,43 @@ def test_a_body_with_regions() -> None:
     np.testing.assert_array_equal(b, [0, 0, 12, 13, 14])
 
 
+@pytest.mark.parametrize("channels", [2, 4])
+@pytest.mark.parametrize("points", [16, 37])
+@pytest.mark.parametrize("element", ["f32", "f64", "i8"])
+def test_channels_are_taken_apart(channels: int, points: int, element: str) -> None:
+    """Whole vectors and short ones at the end, with nothing after the last element."""
+    maps = ", ".join(f"affine_map<(d0) -> (d0, {number})>" for number in range(channels))
+    newline = "\n        "
+    type_ = f"memref<{points}x{channels}x{element}>"
+    arguments = ", ".join(f"%x{number}: {element}" for number in range(channels))
+    kind = "i" if element.startswith("i") else "f"
+    steps = [
+        f"%s{number} = arith.sub{kind} {f'%s{number - 1}' if number > 1 else '%x0'}, "
+        f"%x{number} : {element}"
+        for number in range(1, channels)
+    ]
+    text = f"""
+    func.func @main(%a: {type_}, %b: memref<{points}x{element}>) attributes {{xla.entry}} {{
+      linalg.generic {{
+          indexing_maps = [{maps}, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}}
+          ins({", ".join(["%a"] * channels)} : {", ".join([type_] * channels)})
+          outs(%b : memref<{points}x{element}>) {{
+      ^bb0({arguments}, %y: {element}):
+        {newline.join(steps)}
+        linalg.yield %s{channels - 1} : {element}
+      }}
+      func.return
+    }}
+    """
+    module = lower(text, [ConvertLinalgToLoops()])
+    assert "vector.shuffle" in str(module)
+    dtype = {"f32": np.float32, "f64": np.float64, "i8": np.int8}[element]
+    a = np.random.default_rng(0).integers(-9, 9, (points, channels)).astype(dtype)
+    b = np.zeros(points, dtype)
+    MachineCode(module).run("main", [a, b])
+    np.testing.assert_array_equal(b, a[:, 0] - a[:, 1:].sum(axis=1, dtype=dtype))
+
+
 def test_maxima_keep_not_a_number_and_the_sign_of_zero() -> None:
     text = """
     func.func @main(%a: memref<3x40xf32>, %b: memref<3xf32>) attributes {xla.entry} {

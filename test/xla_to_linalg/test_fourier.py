@@ -11,9 +11,9 @@ from peers import has_jax
 from tensors_level import module_of, natively
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.xla_to_linalg.fourier_convolution import convolution_length
 from lowerings.xla_to_linalg.fourier_planes import (
     LARGEST_RADIX,
-    convolution_length,
     is_smooth,
     matrix_sizes,
     radices,
@@ -85,7 +85,7 @@ def test_columns(kind: str, lengths: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", INTERPRETED_LEVELS)
-@pytest.mark.parametrize("lengths", [(17,), (300,), (10, 20)])
+@pytest.mark.parametrize("lengths", [(17,), (128,), (300,), (10, 20)])
 def test_every_level(kind: str, level: str, lengths: tuple[int, ...]) -> None:
     x = operand_of(kind, lengths, [2], wide=False)
     check_fourier(kind, lengths, x, "interpreter", level)
