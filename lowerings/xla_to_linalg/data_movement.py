@@ -9,7 +9,7 @@ from typing import cast
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import FixedBitwidthType, TensorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.conversion import ConversionBuilder
@@ -153,7 +153,7 @@ def place(
     if element_count(result.get_shape()) < FRAMED_ELEMENTS or max(steps) > 1:
         around = fill(builder, background(), result)
         return insert_slice(builder, inside, around, offsets, steps)
-    if _is_copied(value) and _has_whole_vectors(inside, result):
+    if _is_copied(builder, value) and _has_whole_vectors(inside, result):
         return _surrounded(builder, inside, offsets, result, background())
     return _framed(builder, inside, offsets, result, background())
 
@@ -165,16 +165,26 @@ VECTOR_BYTES = 32
 """What a row of elements has to have for them to be moved in vectors."""
 
 
-def _is_copied(value: SSAValue) -> bool:
+def _is_copied(builder: ConversionBuilder, value: SSAValue) -> bool:
     """Whether a tensor has to be somewhere else than inside of the one that it is placed in."""
-    return isinstance(value, BlockArgument) or not value.has_one_use()
+    users: set[Operation] = {builder.op}
+    while isinstance(value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        users.add(value.owner)
+        value = value.owner.src
+    return isinstance(value, BlockArgument) or any(use.operation not in users for use in value.uses)
 
 
 def _has_whole_vectors(inside: SSAValue, result: Array) -> bool:
     """Whether nothing is around the elements in the last dimension, and rows are not too short."""
-    width, element = result.get_shape()[-1], storage(result.element_type)
+    last = _counted(result)[-1]
+    width, element = result.get_shape()[last], storage(result.element_type)
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
-    return sizes_of(inside)[-1] == width and width * bits >= 8 * VECTOR_BYTES
+    return sizes_of(inside)[last] == width and width * bits >= 8 * VECTOR_BYTES
+
+
+def _counted(result: Array) -> list[int]:
+    """The dimensions with more than one element."""
+    return [d for d, size in enumerate(result.get_shape()) if size > 1]
 
 
 def _surrounded(
@@ -189,22 +199,27 @@ def _surrounded(
 
     Around it any element is read. That is one loop nest, where a copy and slabs are several.
     """
+    dimensions = _counted(result)
+    counts = [sizes_of(inside)[d] for d in dimensions]
+    sizes = [result.get_shape()[d] for d in dimensions]
+    source = reshape(inside, counts, builder.op)
 
     def body(s: ScalarBuilder, _elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        where: list[SSAValue] = []
+        where = [s.index(d) for d in range(len(sizes))]
         conditions: list[SSAValue] = []
-        for d, (offset, count) in enumerate(zip(offsets, sizes_of(inside), strict=True)):
-            index = s.index(d)
-            if count != result.get_shape()[d]:
-                # As unsigned numbers, positions before the first element are large.
-                position = s.emit(arith.SubiOp, (index, s.constant(offset, INDEX)))
-                conditions.append(s.compare("ult", position, s.constant(count, INDEX)))
-                index = s.select(conditions[-1], position, s.constant(0, INDEX))
-            where.append(index)
-        element = s.emit(tensor.ExtractOp, (inside, *where), storage(result.element_type))
+        for d, (count, size) in enumerate(zip(counts, sizes, strict=True)):
+            if count == size:
+                continue
+            # As unsigned numbers, positions before the first element are large.
+            offset = s.constant(offsets[dimensions[d]], INDEX)
+            position = s.emit(arith.SubiOp, (where[d], offset))
+            conditions.append(s.compare("ult", position, s.constant(count, INDEX)))
+            where[d] = s.select(conditions[-1], position, s.constant(0, INDEX))
+        element = s.emit(tensor.ExtractOp, (source, *where), storage(result.element_type))
         return (s.select(reduce(s.both, conditions), element, scalar),)
 
-    return pointwise(builder, (), result, body)
+    squeezed = TensorType(result.element_type, sizes)
+    return reshape(pointwise(builder, (), squeezed, body), result.get_shape(), builder.op)
 
 
 def _framed(
