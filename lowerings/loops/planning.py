@@ -36,6 +36,9 @@ INTERLEAVED_COST = 2.5
 TURNED_COST = 6.0
 """Of one vector of a block that is read the other way and turned in registers."""
 
+SMALLEST_EVEN_BLOCK = 8
+"""Rows and lanes of the smallest block that is chosen for leaving no edges."""
+
 MATH_COST = 20
 """Of a call of the math dialect, when it is expanded."""
 
@@ -187,8 +190,22 @@ def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes
             continue
         cost = cost_in_lanes(nest, body, forms, lanes, other)
         if cost is not None:
-            result.append(Lanes(dimension, lanes, cost, other))
+            side = block_side(lanes, extents[other], extents[dimension])
+            result.append(Lanes(dimension, side, cost, other))
     return result
+
+
+def block_side(largest: int, *extents: int) -> int:
+    """
+    How many rows and lanes a block has that is turned in registers: half as many as possible, if
+    that leaves no edges and more would.
+
+    Edges are read lane by lane, in code of their own for each side and the corner: without them a
+    transpose compiles in half the time, and takes a sixth longer.
+    """
+    half = largest // 2
+    fits = half >= SMALLEST_EVEN_BLOCK and all(extent % half == 0 for extent in extents)
+    return half if fits and any(extent % largest for extent in extents) else largest
 
 
 def cost_in_lanes(

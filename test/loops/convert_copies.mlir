@@ -41,6 +41,26 @@ func.func @transpose(%a: memref<32x64xf32>, %b: memref<64x32xf32>) {
   func.return
 }
 
+// Blocks of 8 by 8, which leave no edges.
+// CHECK-LABEL: func.func @transpose_in_smaller_blocks
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c56 step %c8 {
+// CHECK:           scf.for %[[J:.*]] = %c0 to %c40 step %c8 {
+// CHECK-COUNT-8:     vector.load %a[%{{.*}}, %[[I]]] : memref<40x56xf32>, vector<8xf32>
+// CHECK-COUNT-24:    vector.shuffle
+// CHECK-COUNT-8:     vector.store %{{.*}}, %b[%{{.*}}, %[[J]]] : memref<56x40xf32>, vector<8xf32>
+// CHECK-NOT:     vector.
+// CHECK:         func.return
+func.func @transpose_in_smaller_blocks(%a: memref<40x56xf32>, %b: memref<56x40xf32>) {
+  linalg.generic {
+      indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<40x56xf32>) outs(%b : memref<56x40xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
 // Every second element: two vectors that end with the last one, from a view without gaps.
 // CHECK-LABEL: func.func @every_second
 // CHECK:         %[[V:.*]] = memref.reinterpret_cast %a to offset: [1], sizes: [63], strides: [1]
