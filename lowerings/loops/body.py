@@ -231,10 +231,11 @@ class Forms:
             self._note_vector(result)
         if type(op) in COMPLEX:
             return
-        if any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
+        if type(op) is memref.LoadOp:
+            step, is_complex = self.load_step(op), type(op.res.type) is ComplexType
+            self.is_possible &= step == 1 if is_complex else step is not None
+        elif any(type(value.type) is ComplexType for value in (*operands_of(op), *op.results)):
             self.is_possible = False
-        elif type(op) is memref.LoadOp:
-            self.is_possible &= self.load_step(op) is not None
         elif op.name.partition(".")[0] not in ("arith", "math") or len(op.results) != 1:
             self.is_possible = False
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TypeAlias
 
 from xdsl.dialects import arith, complex, math, memref, vector
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, VectorType, i1, i64
+from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, VectorType, i1
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -24,10 +25,11 @@ from lowerings.loops.body import COMPLEX, Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.interleaving import InterleavedAccess, interleaved
-from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride
+from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride, shuffled
 from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
+from lowerings.loops.views import as_parts
 from lowerings.vector_extension import GatherOp
 from xla_dialect.traversal import operations_in
 
@@ -328,7 +330,7 @@ class BodyEvaluator:
         if type(op) is memref.LoadOp:
             return [self._load_by_value(op, combination, result_type)]
         if type(op) in COMPLEX:
-            return [self._shuffled_parts(op, combination, result_type)]
+            return [self._shuffled_parts(op, combination)]
         in_lanes = set(self.operands_in_lanes(op))
         operands = [
             self.as_vector(operand, combination)
@@ -347,9 +349,7 @@ class BodyEvaluator:
         )
         return self.builder.add(clone).results
 
-    def _shuffled_parts(
-        self, op: Operation, combination: Combination, result_type: VectorType[Attribute]
-    ) -> SSAValue:
+    def _shuffled_parts(self, op: Operation, combination: Combination) -> SSAValue:
         """Complex numbers from vectors of their parts, or one of the parts of all."""
         vectors = [self.as_vector(operand, combination) for operand in op.operands]
         lanes = self.lanes(combination)
@@ -357,12 +357,7 @@ class BodyEvaluator:
             mask = [lane + part * lanes for lane in range(lanes) for part in (0, 1)]
         else:
             mask = list(range(int(type(op) is complex.ImOp), 2 * lanes, 2))
-        shuffle = vector.ShuffleOp.create(
-            operands=[vectors[0], vectors[-1]],
-            result_types=[result_type],
-            properties={"mask": DenseArrayBase.from_list(i64, mask)},
-        )
-        return self.builder.add(shuffle).result
+        return shuffled([vectors[0], vectors[-1]], mask, self.builder)
 
     def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
         """The operands of an operation on vectors that must be vectors themselves."""
@@ -383,7 +378,11 @@ class BodyEvaluator:
         *others, last = op.indices
         indices = [self.scalar(index, combination) for index in others]
         if self.forms.load_step(op) == 1:
-            indices.append(self.scalar(last, combination))
+            first = self.scalar(last, combination)
+            if type(op.res.type) is ComplexType:
+                base = builder.shared(("parts", base), partial(as_parts, base, builder))
+                first = builder.materialize(builder.scale_index(Index(first), 2))
+            indices.append(first)
             load = vector.LoadOp.create(operands=[base, *indices], result_types=[result_type])
             return builder.add(load).result
         everywhere = builder.constants.number(1, vector_of(i1, lanes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from functools import cache
 from typing import cast
 
 from xdsl.dialects import memref, vector
@@ -48,13 +49,19 @@ def takes_every_other(access: Access, dimension: int | None) -> bool:
     return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
 
 
+@cache
+def shuffle_mask(lanes: tuple[int, ...]) -> DenseArrayBase:
+    """Which elements of two vectors a shuffle takes."""
+    return DenseArrayBase.from_list(i64, lanes)
+
+
 def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
     """Elements of two vectors, counted through."""
     type_ = cast("VectorType[Attribute]", vectors[0].type)
     op = vector.ShuffleOp.create(
         operands=vectors,
         result_types=[VectorType(type_.element_type, [len(mask)])],
-        properties={"mask": DenseArrayBase.from_list(i64, mask)},
+        properties={"mask": shuffle_mask(tuple(mask))},
     )
     return builder.add(op).result
 

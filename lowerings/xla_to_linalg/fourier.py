@@ -25,6 +25,7 @@ from lowerings.xla_to_linalg.butterflies import Butterfly, Number
 from lowerings.xla_to_linalg.counted_loops import counted_loop
 from lowerings.xla_to_linalg.fourier_convolution import transformed
 from lowerings.xla_to_linalg.fourier_lines import (
+    MOST_NUMBERS,
     Element,
     element_of,
     is_staged,
@@ -132,17 +133,14 @@ class Along:
         """Of an array of sizes `[before, length, after]`."""
         before, length, after = sizes_of(x)
         fourier = self.fourier
-        wide = max(fourier.lanes, LARGEST_COLUMNS // length // fourier.lanes * fourier.lanes)
+        most = MOST_NUMBERS if is_staged(length) else LARGEST_COLUMNS
+        wide = max(fourier.lanes, most // length // fourier.lanes * fourier.lanes)
         wide = min(wide, after)
 
         def block(builder: ConversionBuilder, place: Sequence[SSAValue | int], to: SSAValue):
             own = self.within(builder)
             source = extract_slice(builder, x, place, (1, length, wide))
-            into = own.fourier.empty(2, length, fourier.padded(wide))
-            planes = own.fourier.made((length, wide), [(source, identity(3))], _parts, into)
-            found = extract_slice(
-                builder, own.fourier.columns(planes), (0, 0, 0), (2, length, wide)
-            )
+            found = own._column_planes(source)
             inputs = [(found, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
             target = extract_slice(builder, to, place, (1, length, wide))
             return insert_slice(builder, own._made(target, inputs, own._created), to, place)
@@ -153,6 +151,23 @@ class Along:
             )
 
         return in_blocks(fourier.builder, before, 1, empty(fourier.builder, array_type(x)), row)
+
+    def _column_planes(self, x: SSAValue) -> Planes:
+        """The planes of the transforms of a block of columns, of sizes `[1, length, lanes]`."""
+        _, length, lanes = sizes_of(x)
+        fourier = self.fourier
+        if not is_staged(length):
+            into = fourier.empty(2, length, fourier.padded(lanes))
+            planes = fourier.columns(
+                fourier.made((length, lanes), [(x, identity(3))], _parts, into)
+            )
+            return extract_slice(fourier.builder, planes, (0, 0, 0), (2, length, lanes))
+        type_ = array_type(x).element_type
+
+        def element(s: ScalarBuilder, number: SSAValue, lane: SSAValue) -> Number:
+            return s.parts(s.emit(tensor.ExtractOp, (x, s.constant(0, INDEX), number, lane), type_))
+
+        return staged(fourier, reordered(fourier, length, lanes, element))
 
     # Lines
 
@@ -166,7 +181,7 @@ class Along:
             at_once = 1
         results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
         element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
-        is_matrix = at_once == 1 and not is_staged(self.halved, fourier.lanes)
+        is_matrix = at_once == 1 and not is_staged(self.halved)
         split = matrix_sizes(self.halved, fourier.lanes) if is_matrix else None
         sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
 
@@ -184,8 +199,8 @@ class Along:
         """Of some lines at once, or of one that is a matrix; put into a tensor of all."""
         fourier, length = self.fourier, self.halved
         at_once, _ = sizes_of(x)
-        if at_once == 1 and is_staged(length, fourier.lanes):
-            line = reordered(fourier, length, self._element(x, length))
+        if at_once == 1 and is_staged(length) and length <= MOST_NUMBERS:
+            line = reordered(fourier, length, 1, self._element(x, length))
             return self._written(staged(fourier, line), to, start)
         if split is None:
             place = Place.columns(length, at_once)
@@ -209,13 +224,12 @@ class Along:
             return element_of(self._read(x, Place.columns(length, 1)), self.fourier.part)
         type_ = array_type(x).element_type
 
-        def element(s: ScalarBuilder, number: SSAValue) -> Number:
-            zero = s.constant(0, INDEX)
+        def element(s: ScalarBuilder, number: SSAValue, line: SSAValue) -> Number:
             if self.kind == FftType.FFT:
-                return s.parts(s.emit(tensor.ExtractOp, (x, zero, number), type_))
+                return s.parts(s.emit(tensor.ExtractOp, (x, line, number), type_))
             even = s.integers(arith.MuliOp, number, 2)
             odd = s.integers(arith.AddiOp, even, 1)
-            real, imaginary = (s.emit(tensor.ExtractOp, (x, zero, i), type_) for i in (even, odd))
+            real, imaginary = (s.emit(tensor.ExtractOp, (x, line, i), type_) for i in (even, odd))
             return real, imaginary
 
         return element

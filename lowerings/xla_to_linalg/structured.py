@@ -170,7 +170,12 @@ def _index_list(
     values: Sequence[int | SSAValue],
 ) -> tuple[DenseArrayBase, list[SSAValue]]:
     static = [value if isinstance(value, int) else _DYNAMIC for value in values]
-    return DenseArrayBase.from_list(i64, static), [v for v in values if not isinstance(v, int)]
+    return _integers(*static), [v for v in values if not isinstance(v, int)]
+
+
+@cache
+def _integers(*values: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, values)
 
 
 _DYNAMIC = -(2**63)
@@ -193,8 +198,8 @@ def extract_slice(
             result_types=(TensorType(array_type(source).element_type, sizes),),
             properties={
                 "static_offsets": static_offsets,
-                "static_sizes": DenseArrayBase.from_list(i64, sizes),
-                "static_strides": DenseArrayBase.from_list(i64, strides or [1] * len(sizes)),
+                "static_sizes": _integers(*sizes),
+                "static_strides": _integers(*(strides or [1] * len(sizes))),
                 "operandSegmentSizes": _segments(1, len(dynamic), 0, 0),
             },
         )
@@ -217,8 +222,8 @@ def insert_slice(
             result_types=(destination.type,),
             properties={
                 "static_offsets": static_offsets,
-                "static_sizes": DenseArrayBase.from_list(i64, sizes),
-                "static_strides": DenseArrayBase.from_list(i64, strides or [1] * len(sizes)),
+                "static_sizes": _integers(*sizes),
+                "static_strides": _integers(*(strides or [1] * len(sizes))),
                 "operandSegmentSizes": _segments(1, 1, len(dynamic), 0, 0),
             },
         )
