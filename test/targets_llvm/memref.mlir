@@ -27,6 +27,38 @@ func.func @addresses(%x: memref<2x8x8xf32>, %p: memref<12xi1>, %i: index, %j: in
   func.return
 }
 
+// Addresses a known distance apart come from one, in each block and for a loop that starts at 0.
+// CHECK: define void @known_distances(ptr {{.*}} %[[X:[^,]*]], i64 %[[N:[^,]*]])
+func.func @known_distances(%x: memref<2x8x8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c6 = arith.constant 6 : index
+  // CHECK: %[[I:.*]] = phi i64 [ 0, %entry ]
+  scf.for %i = %c0 to %c6 step %c1 {
+    // CHECK-NEXT: %[[J:.*]] = add i64 %[[I]], 1
+    %j = arith.addi %i, %c1 : index
+    // CHECK-NEXT: %[[BASE:.*]] = getelementptr inbounds [8 x [8 x float]], ptr %[[X]], i64 0, i64 %[[I]], i64 0
+    // CHECK-NEXT: %[[A:.*]] = getelementptr inbounds float, ptr %[[BASE]], i64 75
+    // CHECK-NEXT: load float, ptr %[[A]], align 4
+    %a = memref.load %x[%c1, %j, %c3] : memref<2x8x8xf32>
+    // CHECK-NEXT: store float %{{.*}}, ptr %[[BASE]], align 4
+    memref.store %a, %x[%c0, %i, %c0] : memref<2x8x8xf32>
+    // CHECK: phi i64 [ %[[N]],
+    scf.for %k = %n to %c6 step %c1 {
+      // CHECK-NEXT: %[[L:.*]] = add i64 %{{.*}}, 3
+      %l = arith.addi %k, %c3 : index
+      // CHECK-NEXT: %[[OWN:.*]] = getelementptr inbounds [8 x [8 x float]], ptr %[[X]], i64 0, i64 %[[I]], i64 %[[L]]
+      // CHECK-NEXT: %[[B:.*]] = getelementptr inbounds float, ptr %[[OWN]], i64 8
+      // CHECK-NEXT: load float, ptr %[[B]], align 4
+      %b = memref.load %x[%c0, %j, %l] : memref<2x8x8xf32>
+      // CHECK-NEXT: store float %{{.*}}, ptr %[[OWN]], align 4
+      memref.store %b, %x[%c0, %i, %l] : memref<2x8x8xf32>
+    }
+  }
+  func.return
+}
+
 // Strides known at run time are arguments after the pointer: two sizes, then two strides.
 // CHECK: define void @strides(ptr noundef readonly %[[X:[^,]*]], i64 %{{[^,]*}}, i64 %{{[^,]*}}, i64 %[[S:[^,]*]], i64 %[[T:[^,]*]], i64 %[[I:[^,]*]])
 func.func @strides(%x: memref<?x?xf32, strided<[?, ?], offset: ?>>, %i: index) {

@@ -549,3 +549,46 @@ def test_any_chain_of_subviews(data: st.DataObject):
         name, source = f"%v{depth}", type_
     lines.append(f'%v = "memref.cast"({name}) : ({source}) -> {source}')
     check_view("\n".join(lines), x, source, expected)
+
+
+@pytest.mark.parametrize("start", [-3, 0, 2])
+def test_addresses_that_differ_by_known_distances(start: int) -> None:
+    """Sums with numbers, in a loop that may start before the array, and around another loop."""
+    x = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    text = f"""
+    func.func @main(%x: memref<3x4x5xf32>, %r: memref<8x4xf32>) attributes {{xla.entry}} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c3 = arith.constant 3 : index
+      %start = arith.constant {start} : index
+      %last = arith.constant {start + 2} : index
+      %shift = arith.constant {-start} : index
+      scf.for %i = %start to %last step %c1 {{
+        %row = arith.addi %i, %shift : index
+        %next = arith.addi %row, %c1 : index
+        %a = memref.load %x[%row, %c1, %c2] : memref<3x4x5xf32>
+        %b = memref.load %x[%next, %c3, %c2] : memref<3x4x5xf32>
+        memref.store %a, %r[%row, %c0] : memref<8x4xf32>
+        memref.store %b, %r[%next, %c1] : memref<8x4xf32>
+        scf.for %j = %c0 to %c3 step %c1 {{
+          %beside = arith.addi %j, %c1 : index
+          %c = memref.load %x[%next, %beside, %j] : memref<3x4x5xf32>
+          memref.store %c, %r[%next, %beside] : memref<8x4xf32>
+        }}
+        %d = memref.load %x[%next, %row, %c3] : memref<3x4x5xf32>
+        memref.store %d, %r[%next, %c0] : memref<8x4xf32>
+      }}
+      func.return
+    }}
+    """
+    expected = np.zeros((3, 4), np.float32)
+    for row in range(2):
+        expected[row, 0] = x[row, 1, 2]
+        expected[row + 1, 1] = x[row + 1, 3, 2]
+        for j in range(3):
+            expected[row + 1, j + 1] = x[row + 1, j + 1, j]
+        expected[row + 1, 0] = x[row + 1, row, 3]
+    result = run(text, [x], ["f32[8,4]"])[0]
+    assert result[0, 0] == expected[0, 0]
+    np.testing.assert_array_equal(result[1:3], expected[1:])

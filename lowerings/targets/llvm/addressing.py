@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from lowerings.targets.llvm.emitter import FunctionEmitter, View
@@ -58,9 +59,42 @@ def element_address(e: FunctionEmitter, view: View, indices: Sequence[str]) -> s
 
 
 def address(e: FunctionEmitter, view: View, indices: Sequence[SSAValue]) -> str:
-    """The address of an element whose indices are values of the program."""
-    values = e.values
-    return element_address(e, view, [values[index] for index in indices])
+    """
+    The address of an element whose indices are values of the program.
+
+    Addresses that differ by a known distance, as those of a register tile do, are that far from
+    one that is computed once for each block: LLVM takes its time to find out by itself.
+    """
+    layout, values = view.layout, e.values
+    stepping = layout.stepping
+    if stepping is None:
+        return element_address(e, view, [values[index] for index in indices])
+    distance = 0
+    steps: list[str] = []
+    for dimension in stepping.dimensions:
+        start, more = _start_and_more(e, indices[dimension])
+        stride = layout.strides[dimension]
+        assert stride is not None
+        steps.append(start)
+        distance += more * stride
+    key = view.pointer, stepping.pointee, *steps
+    start = e.addresses.get(key)
+    if start is None:
+        start = e.addresses[key] = move_pointer(e, stepping.pointee, view.pointer, steps)
+    return move_pointer(e, layout.element.memory, start, [str(distance)])
+
+
+def _start_and_more(e: FunctionEmitter, index: SSAValue) -> tuple[str, int]:
+    """An index as a sum: an operand that is in bounds if the sum is, and a number."""
+    known = e.constants.get(index)
+    if known is not None and known >= 0:
+        return "0", known
+    op = index.owner
+    if type(op) is arith.AddiOp and op.lhs in e.counters:
+        more = e.constants.get(op.rhs)
+        if more is not None and more >= 0:
+            return e.values[op.lhs], more
+    return e.values[index], 0
 
 
 def from_memory(e: FunctionEmitter, operand: str, type_: ValueType) -> str:

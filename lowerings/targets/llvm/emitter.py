@@ -166,6 +166,10 @@ class FunctionEmitter:
         self.views: dict[SSAValue, View] = {}
         self.constants: dict[SSAValue, int] = {}
         """The values of integers that are known now."""
+        self.counters: set[SSAValue] = set()
+        """The variables of loops that are known to start at 0 or above."""
+        self.addresses: dict[tuple[str, ...], str] = {}
+        """Addresses that were computed in the block that is being written, by what they are of."""
         self.label = "entry"
         """The block that is being written."""
         self.stored_parameters: set[int] = set()
@@ -215,6 +219,7 @@ class FunctionEmitter:
         """Ends the block being written (its branch must have been emitted) and opens another."""
         self.lines.append(f"{label}:")
         self.label = label
+        self.addresses = {}
 
     def branch(self, label: str) -> None:
         """Appends a jump."""

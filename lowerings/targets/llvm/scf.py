@@ -81,9 +81,7 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     polls = e.guards if any(isinstance(inner, func.CallOp) for inner in block.ops) else None
 
     def body(index: Bound, carried: Sequence[str]) -> list[str]:
-        e.values[variable] = index.operand
-        if index.known is not None:
-            e.constants[variable] = index.known
+        bind_counter(e, variable, index, lower)
         e.bind_all(arguments, carried)
         if polls is not None:
             polls.poll(e)
@@ -93,6 +91,15 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     properties = loop_properties(op) if op.attributes else []
     results = emit_loop(e, e.type_of(variable), lower, upper, step, initial, body, properties)
     e.bind_all(op.results, results)
+
+
+def bind_counter(e: FunctionEmitter, variable: SSAValue, index: Bound, lowest: Bound) -> None:
+    """Makes the variable of a loop known, which starts at `lowest`."""
+    e.values[variable] = index.operand
+    if index.known is not None:
+        e.constants[variable] = index.known
+    elif lowest.known is not None and lowest.known >= 0:
+        e.counters.add(variable)
 
 
 def emit_if(e: FunctionEmitter, op: scf.IfOp) -> None:
@@ -213,6 +220,7 @@ def _emit_iterations(
         for lower, upper in zip(op.lowerBound[1:], op.upperBound[1:], strict=True)
     ]
     ranges.insert(0, (first, last))
+    lowest = [_bound(e, value) for value in op.lowerBound]
     steps = [_bound(e, value) for value in op.step]
 
     def nest(depth: int, carried: list[Component]) -> list[str]:
@@ -221,9 +229,7 @@ def _emit_iterations(
         variable = block.args[depth]
 
         def body(index: Bound, inside: Sequence[str]) -> list[str]:
-            e.values[variable] = index.operand
-            if index.known is not None:
-                e.constants[variable] = index.known
+            bind_counter(e, variable, index, lowest[depth])
             return nest(
                 depth + 1,
                 [Component(c.type, name) for c, name in zip(carried, inside, strict=True)],
