@@ -32,9 +32,9 @@ def interleaved(accesses: Iterable[Access], dimension: int) -> list[Group]:
     alike: dict[tuple[SSAValue, Strides], dict[int, Access]] = {}
     for access in accesses:
         strides, offset = access.strides, access.offset
-        if lane_stride(access, dimension) is not LaneStride.STRIDED:
+        if strides is None or offset is None or strides[dimension] not in SIZES:
             continue
-        if strides is not None and offset is not None and strides[dimension] in SIZES:
+        if lane_stride(access, dimension) is LaneStride.STRIDED:
             alike.setdefault((access.memref, strides), {})[offset] = access
     found: list[Group] = []
     for (_, strides), by_offset in alike.items():

@@ -36,10 +36,13 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
         return LaneStride.INVARIANT
     if access.strides is None:
         return None
+    step = access.strides[dimension]
+    # Where the offset is known, there is a view with any strides.
+    is_known = access.offset is not None
+    if abs(step) == 1 and (is_known or with_unit_stride(access, dimension) is not None):
+        return LaneStride.UNIT if step == 1 else LaneStride.REVERSED
     is_complex = isinstance(access.type.element_type, ComplexType)
-    if with_unit_stride(access, dimension) is not None:
-        return LaneStride.UNIT if access.strides[dimension] == 1 else LaneStride.REVERSED
-    return None if access.offset is None or is_complex else LaneStride.STRIDED
+    return LaneStride.STRIDED if is_known and not is_complex else None
 
 
 def takes_every_other(access: Access, dimension: int | None) -> bool:

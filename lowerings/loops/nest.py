@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import TypeAlias, cast
 
@@ -118,11 +119,20 @@ class Access:
     recast: bool = False
     """Whether `indices` no longer hold and only a view made from the strides gives access."""
 
+    def __hash__(self) -> int:
+        # What tells accesses apart: types and expressions take long to hash.
+        return hash((self.memref, self.strides, self.offset))
+
     def reaches(self, dimension: int) -> bool:
         """Whether the element depends on `dimension`."""
         if self.strides is not None:
             return self.strides[dimension] != 0
         return any(dimension in index.used_dims() for index in self.indices)
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """Strides and offset of the memref; None if its layout has none."""
+        return memref_layout(self.type)
 
     @property
     def is_collapsed(self) -> bool:

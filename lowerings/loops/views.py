@@ -27,7 +27,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import part_type
-from lowerings.loops.nest import Access, Nest, linear_form, memref_layout
+from lowerings.loops.nest import Access, Nest, linear_form
 
 
 def collapse_dimensions(nest: Nest, fixed: frozenset[int]) -> Nest:
@@ -160,7 +160,7 @@ def reaches_by_last_index(access: Access, dimension: int) -> bool:
         return False
     if abs(access.strides[dimension]) != 1:
         return False
-    layout = memref_layout(access.type)
+    layout = access.layout
     if layout is None or layout[0][access.groups[-1][-1]] != 1:
         return False
     *others, last = access.indices
