@@ -11,12 +11,14 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FixedBitwidthType,
     IndexType,
     IntegerType,
     MemRefType,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -48,6 +50,12 @@ def element_bits(element_type: Attribute) -> int | None:
     if isinstance(element_type, FixedBitwidthType):
         return element_type.bitwidth
     return 64 if isinstance(element_type, IndexType) else None
+
+
+@cache
+def integer_array(numbers: tuple[int, ...]) -> DenseArrayBase:
+    """Integers of 64 bits that say something of an operation: a mask, sizes, strides."""
+    return DenseArrayBase.from_list(i64, numbers)
 
 
 def scratch_memory(memref_type: MemRefType[Attribute]) -> memref.AllocaOp:

@@ -49,41 +49,28 @@ def interleaved(accesses: Iterable[Access], dimension: int) -> list[Group]:
 
 
 class InterleavedAccess:
-    """A group with the views that it goes through, which are written when this is made."""
+    """A group with the view that it goes through, which is written when this is made."""
 
     def __init__(
         self, group: Group, extents: tuple[int, ...], dimension: int, builder: LoopBuilder
     ):
-        self.first = MemoryAccess(group[0], extents, dimension, builder)
-        self.last = MemoryAccess(group[-1], extents, dimension, builder)
+        self.access = MemoryAccess(group[0], extents, dimension, builder, len(group) - 1)
         self.count = len(group)
         self.builder = builder
 
     def load_vectors(self, position: Sequence[Index], lanes: int) -> list[SSAValue]:
-        """
-        For each access the elements at a point and the next ones in the vector dimension.
-
-        Nothing is read after the last access's last lane.
-        """
-        vectors = [
-            self._consecutive(self.first, position, lanes, number * lanes)
-            for number in range(self.count - 1)
-        ]
-        beyond = (self.count - 1) * (lanes - 1)
-        vectors.append(self._consecutive(self.last, position, lanes, beyond))
-        return self._taken_apart(vectors, lanes)
-
-    def _consecutive(
-        self, access: MemoryAccess, position: Sequence[Index], lanes: int, beyond: int
-    ) -> SSAValue:
-        """Elements that follow each other, from so many after an access's first lane."""
+        """For each access the elements at a point and the next ones in the vector dimension."""
+        builder, access = self.builder, self.access
         *others, last = access.indices(position)
-        start = self.builder.materialize(Index(last, beyond))
-        op = vector.LoadOp.create(
-            operands=[access.access.memref, *others, start],
-            result_types=[vector_of(access.element_type, lanes)],
-        )
-        return self.builder.add(op).result
+        vectors: list[SSAValue] = []
+        for number in range(self.count):
+            start = builder.materialize(Index(last, number * lanes))
+            op = vector.LoadOp.create(
+                operands=[access.access.memref, *others, start],
+                result_types=[vector_of(access.element_type, lanes)],
+            )
+            vectors.append(builder.add(op).result)
+        return self._taken_apart(vectors, lanes)
 
     def _taken_apart(self, vectors: Sequence[SSAValue], lanes: int) -> list[SSAValue]:
         """Every `n`-th element of `n` vectors one after the other, for each of the `n` starts."""

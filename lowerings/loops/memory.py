@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum, auto
-from functools import cache
 from typing import cast
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import ComplexType, DenseArrayBase, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import ComplexType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.constants import vector_of
+from lowerings.loops.constants import integer_array, vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
 from lowerings.vector_extension import GatherOp, ScatterOp
@@ -52,19 +51,13 @@ def takes_every_other(access: Access, dimension: int | None) -> bool:
     return is_strided and dimension is not None and strides is not None and strides[dimension] == 2
 
 
-@cache
-def shuffle_mask(lanes: tuple[int, ...]) -> DenseArrayBase:
-    """Which elements of two vectors a shuffle takes."""
-    return DenseArrayBase.from_list(i64, lanes)
-
-
 def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
     """Elements of two vectors, counted through."""
     type_ = cast("VectorType[Attribute]", vectors[0].type)
     op = vector.ShuffleOp.create(
         operands=vectors,
         result_types=[VectorType(type_.element_type, [len(mask)])],
-        properties={"mask": shuffle_mask(tuple(mask))},
+        properties={"mask": integer_array(tuple(mask))},
     )
     return builder.add(op).result
 
@@ -78,13 +71,15 @@ class MemoryAccess:
         extents: tuple[int, ...],
         dimension: int | None,
         builder: LoopBuilder,
+        following: int = 0,
     ):
+        """Of a strided access the view has so many elements more, `following` its last one."""
         stride = lane_stride(access, dimension)
         if dimension is not None and stride in (LaneStride.UNIT, LaneStride.REVERSED):
             access = with_unit_stride(access, dimension) or access
         elif stride is LaneStride.STRIDED:
             access = replace(access, recast=True)
-        self.access = materialize_view(access, extents, dimension, builder)
+        self.access = materialize_view(access, extents, dimension, builder, following)
         self.stride = stride
         self.dimension = dimension
         self.builder = builder

@@ -15,19 +15,23 @@ from typing import cast
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     IntegerAttr,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
     UnrealizedConversionCastOp,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from lowerings.loops.builder import LoopBuilder
-from lowerings.loops.constants import part_type
+from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Access, Nest, linear_form
+
+_CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 
 
 def collapse_dimensions(nest: Nest, fixed: frozenset[int]) -> Nest:
@@ -183,16 +187,21 @@ def with_unit_stride(access: Access, dimension: int) -> Access | None:
 
 
 def materialize_view(
-    access: Access, extents: tuple[int, ...], last: int | None, builder: LoopBuilder
+    access: Access,
+    extents: tuple[int, ...],
+    last: int | None,
+    builder: LoopBuilder,
+    following: int = 0,
 ) -> Access:
     """
     The access through the memref that it describes, which is written as a view where needed.
 
     `last` is the dimension of the nest that moves the last index of a reinterpreted memref. That
-    memref has unit stride there: where `last` itself steps wider, so does the index.
+    memref has unit stride there: where `last` itself steps wider, so does the index. It reaches so
+    many elements further, `following` the last one of the access.
     """
     if access.recast:
-        return _reinterpret(access, extents, last, builder)
+        return _reinterpret(access, extents, last, builder, following)
     if access.is_collapsed:
         return _collapse(access, builder)
     return access
@@ -208,7 +217,11 @@ def _direct(access: Access, view: SSAValue, indices: tuple[AffineExpr, ...]) -> 
 
 
 def _reinterpret(
-    access: Access, extents: tuple[int, ...], last: int | None, builder: LoopBuilder
+    access: Access,
+    extents: tuple[int, ...],
+    last: int | None,
+    builder: LoopBuilder,
+    following: int,
 ) -> Access:
     strides, offset = access.strides, access.offset
     assert strides is not None
@@ -223,7 +236,7 @@ def _reinterpret(
             offset += strides[d] * (size - 1)
             index = index * -1 + (size - 1)
         if d == last:
-            size, index, step = (size - 1) * step + 1, index * step, 1
+            size, index, step = (size - 1) * step + 1 + following, index * step, 1
         sizes.append(size)
         indices.append(index)
         view_strides.append(step)
@@ -232,8 +245,15 @@ def _reinterpret(
     layout = NoneAttr() if is_identity else StridedLayoutAttr(view_strides, offset)
     view_type = MemRefType(access.type.element_type, sizes, layout, access.type.memory_space)
     view = builder.add(
-        memref.ReinterpretCastOp(
-            access.memref, [], [], [], [offset], sizes, view_strides, view_type
+        memref.ReinterpretCastOp.create(
+            operands=[access.memref],
+            result_types=[view_type],
+            properties={
+                "static_offsets": integer_array((offset,)),
+                "static_sizes": integer_array(tuple(sizes)),
+                "static_strides": integer_array(tuple(view_strides)),
+                "operandSegmentSizes": _CAST_SEGMENTS,
+            },
         )
     )
     return _direct(access, view.result, tuple(indices))
