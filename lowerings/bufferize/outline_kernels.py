@@ -30,7 +30,7 @@ from xla_dialect.traversal import operations_in
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 
 KERNEL_ATTRIBUTE = "xla.kernel"
-"""Unit attribute of the functions that the pass makes."""
+"""Unit attribute of the functions that the pass makes, and of those that need none made."""
 
 MAX_PENDING = 8
 """How many initializations may wait, at the same time, for the operation that continues them."""
@@ -64,7 +64,8 @@ class XlaOutlineKernelsPass(ModulePass):
     not overlap if one of them is written; what cannot be shown to fulfil that stays where it is.
 
     Operations on single elements (counters and conditions of loops) stay too: a call would cost
-    more than they do. So do operations that write no element at all.
+    more than they do. So do operations that write no element at all. A private function that holds
+    nothing but one operation and views is a kernel already.
     """
 
     name = "xla-outline-kernels"
@@ -73,6 +74,8 @@ class XlaOutlineKernelsPass(ModulePass):
         functions = [inner for inner in op.ops if isinstance(inner, func.FuncOp)]
         kernels = _Kernels(op)
         for function in functions:
+            if _does_one_computation(function):
+                function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
             if KERNEL_ATTRIBUTE not in function.attributes:
                 outliner = _Outliner(kernels)
                 for block in function.body.blocks:
@@ -260,7 +263,7 @@ class _Outliner:
 
     def _outline(self, operations: list[Operation]) -> None:
         group = _Group(operations)
-        if _is_tiny(group) or not self._are_apart(group):
+        if _is_tiny(group) or not _are_apart(group, self.extents):
             return
         function = self.kernels.function_for(group)
         op = operations[-1]
@@ -285,17 +288,6 @@ class _Outliner:
             if constant.first_use is None and isinstance(made_by, Operation):
                 assert made_by.parent is not None
                 made_by.parent.erase_op(made_by)
-
-    def _are_apart(self, group: _Group) -> bool:
-        """Whether no memref that the group writes overlaps another one that it uses."""
-        memrefs = [value for value in group.arguments if isinstance(value.type, MemRefType)]
-        written = {value for op in group.operations for value in _written(op)}
-        return not any(
-            self.extents.may_overlap(target, other)
-            for target in written
-            for other in memrefs
-            if other is not target
-        )
 
 
 def _written(op: Operation) -> Sequence[SSAValue]:
@@ -323,6 +315,30 @@ def _is_tiny(group: _Group) -> bool:
     if all(size <= 1 for size in sizes.values()):
         return True
     return all(sizes[value] == 0 for op in group.operations for value in _written(op))
+
+
+def _are_apart(group: _Group, extents: MemoryExtents) -> bool:
+    """Whether no memref that a group writes overlaps another one that it uses."""
+    memrefs = [value for value in group.arguments if isinstance(value.type, MemRefType)]
+    written = {value for op in group.operations for value in _written(op)}
+    return not any(
+        extents.may_overlap(target, other)
+        for target in written
+        for other in memrefs
+        if other is not target
+    )
+
+
+def _does_one_computation(function: func.FuncOp) -> bool:
+    """Whether a private function is a kernel but for its name: views, and one linalg operation."""
+    if function.sym_visibility != StringAttr("private") or len(function.body.blocks) != 1:
+        return False
+    *ops, _ = function.body.block.ops
+    rest = [op for op in ops if not isinstance(op, (*VIEW_OPERATIONS, arith.ConstantOp))]
+    if len(rest) != 1 or not is_linalg_operation(rest[0]):
+        return False
+    group = _Group(rest)
+    return not _is_tiny(group) and _are_apart(group, MemoryExtents())
 
 
 def _leaves_memory_alone(op: Operation) -> bool:

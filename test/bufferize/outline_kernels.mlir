@@ -148,3 +148,38 @@ func.func @read_between(%x: memref<8x8xf32>, %y: memref<8xf32>, %z: memref<8xf32
   }
   return
 }
+
+// -----
+
+// A private function of one operation and views is a kernel; with what overlaps it is not.
+
+// CHECK-LABEL: func.func @main(
+// CHECK:       func.func private @first_half(%x: memref<16xf32>, %y: memref<8xf32>) attributes {xla.kernel} {
+// CHECK-NEXT:    %h = memref.subview %x[0] [8] [1]
+// CHECK-NEXT:    linalg.generic
+// CHECK:       func.func private @shifted(%x: memref<16xf32>) {
+// CHECK:         linalg.generic
+func.func @main(%x: memref<16xf32>, %y: memref<8xf32>) attributes {xla.entry} {
+  func.call @first_half(%x, %y) : (memref<16xf32>, memref<8xf32>) -> ()
+  func.call @shifted(%x) : (memref<16xf32>) -> ()
+  return
+}
+func.func private @first_half(%x: memref<16xf32>, %y: memref<8xf32>) {
+  %h = memref.subview %x[0] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%h : memref<8xf32, strided<[1]>>) outs(%y : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+func.func private @shifted(%x: memref<16xf32>) {
+  %h = memref.subview %x[0] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1]>>
+  %i = memref.subview %x[4] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1], offset: 4>>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%h : memref<8xf32, strided<[1]>>) outs(%i : memref<8xf32, strided<[1], offset: 4>>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
