@@ -39,6 +39,8 @@ _STABLEHLO = re.compile(
 """An operation or a type of StableHLO, not an attribute that is named so."""
 _STRING_OR_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*', re.DOTALL)
 _SNIFFED_CHARACTERS = 1 << 16
+_AROUND_A_NAME = 1 << 10
+"""Characters of a line before and after a name that say what it is; lines may be megabytes long."""
 
 
 class UnreadableFile(XlaError):
@@ -49,15 +51,32 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
     """
     The format of a program: by extension (`.hlo`), else by content.
 
-    MLIR with operations of StableHLO or CHLO near its start counts as `stablehlo`.
+    MLIR with operations of StableHLO or CHLO counts as `stablehlo`.
     """
     if file_name.endswith(".hlo"):
         return "hlo"
     head = text[:_SNIFFED_CHARACTERS]
     if not file_name.endswith(".mlir") and _HLO.match(head):
         return "hlo"
-    is_stablehlo = "hlo." in head and _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", head))
-    return "stablehlo" if is_stablehlo else "mlir"
+    return "stablehlo" if _has_stablehlo(text) else "mlir"
+
+
+def _has_stablehlo(text: str) -> bool:
+    """
+    Whether operations or types of StableHLO or CHLO are in MLIR.
+
+    The first may be far from the start: a training step's signature alone takes 100 kB.
+    """
+    place = text.find("hlo.")
+    while place >= 0:
+        line = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        end = min(len(text) if end < 0 else end, place + _AROUND_A_NAME)
+        around = text[max(line, place - _AROUND_A_NAME) : end]
+        if _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", around)):
+            return True
+        place = text.find("hlo.", end)
+    return False
 
 
 def read_file(path: str | Path) -> str:

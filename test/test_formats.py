@@ -57,3 +57,25 @@ def test_format_by_extension():
     assert detect_format("module {}", "a.hlo") == "hlo"
     assert detect_format("e {\n}", "a.mlir") == "mlir"
     assert detect_format(STABLEHLO[0], "a.mlir") == "stablehlo"
+
+
+PARAMETERS = ", ".join(f"%a{n}: tensor<768x3072xf32> {{mhlo.donor = true}}" for n in range(5000))
+"""The signature of a training step: 250 kB before the first operation."""
+
+
+def with_parameters(operation: str) -> str:
+    return f"func.func @main({PARAMETERS}) {{\n  {operation}\n  func.return\n}}\n"
+
+
+def test_operations_are_found_after_a_long_signature():
+    assert (
+        detect_format(with_parameters("%0 = stablehlo.abs %a0 : tensor<768x3072xf32>"))
+        == "stablehlo"
+    )
+    assert detect_format(with_parameters("// %0 = stablehlo.abs %a0")) == "mlir"
+    assert detect_format(with_parameters('%0 = xla.abs %a0 {note = "= stablehlo.abs"}')) == "mlir"
+
+
+def test_operations_are_found_in_one_long_line():
+    lines = with_parameters("%0 = stablehlo.abs %a0 : tensor<768x3072xf32>").splitlines()
+    assert detect_format(" ".join(lines)) == "stablehlo"
