@@ -37,7 +37,10 @@ _STABLEHLO = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 """An operation or a type of StableHLO, not an attribute that is named so."""
-_STRING_OR_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*', re.DOTALL)
+_STRING_OR_COMMENT = re.compile(
+    r"""("(?:stablehlo|chlo)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
+)
+"""What is between quotes is kept in the first group where it is the name of an operation."""
 _SNIFFED_CHARACTERS = 1 << 16
 _AROUND_A_NAME = 1 << 10
 """Characters of a line before and after a name that say what it is; lines may be megabytes long."""
