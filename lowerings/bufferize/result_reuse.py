@@ -11,10 +11,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.bufferize.arena import Lifetime, max_live_bytes
@@ -22,7 +23,7 @@ from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
 from lowerings.bufferize.shared_loops import SharedLoop
-from lowerings.bufferize.storage import make_dense, memref_type
+from lowerings.bufferize.storage import MemRef, make_dense, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
 
@@ -78,14 +79,16 @@ class _Place:
     """The memory of one result, and what it is given to."""
 
     result: SSAValue
+    size: int
+    """In elements."""
     until: int
     """The position at which the result is used first."""
     taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """The first and last positions of what is in it, in order."""
 
     def take(self, use: MemoryUse) -> bool:
-        """Whether there is room for a buffer, which is then in it."""
-        if use.last >= self.until or not self._fits(use):
+        """Whether it is free while a buffer is used, which is then in it."""
+        if use.last >= self.until:
             return False
         index = bisect_left(self.taken, (use.first, use.last))
         if index > 0 and self.taken[index - 1][1] >= use.first:
@@ -95,30 +98,43 @@ class _Place:
         self.taken.insert(index, (use.first, use.last))
         return True
 
-    def _fits(self, use: MemoryUse) -> bool:
-        own, other = memref_type(self.result), memref_type(use.op.results[0])
-        if own == other:
-            return True
-        return (
-            own.element_type == other.element_type
-            and has_identity_layout(own)
-            and has_identity_layout(other)
-            and prod(other.get_shape()) <= prod(own.get_shape())
-        )
+
+class _Places:
+    """Results by what fits into them; the smallest first."""
+
+    def __init__(self, results: Mapping[SSAValue, int]) -> None:
+        self._like: dict[Attribute, list[_Place]] = {}
+        for result, first in results.items():
+            type = memref_type(result)
+            place = _Place(result, prod(type.get_shape()), first)
+            self._like.setdefault(_kind(type), []).append(place)
+        for places in self._like.values():
+            places.sort(key=_size)
+
+    def take(self, use: MemoryUse) -> _Place | None:
+        """The smallest that a buffer fits into as long as it is used; it is in there then."""
+        type = memref_type(use.op.results[0])
+        places = self._like.get(_kind(type), ())
+        start = bisect_left(places, prod(type.get_shape()), key=_size)
+        return next((each for each in islice(places, start, None) if each.take(use)), None)
+
+
+def _kind(type: MemRef) -> Attribute:
+    """Arrays go into larger ones of the same kind; those with strides into their like only."""
+    return type.element_type if has_identity_layout(type) else type
+
+
+def _size(place: _Place) -> int:
+    return place.size
 
 
 def _plan(
     waiting: Sequence[MemoryUse], results: Mapping[SSAValue, int]
 ) -> Mapping[MemoryUse, SSAValue]:
     """The results that buffers are put into: in this order, into the smallest that has room."""
-    places = [_Place(result, first) for result, first in results.items()]
-    places.sort(key=lambda place: prod(memref_type(place.result).get_shape()))
-    plan: dict[MemoryUse, SSAValue] = {}
-    for use in waiting:
-        place = next((each for each in places if each.take(use)), None)
-        if place is not None:
-            plan[use] = place.result
-    return plan
+    places = _Places(results)
+    found = ((use, places.take(use)) for use in waiting)
+    return {use: place.result for use, place in found if place is not None}
 
 
 def _bytes(use: MemoryUse) -> int:

@@ -14,7 +14,7 @@ from lowerings.expand.extremum_reducers import Extremum, extremum_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
@@ -24,7 +24,6 @@ from xla_dialect.ops.normalization import (
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.reference.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT
 from xla_dialect.traversal import operations_in
 from xla_dialect.types import is_array
 

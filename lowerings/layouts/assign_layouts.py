@@ -29,9 +29,8 @@ from lowerings.layouts.movement import (
 from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.memory_order import MemoryOrder
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
-from xla_dialect.reference.custom_calls import LAYOUT_CONSTRAINT
 from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array, array, is_array
 

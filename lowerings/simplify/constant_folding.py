@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -23,11 +23,13 @@ from xla_dialect.ops import (
     elementwise_unary,
     operations_of,
 )
-from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
 from xla_dialect.reference.literal import Array, dense_to_numpy, from_numpy
 from xla_dialect.traversal import operands_of
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count
+
+if TYPE_CHECKING:
+    from xla_dialect.reference.interpreter import ReferenceInterpreter
 
 DEFAULT_LIMIT = 1 << 16
 """Bytes of the largest constant that folding makes or reads."""
@@ -72,6 +74,12 @@ class ConstantFolder:
 
     @cached_property
     def _interpreter(self) -> ReferenceInterpreter:
+        # Loading it takes as long as most compilations; few programs have constants to fold.
+        from xla_dialect.reference.interpreter import (  # noqa: PLC0415
+            ReferenceInterpreter,
+            register_reference,
+        )
+
         interpreter = ReferenceInterpreter(self.module)
         register_reference(interpreter)
         return interpreter

@@ -18,6 +18,17 @@ from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import FALSE, FLAG
 from xla_dialect.violation import require
 
+LAYOUT_CONSTRAINT = "LayoutConstraint"
+"""The target of calls that return their operand, in the layout of the result."""
+
+ANNOTATIONS = frozenset(
+    {
+        *(LAYOUT_CONSTRAINT, "MoveToDevice", "MoveToHost", "annotate_device_placement"),
+        *("Sharding", "xla.sdy.FuncResultSharding"),
+    }
+)
+"""Targets that say something about a value for a compiler, and return the value."""
+
 
 @irdl_op_definition
 class CustomCallOp(XlaOp):

@@ -1,28 +1,34 @@
 """What each operation means, in numpy: one file per family, and `run` for whole modules."""
 
-from xla_dialect.reference.interpreter import (
-    ReferenceInterpreter,
-    RunOptions,
-    nest_arguments,
-    register_reference,
-    run,
-)
-from xla_dialect.reference.literal import (
-    MEMORY_LIMIT,
-    MemoryLimitError,
-    Value,
-    check_memory,
-    element_type_of,
-    flatten_results,
-    from_numpy,
-    literal_of,
-    numpy_dtype,
-    to_numpy,
-)
-from xla_dialect.reference.observation import Observer
-from xla_dialect.reference.parallel import run_programs, run_replicated
-from xla_dialect.reference.process_grid import Host
-from xla_dialect.reference.programs import Program
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_dialect.reference.interpreter import (
+        ReferenceInterpreter,
+        RunOptions,
+        nest_arguments,
+        register_reference,
+        run,
+    )
+    from xla_dialect.reference.literal import (
+        MEMORY_LIMIT,
+        MemoryLimitError,
+        Value,
+        check_memory,
+        element_type_of,
+        flatten_results,
+        from_numpy,
+        literal_of,
+        numpy_dtype,
+        to_numpy,
+    )
+    from xla_dialect.reference.observation import Observer
+    from xla_dialect.reference.parallel import run_programs, run_replicated
+    from xla_dialect.reference.process_grid import Host
+    from xla_dialect.reference.programs import Program
 
 __all__ = [
     "MEMORY_LIMIT",
@@ -46,3 +52,16 @@ __all__ = [
     "run_replicated",
     "to_numpy",
 ]
+
+_MODULES = ("literal", "observation", "process_grid", "programs", "parallel", "interpreter")
+"""Where the names are; the quickest to load first."""
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what is first asked for: a compiler needs types of arrays and interprets nothing."""
+    if name in __all__:
+        for module in _MODULES:
+            found = getattr(import_module(f"{__name__}.{module}"), name, None)
+            if found is not None:
+                return found
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

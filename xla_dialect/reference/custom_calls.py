@@ -30,18 +30,6 @@ function may want to know: the types of the results, `backend_config` among its 
 """
 
 
-LAYOUT_CONSTRAINT = "LayoutConstraint"
-"""The target of calls that return their operand, in the layout of the result."""
-
-ANNOTATIONS = frozenset(
-    {
-        *(LAYOUT_CONSTRAINT, "MoveToDevice", "MoveToHost", "annotate_device_placement"),
-        *("Sharding", "xla.sdy.FuncResultSharding"),
-    }
-)
-"""Targets that say something about a value for a compiler, and return the value."""
-
-
 def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
     return operand
 
@@ -50,7 +38,7 @@ def built_in_function(target: str) -> CustomCallFunction | None:
     """What a target computes that everybody knows: annotations, checks, JAX's calls of LAPACK."""
     if target in CHECK_CALLS:
         return call_check
-    return _identity if target in ANNOTATIONS else lapack_function(target)
+    return _identity if target in ops.ANNOTATIONS else lapack_function(target)
 
 
 _Function = TypeVar("_Function")

@@ -11,7 +11,6 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter, OpImplResult, PythonValues
-from xdsl.interpreters.func import FuncFunctions
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
@@ -34,6 +33,7 @@ from xla_dialect.reference.dynamic_shapes import (
 from xla_dialect.reference.elementwise_binary import CompareFunctions, ElementwiseBinaryFunctions
 from xla_dialect.reference.elementwise_ternary import ElementwiseTernaryFunctions
 from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
+from xla_dialect.reference.functions import FuncFunctions
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
 from xla_dialect.reference.literal import (
