@@ -90,15 +90,8 @@ class Machine:
             raise CompilationError(f"LLVM rejects the module: {error}") from error
         options = llvm.create_pipeline_tuning_options()
         builder = llvm.create_pass_builder(_target_machine(self), options)
-        # Passes on functions do not inline; what is marked `xla.inline` relies on it.
-        inliner = llvm.create_new_module_pass_manager()
-        inliner.add_always_inliner_pass()
-        inliner.add_global_dead_code_eliminate_pass()
-        inliner.run(module, builder)
-        passes = _simplification()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
+        passes = _passes()
+        passes.run(module, builder)
         return module
 
 
@@ -131,20 +124,17 @@ def _split(features: str) -> list[str]:
     return [feature for feature in features.split(",") if feature]
 
 
-def _simplification() -> llvm.FunctionPassManager:
+def _passes() -> llvm.ModulePassManager:
     """
-    The passes that every function goes through.
+    What is marked to be inlined is, and nothing else.
 
-    Kernels are printed as explicit vectors, with everything at the loop where it belongs, and what
-    they call is inlined first. What is left to do is peephole work, and to remove stores that
-    others overwrite, as where an output is filled before it is summed. All of -O1 takes three to
-    four times as long and makes the code of the benchmark no faster.
+    Kernels are printed as explicit vectors, with everything at the loop where it belongs, and
+    selection of instructions does what peephole work there is left. The quickest of LLVM's passes
+    on functions take a tenth of the time to compile and make no program of the benchmark faster.
     """
-    passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_dead_store_elimination_pass()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
     return passes
 
 
