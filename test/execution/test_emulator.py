@@ -362,7 +362,7 @@ def test_executed_instructions_are_counted(
       %i = phi i64 [ 0, %0 ], [ %next, %loop ]
       %read = load volatile i64, ptr %arrays
       %next = add i64 %i, 1
-      %more = icmp ult i64 %next, ROUNDS
+      %more = icmp ne i64 %next, ROUNDS
       br i1 %more, label %loop, label %end
     end:
     """
