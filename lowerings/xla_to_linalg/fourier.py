@@ -28,6 +28,7 @@ from lowerings.xla_to_linalg.fourier_lines import (
     MOST_NUMBERS,
     Element,
     element_of,
+    is_short,
     is_staged,
     reordered,
     staged,
@@ -133,7 +134,7 @@ class Along:
         """Of an array of sizes `[before, length, after]`."""
         before, length, after = sizes_of(x)
         fourier = self.fourier
-        most = MOST_NUMBERS if is_staged(length) else LARGEST_COLUMNS
+        most = MOST_NUMBERS if is_short(length) else LARGEST_COLUMNS
         wide = max(fourier.lanes, most // length // fourier.lanes * fourier.lanes)
         wide = min(wide, after)
 
@@ -156,7 +157,7 @@ class Along:
         """The planes of the transforms of a block of columns, of sizes `[1, length, lanes]`."""
         _, length, lanes = sizes_of(x)
         fourier = self.fourier
-        if not is_staged(length):
+        if not is_short(length):
             into = fourier.empty(2, length, fourier.padded(lanes))
             planes = fourier.columns(
                 fourier.made((length, lanes), [(x, identity(3))], _parts, into)
@@ -199,7 +200,7 @@ class Along:
         """Of some lines at once, or of one that is a matrix; put into a tensor of all."""
         fourier, length = self.fourier, self.halved
         at_once, _ = sizes_of(x)
-        if at_once == 1 and is_staged(length) and length <= MOST_NUMBERS:
+        if at_once == 1 and is_short(length):
             line = reordered(fourier, length, 1, self._element(x, length))
             return self._written(staged(fourier, line), to, start)
         if split is None:

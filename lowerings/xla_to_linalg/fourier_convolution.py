@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from lowerings.reshapes import reshape
 from lowerings.xla_to_linalg.butterflies import Butterfly, Number
-from lowerings.xla_to_linalg.fourier_lines import MOST_NUMBERS, is_staged, long_line
+from lowerings.xla_to_linalg.fourier_lines import is_short, is_staged, long_line
 from lowerings.xla_to_linalg.fourier_planes import (
     Complex,
     Fourier,
@@ -44,7 +44,7 @@ def transformed(fourier: Fourier, x: Planes) -> Planes:
         return _convolved(fourier, x)
     if lanes > 1:
         return fourier.columns(x)
-    if is_staged(length) and length > MOST_NUMBERS:
+    if is_staged(length) and not is_short(length):
         return long_line(fourier, x)
     split = matrix_sizes(length, fourier.lanes)
     if split is None:

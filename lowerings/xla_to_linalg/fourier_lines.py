@@ -67,8 +67,18 @@ def line_radices(length: int) -> tuple[int, ...]:
 
 
 def is_staged(length: int) -> bool:
-    """Whether a length is a power of two of at least `SHORTEST`."""
+    """Whether a length is a power of two for which stages share their code."""
     return length & (length - 1) == 0 and length >= SHORTEST
+
+
+def is_short(length: int) -> bool:
+    """
+    Whether lines of a length that is a power of two are transformed at once.
+
+    The tables of all stages grow by more than the length does: of long lines they would be most of
+    a program.
+    """
+    return is_staged(length) and length <= MOST_NUMBERS
 
 
 def reordered(fourier: Fourier, length: int, lanes: int, element: Element) -> Planes:

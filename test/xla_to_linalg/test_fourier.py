@@ -81,7 +81,9 @@ def test_lines_at_once(kind: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lengths", [(131, 16), (320, 3), (2, 13, 24), (1024, 20), (64, 33)])
+@pytest.mark.parametrize(
+    "lengths", [(131, 16), (320, 3), (2, 13, 24), (1024, 20), (64, 33), (8192, 8)]
+)
 def test_columns(kind: str, lengths: tuple[int, ...]) -> None:
     """Turned to lines where a large prime or few columns ask for it; in overlapping blocks."""
     check_fourier(kind, lengths, operand_of(kind, lengths, [2], wide=False))
