@@ -22,6 +22,7 @@ from lowerings.bufferize.function_bufferizer import FunctionBufferizer
 from lowerings.bufferize.storage import (
     Buffer,
     MemRef,
+    SliceDestination,
     Storage,
     WholeDestination,
     make_permuted,
@@ -232,10 +233,12 @@ def _claim_destination(
     destination = state.destinations.get(result)
     if destination is None:
         return None
-    storage = state.destination_storage(result)
+    storage, type = state.destination_storage(result), buffer_type(result)
+    if isinstance(destination, SliceDestination) and destination.buffer is not None:
+        storage, type = destination.buffer.storage, destination.buffer.type
     if storage is None or state.is_free(storage):
         return state.open_destination(destination)
-    inputs = operands.inputs_to_merge(storage, buffer_type(result), index)
+    inputs = operands.inputs_to_merge(storage, type, index)
     if inputs is None:
         return None
     buffer = state.open_destination(destination, dying=True)

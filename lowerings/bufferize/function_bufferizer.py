@@ -169,10 +169,9 @@ class FunctionBufferizer:
         The buffer of a destination; None if it is not free at the anchor, or not even dying there
         where `dying` allows that.
         """
+        is_usable = self.is_dying if dying else self.is_free
         if isinstance(destination, WholeDestination):
-            storage = destination.buffer.storage
-            usable = self.is_dying(storage) if dying else self.is_free(storage)
-            return destination.buffer if usable else None
+            return destination.buffer if is_usable(destination.buffer.storage) else None
         if isinstance(destination, ReshapedDestination):
             base = self.open_destination(destination.base, dying=dying)
             view = None if base is None else destination.reshape.make(base.memref)
@@ -181,7 +180,7 @@ class FunctionBufferizer:
             return Buffer(self.insert(view).results[0], base.storage)
         if destination.buffer is None:
             destination.buffer = self._place_part(destination)
-        return destination.buffer if self.is_free(destination.buffer.storage) else None
+        return destination.buffer if is_usable(destination.buffer.storage) else None
 
     def assembly_buffer(self, assembly: Assembly) -> Buffer:
         """The buffer of an assembly, which it keeps from its first part to its last use."""
