@@ -72,13 +72,14 @@ class Run:
         """Whether its digits make pairs, and are of one length."""
         return self.count % 2 == 0 and self.key.width == self.count * DIGIT_BITS
 
-    def digit(self, s: ScalarBuilder, place: SSAValue, second: int) -> DigitAt:
+    def digit(self, s: ScalarBuilder, place: SSAValue, *, second: bool) -> DigitAt:
         """The first or second digit of the pair at a place."""
-        pair = s.integers(arith.MuliOp, place, 2)
-        own = s.integers(arith.AddiOp, pair, second)
+        own = s.integers(arith.MuliOp, place, 2)
+        if second:
+            own = s.integers(arith.AddiOp, own, 1)
         bits = s.integers(arith.MuliOp, own, DIGIT_BITS)
         shift = s.emit(IndexCastUIOp, (bits,), IntegerType(self.key.width))
-        number = s.integers(arith.AddiOp, own, self.first)
+        number = s.integers(arith.AddiOp, own, self.first) if self.first else own
 
         def at(s: ScalarBuilder, elements: Values) -> tuple[SSAValue, SSAValue]:
             shifted = s.emit(arith.ShRUIOp, (self.key.make(s, elements), shift))
@@ -188,7 +189,7 @@ class RadixSort:
         counts, *tensors = carried
         count = len(target.tensors)
         here, there = target.of(tensors[:count]), scratch.of(tensors[count:])
-        for second in (0, 1):
+        for second in (False, True):
             digit = outside_of_bodies(builder, partial(run.digit, place=place, second=second))
             moved, counts = self._move(builder, digit, here, there, counts, length)
             here, there = moved, here
