@@ -155,7 +155,13 @@ ELEMENTWISE = (
     Row("add", lax.add, (f32(*_WIDE), f32(*_WIDE))),
     Row("exp", jnp.exp, (f32(*_WIDE),)),
     Row("tanh", jnp.tanh, (f32(*_WIDE),)),
-    Row("rsqrt", lambda x: lax.rsqrt(x * x + 1), (f32(*_WIDE),)),
+    Row(
+        "rsqrt",
+        lambda x: lax.rsqrt(x * x + 1),
+        (f32(*_WIDE),),
+        "XLA takes the processor's estimate and one step of Newton's method, which makes subnormal "
+        "numbers infinite; we take the root and divide.",
+    ),
     Row("sin(x) * cos(x) + x", lambda x: jnp.sin(x) * jnp.cos(x) + x, (f32(*_WIDE),)),
     Row("gelu", lambda x: jax.nn.gelu(x, approximate=True), (f32(*_WIDE),)),
     Row("exp bf16", jnp.exp, (bf16(*_WIDE),)),
