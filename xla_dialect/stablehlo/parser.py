@@ -285,7 +285,7 @@ _CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
 _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|->|[<>\[\]{}()]')
 """Brackets, and what is none: strings and arrows."""
 
-_PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*[a-z][a-zA-Z0-9]*+>")
+_PLAIN_TENSOR = re.compile(r"tensor<(?:[0-9]{1,18}x)*(?:[a-z][a-zA-Z0-9]*+|complex<f[0-9]++>)>")
 """A tensor type that is the same wherever it stands: no encoding, no alias."""
 
 _SIZES = re.compile(r"tensor<(?:[0-9?]+x)*")
