@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import cast
 
 from xdsl.dialects import tensor
@@ -91,7 +92,13 @@ def groups_attribute(wide: Sequence[int], narrow: Sequence[int]) -> ArrayAttr[Ar
     """The `reassociation` between two shapes, of which one is a collapse of the other."""
     groups = reassociation(wide, narrow)
     assert groups is not None, (wide, narrow)
-    return ArrayAttr([ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in groups])
+    return ArrayAttr([ArrayAttr(map(_number, group)) for group in groups])
+
+
+@cache
+def _number(dimension: int) -> Attribute:
+    """Remembered: making an attribute takes as long as making an operation."""
+    return IntegerAttr(dimension, i64)
 
 
 def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Operation) -> SSAValue:

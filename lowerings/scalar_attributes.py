@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import arith
@@ -15,12 +16,17 @@ def scalar_attribute(value: float, type_: Attribute) -> Attribute:
 
     Integers wrap to the width of their type, which loses its sign.
     """
-    if isinstance(type_, IndexType):
-        return IntegerAttr(int(value), type_)
-    if isinstance(type_, IntegerType):
-        signless = IntegerType(cast(IntegerType, type_).width.data)
-        return IntegerAttr(int(value), signless, truncate_bits=True)
+    if isinstance(type_, IndexType | IntegerType):
+        return _integer_attribute(int(value), cast("IndexType | IntegerType", type_))
     return FloatAttr(float(value), cast(AnyFloat, type_))
+
+
+@lru_cache(4096)
+def _integer_attribute(value: int, type_: IndexType | IntegerType) -> Attribute:
+    """Remembered: programs have few numbers, and making an attribute takes as long as using it."""
+    if isinstance(type_, IndexType):
+        return IntegerAttr(value, type_)
+    return IntegerAttr(value, IntegerType(type_.width.data), truncate_bits=True)
 
 
 def constant_integer(value: SSAValue) -> int | None:

@@ -77,26 +77,36 @@ def strides_and_offset(
     return cast(tuple[int, ...], tuple(strides)), type.get_offset()
 
 
+@lru_cache(4096)
+def _memref(
+    shape: tuple[int, ...],
+    element_type: Attribute,
+    layout: tuple[tuple[int, ...], int | None] | None,
+    memory_space: Attribute,
+) -> MemRefType[Attribute]:
+    """
+    A type with these strides and this offset, None for the identity's.
+
+    Remembered: programs have few, and making one takes longer than making an operation.
+    """
+    strided = _NONE if layout is None else StridedLayoutAttr(*layout)
+    sizes = ArrayAttr(IntAttr(size) for size in shape)
+    return MemRefType[Attribute].new((sizes, element_type, strided, memory_space))
+
+
 def _strided_type(
     source: MemRefType[Attribute],
     shape: Sequence[int],
     strides: Sequence[int],
     offset: int | None,
 ) -> MemRefType[Attribute]:
-    return MemRefType[Attribute].new(
-        (
-            ArrayAttr(IntAttr(size) for size in shape),
-            source.element_type,
-            StridedLayoutAttr(strides, offset),
-            source.memory_space,
-        )
-    )
+    layout = tuple(strides), offset
+    return _memref(tuple(shape), source.element_type, layout, source.memory_space)
 
 
 def _contiguous_type(source: MemRefType[Attribute], shape: Sequence[int]) -> MemRefType[Attribute]:
     """The type of this shape in default layout, else as `source`."""
-    sizes = ArrayAttr(IntAttr(size) for size in shape)
-    return MemRefType[Attribute].new((sizes, source.element_type, _NONE, source.memory_space))
+    return _memref(tuple(shape), source.element_type, None, source.memory_space)
 
 
 def _canonical_type(

@@ -56,7 +56,7 @@ def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuil
     type_ = cast("VectorType[Attribute]", vectors[0].type)
     op = vector.ShuffleOp.create(
         operands=vectors,
-        result_types=[VectorType(type_.element_type, [len(mask)])],
+        result_types=[vector_of(type_.element_type, len(mask))],
         properties={"mask": integer_array(tuple(mask))},
     )
     return builder.add(op).result
