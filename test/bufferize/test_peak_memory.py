@@ -155,6 +155,7 @@ MORE = {
     "convolved": LIBRARY,
     "pooled": LIBRARY,
     "matmul 1024": LIBRARY,
+    "matmul s8 512": LIBRARY,
     "matmul f64 512": LIBRARY,
     "conv 3x3 NHWC": LIBRARY,
     "conv 3x3 stride 2 NHWC": LIBRARY,
