@@ -49,6 +49,14 @@ CLASSES: Mapping[str, tuple[str, ...]] = {
     "types": tuple(str(each.type) for each in ELEMENT_TYPES),
 }
 
+ASK_THEIR_PROCESS = (
+    *("all_gather", "all_gather_start", "all_reduce", "all_reduce_start", "all_to_all"),
+    *("collective_broadcast", "collective_permute", "collective_permute_start"),
+    *("infeed", "outfeed", "partition_id", "ragged_all_to_all", "reduce_scatter", "replica_id"),
+    *("rng", "rng_get_and_update_state", "send"),
+)
+"""Operations that no emulated processor runs: nothing of ours can be called there."""
+
 COMPUTED_ALIKE: tuple[tuple[str, ...], ...] = (
     *(("i1",), ("si1", "i2", "i4"), ("i8", "i16"), ("i32", "i64")),
     *(("ui1", "ui2", "ui4"), ("ui8", "ui16"), ("ui32", "ui64")),

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from mlir_acceptance import assert_mlir_takes
-from run_files import ALL, COMPUTED_ALIKE, RunFile, Together, run_files, together
+from run_files import ALL, ASK_THEIR_PROCESS, COMPUTED_ALIKE, RunFile, Together, run_files, together
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
 from lowerings.context import make_context
@@ -120,14 +120,6 @@ WITHOUT_FILE: Mapping[str, str] = {
     "stochastic_convert": "nothing evaluates it",
 }
 """Operations that no file is about: what files they are in, or why in none."""
-
-ASK_THEIR_PROCESS = (
-    *("all_gather", "all_gather_start", "all_reduce", "all_reduce_start", "all_to_all"),
-    *("collective_broadcast", "collective_permute", "collective_permute_start"),
-    *("infeed", "outfeed", "partition_id", "ragged_all_to_all", "reduce_scatter", "replica_id"),
-    *("rng", "rng_get_and_update_state", "send"),
-)
-"""Files that no emulated processor runs: nothing of ours can be called there."""
 
 
 @cache
