@@ -87,7 +87,10 @@ class Callbacks:
                 if call is not None:
                     call(pointers)
                     return 0
-                arrays = [_array_at(p, t) for p, t in zip(pointers, operands, strict=False)]
+                # Copies: the function may keep or write them, and its error keeps this frame.
+                arrays = [
+                    np.array(_array_at(p, t)) for p, t in zip(pointers, operands, strict=False)
+                ]
                 found = cast("Callable[[Sequence[Array]], Sequence[Any]]", python)(arrays)
                 for pointer, type_, value in zip(
                     pointers[len(operands) :], results, found, strict=True

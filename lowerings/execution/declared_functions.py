@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
@@ -28,7 +27,9 @@ CustomCall: TypeAlias = CustomCallFunction | int
 """
 A Python function as the reference takes it, or the address of a C function
 `void target(void *out, void **in)`: `in` points to the operands' elements, `out` to those of the
-result, or with several results to pointers to theirs. Pointers to tokens are null.
+result, or with several results to pointers to theirs. Pointers to tokens are null. All of it is
+memory of the running program, or of its caller: what `in` points to may only be read, and no
+pointer may be used once the function has returned.
 """
 
 CustomCalls: TypeAlias = Mapping[str, CustomCall]
@@ -46,7 +47,11 @@ class DeclaredFunction:
     result_types: tuple[ArrayType, ...]
     """Of what the function itself returns: nothing for a print, and no tokens."""
     run: Callable[[Sequence[Array]], Sequence[Value]] | int
-    """From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address."""
+    """
+    From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address.
+
+    A function of Python is given copies, and its results are copied.
+    """
     is_built_in: bool = False
     """Whether it is known without having been registered by a caller."""
 
@@ -116,8 +121,7 @@ def _process_call(op: CustomCallOp) -> Callable[[Sequence[Array]], Sequence[Valu
         raise located_error(op, str(error)) from None
 
     def run(arrays: Sequence[Array]) -> Sequence[Value]:
-        # Others may look at what is brought when the program has gone on.
-        return current_run().calls.carry_out(call, [np.array(array) for array in arrays])
+        return current_run().calls.carry_out(call, arrays)
 
     return _located(call.operation, run)
 

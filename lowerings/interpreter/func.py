@@ -79,7 +79,7 @@ def _call_outside(op: func.CallOp, function: DeclaredFunction) -> FrameFunction:
                 values, op.operands, function.operand_types, strict=False
             )
         ]
-        found = [np.asarray(value) for value in run_on_arrays(arrays)]
+        found = [np.array(value) for value in run_on_arrays(arrays)]
         for target, value in zip(values[count:], found, strict=False):
             target.array[...] = as_stored(value, target.element)
         results = [

@@ -1,6 +1,7 @@
 """Compiled programs that call functions outside: of Python, of C, and LAPACK."""
 
 import ctypes
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -110,6 +111,88 @@ def test_element_types(element_type: str, executor: tuple[str, str | None]) -> N
     (found,) = run(one_call(f"4x{element.type}"), x, backend=backend, level=level, f=reverse)
     assert [found.dtype, *seen] == [x.dtype, x.dtype]
     assert np.array_equal(found, x[::-1])
+
+
+OPERANDS_OF_ALL_KINDS = """
+func.func @main(%x: tensor<3xf32>, %n: tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<f32>) {
+  %c = xla.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %s = xla.add %x, %c : tensor<3xf32>
+  %a = xla.custom_call %x, %c, %s, %n {custom_call_target = "f", custom_call_has_side_effect = true}
+    : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %b = xla.custom_call %x, %c, %s, %n {custom_call_target = "f", custom_call_has_side_effect = true}
+    : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %t = xla.multiply %s, %a : tensor<3xf32>
+  func.return %t, %b, %n : tensor<3xf32>, tensor<3xf32>, tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_operands_may_be_kept_and_written(backend: str, level: str | None) -> None:
+    """Arguments, constants, temporary and returned values; also when the program is gone."""
+    kept: list[list[Any]] = []
+
+    def f(op: Any, *operands: Any) -> Any:
+        kept.append([np.array(x) for x in operands])
+        for each in operands:
+            each[...] = -1
+        kept[-1] += operands
+        return operands[0]
+
+    program = lowerings.compile(
+        OPERANDS_OF_ALL_KINDS, backend=backend, level=level, custom_calls={"f": f}
+    )
+    x, n = f32(4, 5, 6), np.array(7, np.float32)
+    for _ in range(2):
+        product, returned, scalar = program(x, n)
+        assert product.tolist() == [-5, -7, -9]
+        assert returned.tolist() == [-1, -1, -1]
+        assert scalar == 7
+        assert (x.tolist(), n) == ([4, 5, 6], 7)
+    del program, product
+    gc.collect()
+    returned[...] = 0
+    assert len(kept) == 4
+    for found in kept:
+        assert [x.tolist() for x in found[:4]] == [[4, 5, 6], [1, 2, 3], [5, 7, 9], 7]
+        assert [x.tolist() for x in found[4:]] == [[-1] * 3] * 3 + [-1]
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_results_may_be_written_by_who_returned_them(backend: str, level: str | None) -> None:
+    """Each call returns the same array, with other elements."""
+    total = np.zeros(3, np.float32)
+
+    def f(op: Any, *operands: Any) -> Any:
+        total[...] += 10
+        return total
+
+    program = lowerings.compile(
+        OPERANDS_OF_ALL_KINDS, backend=backend, level=level, custom_calls={"f": f}
+    )
+    product, returned, _ = program(f32(4, 5, 6), np.float32(0))
+    total[...] = 0
+    assert product.tolist() == [50, 70, 90]
+    assert returned.tolist() == [20, 20, 20]
+
+
+@pytest.mark.parametrize(("backend", "level"), EXECUTORS)
+def test_the_frame_of_an_error_outlives_the_program(backend: str, level: str | None) -> None:
+    """An error keeps the operands of the function, and debuggers read them."""
+
+    def fail(op: Any, x: Any) -> Any:
+        raise ValueError("not today")
+
+    program = lowerings.compile(
+        one_call("3xf32"), backend=backend, level=level, custom_calls={"f": fail}
+    )
+    x = f32(1, 2, 3)
+    with pytest.raises(ValueError, match="not today") as caught:
+        program(x)
+    x[...] = 0
+    del program
+    (operand,) = [entry.locals["x"] for entry in caught.traceback if entry.name == "fail"]
+    assert operand.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("backend", "level"), EXECUTORS)

@@ -1,5 +1,6 @@
 """`lowerings.jax.jit` beside `jax.jit`."""
 
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -256,6 +257,30 @@ def test_functions_of_python_are_called(backend: str, capsys: pytest.CaptureFixt
         assert_same_tree(fast(x), (-np.sin(x), (np.int32(2), x.astype(np.float16))))
         assert seen == ["counted", (0, [0.5, -0.0]), (1, np.sin(x).tolist())]
     assert capsys.readouterr().out == "from 0.5\n" * 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_called_functions_may_keep_what_they_are_given(backend: str) -> None:
+    log: list[Any] = []
+
+    def program(x: Any, y: Any) -> Any:
+        jax.debug.callback(log.append, x)
+        jax.debug.callback(log.append, x * 2)
+        jax.debug.callback(log.append, jnp.arange(3000.0, dtype=np.float32))
+        return jnp.sin(x) + y
+
+    fast = jit(program, backend=backend, donate_argnums=1)
+    expected: list[Any] = []
+    for start in range(3):
+        x = np.arange(start, start + 3000, dtype=np.float32)
+        expected += [x.copy(), 2 * x, np.arange(3000)]
+        fast(x, np.zeros(3000, np.float32))
+        x[...] = -1
+    del fast
+    gc.collect()
+    assert len(log) == len(expected)
+    for mine, theirs in zip(log, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

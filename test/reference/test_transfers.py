@@ -7,6 +7,7 @@ import pytest
 from hlo_programs import hlo, module_of, on_grid
 from small_programs import numbers, same
 
+import lowerings
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference import Host, flatten_results, run
 
@@ -98,6 +99,33 @@ def test_outfeed():
     x = numbers("f32", [1, 2])
     assert run(module_of(text), [x], host=host) == (None,)
     same(tuple(host.outfeed), (x, (x, x)))
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter"])
+def test_what_the_host_has_sent_and_got_is_its_own(backend: str):
+    """It may write to either, and the caller to the arguments."""
+    text = hlo(
+        TOKEN + "  x = f32[2] parameter(0)\n  i = (f32[2], token[]) infeed(t)\n"
+        "  y = f32[2] get-tuple-element(i), index=0\n  u = token[] get-tuple-element(i), index=1\n"
+        "  v = token[] outfeed(x, u)\n"
+        "  s = (f32[2], u32[], token[]) send(x, v), channel_id=1, is_host_transfer=true\n"
+        "  w = token[] send-done(s), channel_id=1, is_host_transfer=true\n"
+        "  r = (f32[2], u32[], token[]) recv(w), channel_id=2, is_host_transfer=true\n"
+        "  d = (f32[2], token[]) recv-done(r), channel_id=2, is_host_transfer=true\n"
+        "  z = f32[2] get-tuple-element(d), index=0\n"
+        "  ROOT all = (f32[2], f32[2], f32[2]) tuple(x, y, z)"
+    )
+    x, y, z = (numbers("f32", pair) for pair in ([1, 2], [3, 4], [5, 6]))
+    host = Host.of([y], {2: [z]})
+    program = lowerings.compile(text, backend=backend)
+    (results,) = program.run_processes([[x]], hosts=[host])
+    for sent in (x, y, z):
+        sent[...] = 0
+    same(tuple(host.outfeed), (numbers("f32", [1, 2]),))
+    same(tuple(host.received[1]), (numbers("f32", [1, 2]),))
+    for got in (host.outfeed[0], host.received[1][0]):
+        got[...] = 0
+    same(results, tuple(numbers("f32", pair) for pair in ([1, 2], [3, 4], [5, 6])))
 
 
 def test_every_process_has_its_host():

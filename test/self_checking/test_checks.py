@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import lowerings
+from lowerings.compilation import compile_module
+from lowerings.program import load_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.literal import numpy_dtype
+from xla_dialect.reference.observation import Observer
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES
 
 BACKENDS = ["reference", "llvm"]
@@ -495,3 +498,46 @@ def test_probes_are_written_and_printed(
         program.write_text(PROBES.replace(old, new))
         assert xla_run.main(command) == 1
         assert f"check.expect_serialized_eq: {message}" in capsys.readouterr().err
+
+
+class Keeping(Observer):
+    """An observer that keeps what it is shown, and writes to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[np.ndarray] = []
+
+    def show(self, where: str, value: np.ndarray) -> None:
+        self.seen += [value.copy(), value]
+        value[...] = 0
+
+    def write(self, probe: str, type_: str, value: np.ndarray) -> None:
+        self.show(probe, value)
+
+
+SHOWN = """func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.add %x, %c : tensor<2xf32>
+  %0 = interpreter.print %x : tensor<2xf32>
+  %1 = interpreter.print %c : tensor<2xf32>
+  %2 = interpreter.probe %y, probe_id = "y" : tensor<2xf32>
+  return %0, %2 : tensor<2xf32>, tensor<2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [*BACKENDS, "interpreter", pytest.param("riscv64", marks=pytest.mark.riscv64)],
+)
+def test_observers_may_keep_and_write_what_they_are_shown(backend: str) -> None:
+    observer = Keeping()
+    program = compile_module(load_program(SHOWN), backend=backend, observer=observer)
+    x = f32(3, 4)
+    for _ in range(2):
+        first, second = program(x)
+        assert (x.tolist(), first.tolist(), second.tolist()) == ([3, 4], [3, 4], [4, 6])
+    del program
+    assert [each.tolist() for each in observer.seen] == [
+        *([3, 4], [0, 0], [1, 2], [0, 0], [4, 6], [0, 0])
+    ] * 2

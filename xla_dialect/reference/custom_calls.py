@@ -13,7 +13,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import custom_calls as ops
 from xla_dialect.process_calls import TARGETS, ProcessCall, read_process_call
 from xla_dialect.reference.lapack import lapack_function
-from xla_dialect.reference.literal import TOKEN, Value, as_argument
+from xla_dialect.reference.literal import TOKEN, Value, as_argument, copied
 from xla_dialect.reference.process_calls import ProcessCalls
 from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
@@ -24,8 +24,9 @@ CustomCallFunction: TypeAlias = Callable[..., object]
 """
 From the operation and the values of its operands to its result.
 
-Arrays are read-only ndarrays by convention, tuples Python tuples, tokens None. One array for one
-result, a tuple for a tuple or for several results. The operation has everything else that a
+Arrays are ndarrays, tuples Python tuples, tokens None. One array for one result, a tuple for a
+tuple or for several results. Operands and results are copied: a function may keep what it is given,
+and write to it, and may go on using what it has returned. The operation has everything else that a
 function may want to know: the types of the results, `backend_config` among its attributes.
 """
 
@@ -51,6 +52,15 @@ def function_for(target: str, registry: Mapping[str, _Function]) -> _Function | 
         known = ", ".join(sorted(registry)) or "none"
         raise XlaError(f"no function is registered for the target '{target}' (there are: {known})")
     return function
+
+
+def on_copies(function: CustomCallFunction) -> CustomCallFunction:
+    """The function on copies of its operands, which gives copies of its results."""
+
+    def call(op: ops.CustomCallOp, *operands: Value) -> Value:
+        return copied(function(op, *map(copied, operands)))
+
+    return call
 
 
 def call_function(
@@ -107,9 +117,12 @@ class CustomCallFunctions(InterpreterFunctions):
             if call is None:
                 call = self._read[op] = read_process_call(op)
             return self.calls.carry_out(call, args)
-        sharding = ShardingCalls(self.calls.process, interpreter.module)
-        function = self.registry.get(target) or sharding.function(target)
-        function = function or function_for(target, self.registry)
+        registered = self.registry.get(target)
+        if registered is not None:
+            function = on_copies(registered)
+        else:
+            sharding = ShardingCalls(self.calls.process, interpreter.module)
+            function = sharding.function(target) or function_for(target, self.registry)
         if lacks_tokens(op):
             return call_on_arrays(with_tokens(op), function, args)
         return call_function(op, function, args)

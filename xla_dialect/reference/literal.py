@@ -214,6 +214,14 @@ def flatten_results(values: Sequence[Value]) -> tuple[Array, ...]:
     return tuple(leaves)
 
 
+def copied(value: object) -> Value:
+    """An equal value that shares no memory with it; lists count as tuples."""
+    elements = _elements(value)
+    if elements is not None:
+        return tuple(map(copied, elements))
+    return TOKEN if value is TOKEN else np.array(value)
+
+
 def as_argument(value: object, type_: Attribute, name: str) -> Value:
     """
     A value that was passed for a parameter of this type; lists count as tuples.

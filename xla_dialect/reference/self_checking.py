@@ -87,12 +87,12 @@ def expect_serialized(
 def show(op: interpreter.PrintOp, values: Sequence[Array], observer: Observer) -> None:
     """Prints the operand after the place of the operation."""
     place = place_of(op.location)
-    observer.show(op.name if place is None else ":".join(map(str, place)), values[0])
+    observer.show(op.name if place is None else ":".join(map(str, place)), values[0].copy())
 
 
 def write(op: interpreter.ProbeOp, values: Sequence[Array], observer: Observer) -> None:
     """Writes the operand."""
-    observer.write(op.probe_id.data, str(op.operand.type), values[0])
+    observer.write(op.probe_id.data, str(op.operand.type), values[0].copy())
 
 
 OBSERVATIONS: Mapping[type[Operation], Observation] = {

@@ -19,7 +19,7 @@ from xla_dialect.ops.asynchronous import as_one
 from xla_dialect.ops.process_groups import Ids
 from xla_dialect.reference.asynchronous import blank, pending_in
 from xla_dialect.reference.collectives import expanded
-from xla_dialect.reference.literal import TOKEN, Value, as_argument
+from xla_dialect.reference.literal import TOKEN, Value, as_argument, copied
 from xla_dialect.reference.process_grid import Pending, Process, Route
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.replica_groups import SourceTargetPairs
@@ -155,7 +155,7 @@ class TransferFunctions(InterpreterFunctions):
         item_type = as_one(parts)
         if not types.flatten([item_type]):
             return as_results(op, (*(() for _ in parts), TOKEN))
-        item = self.take(item_type)
+        item = copied(self.take(item_type))
         return as_results(op, (*of_item(item, len(parts)), TOKEN))
 
     @impl(ops.OutfeedOp)
@@ -164,7 +164,7 @@ class TransferFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Keeps the item for the host."""
         *item, _ = args
-        self.give(tuple(item))
+        self.give(tuple(map(copied, item)))
         return (TOKEN,)
 
     @impl(ops.SendOp)
@@ -174,7 +174,7 @@ class TransferFunctions(InterpreterFunctions):
         """Hands the operand over."""
         *data, _ = args
         item = as_item(tuple(data))
-        self.send(op, item)
+        self.send(op, copied(item) if op.with_host else item)
         return as_results(
             op, (*of_item(item, len(flat_results(op.result_types)) - 2), _REQUEST, TOKEN)
         )
@@ -193,7 +193,8 @@ class TransferFunctions(InterpreterFunctions):
         """Gets ready; of an item without elements, the id of the request waits."""
         *data, _, _ = flat_results(op.result_types)
         found = self.receive(op)
-        pending = Pending(lambda: received(op, found.result(), as_one(data)))
+        # Where the host has sent it, the host may write to it afterwards.
+        pending = Pending(lambda: copied(received(op, found.result(), as_one(data))))
         request = _REQUEST if data else pending
         return as_results(op, (*[pending] * len(data), request, TOKEN))
 
