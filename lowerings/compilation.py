@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.context import make_context
-from lowerings.entry import functions_of, isolate_entry, reached_from
+from lowerings.driver.context import make_context
+from lowerings.driver.entry import functions_of, isolate_entry, reached_from
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import InputFormat, Source
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
@@ -31,24 +33,22 @@ from lowerings.execution.executable import (
     compile_loops_module,
     load_compiled,
 )
+from lowerings.execution.observed_values import Observation, observes, take_observations
+from lowerings.execution.parallel_runs import take_parallel_runs
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
-from lowerings.observed_values import Observation, observes, take_observations
-from lowerings.parallel_runs import take_parallel_runs
-from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.program import InputFormat, Source
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine, host
+from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.reference import Observer, RunOptions, flatten_results, nest_arguments, run
 from xla_dialect.reference.custom_calls import CustomCallFunction
 from xla_dialect.reference.interpreter import prepared
-from xla_dialect.reference.process_grid import Process, ProcessGrid
 
 
 class CompilationError(XlaError):

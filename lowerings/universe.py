@@ -69,9 +69,9 @@ _TARGETS = {
 }
 
 _REPLACED_DIALECTS = {
-    "arith": "lowerings.arith_extension:ARITH",
-    "linalg": "lowerings.linalg_extension:LINALG",
-    "vector": "lowerings.vector_extension:VECTOR",
+    "arith": "xla_dialect.xdsl.arith_extension:ARITH",
+    "linalg": "xla_dialect.xdsl.linalg_extension:LINALG",
+    "vector": "xla_dialect.xdsl.vector_extension:VECTOR",
 }
 _REPLACED_TARGETS = {
     "llvm": "lowerings.targets.llvm:LLVMTarget",

@@ -7,7 +7,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.mlir_text import read_mlir
 from xla_dialect.reference import flatten_results, run

@@ -9,10 +9,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE
 from xla_dialect.types import BY_NAME
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

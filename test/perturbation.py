@@ -30,7 +30,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, Region, TypeAttribute
 
-from lowerings.program import parse_program
+from lowerings.driver.program import parse_program
 from tools.examples import examples
 from xla_dialect import types
 from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr

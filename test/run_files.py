@@ -27,7 +27,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Region
 
-from lowerings.program import parse_program
+from lowerings.driver.program import parse_program
 from xla_dialect.types import ELEMENT_TYPES, ElementClass, tuple_elements
 
 FOLDER = Path(__file__).parent / "run"

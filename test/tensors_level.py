@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.compilation import compile_module
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from lowerings.interpreter import InterpretedProgram
@@ -19,8 +19,8 @@ from lowerings.simplify.inline import XlaInlinePass
 from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE
 from xla_dialect.reference import flatten_results, run
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE
 from xla_dialect.types import ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

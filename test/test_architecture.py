@@ -11,34 +11,43 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("xla_dialect", "lowerings", "tools")
 
 # From the ground up. A unit imports itself and units of lower layers; the units of one layer do not
-# know each other. A module belongs to the unit with the longest matching name; `xla_dialect` and
-# `lowerings` are the packages' own __init__ only.
+# know each other. A module belongs to the unit with the longest matching name; those of `EXACT` are
+# the packages' own __init__ only.
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "xla_dialect",
-        "xla_dialect.attribute_identity",
+        "xla_dialect.devices",
         "xla_dialect.diagnostics",
-        "xla_dialect.traversal",
+        "xla_dialect.layouts",
+        "xla_dialect.literals",
+        "xla_dialect.xdsl",
+        "xla_dialect.xdsl.arith_extension",
+        "xla_dialect.xdsl.attribute_identity",
+        "xla_dialect.xdsl.linalg_extension",
+        "xla_dialect.xdsl.traversal",
+        "xla_dialect.xdsl.vector_extension",
         "xla_dialect.violation",
     ),
     ("xla_dialect.extensions",),
     (
         "xla_dialect.dynamic_size",
-        "xla_dialect.layout",
+        "xla_dialect.layouts.layout",
         "xla_dialect.attributes",
         "xla_dialect.shapes",
     ),
-    ("xla_dialect.types", "xla_dialect.xdsl_views"),
-    ("xla_dialect.layout_functions", "xla_dialect.physical_order"),
-    ("xla_dialect.indexing", "xla_dialect.shape_functions"),
+    ("xla_dialect.types", "xla_dialect.xdsl.views"),
+    ("xla_dialect.literals.literal",),
+    ("xla_dialect.layouts.layout_functions", "xla_dialect.layouts.physical_order"),
+    ("xla_dialect.layouts.indexing", "xla_dialect.layouts.shape_functions"),
     (
-        "xla_dialect.xdsl_speed",
-        "xla_dialect.xdsl_workarounds",
+        "xla_dialect.xdsl.speed",
+        "xla_dialect.xdsl.workarounds",
         "xla_dialect.syntax",
         "xla_dialect.window",
         "xla_dialect.convolution_labels",
-        "xla_dialect.device_parts",
-        "xla_dialect.replica_groups",
+        "xla_dialect.devices.device_parts",
+        "xla_dialect.devices.process_grid",
+        "xla_dialect.devices.replica_groups",
     ),
     ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),
     ("xla_dialect.op",),
@@ -48,10 +57,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.calls",
         "xla_dialect.comparators",
         "xla_dialect.dynamic_dimensions",
-        "xla_dialect.process_calls",
+        "xla_dialect.devices.process_calls",
         "xla_dialect.verified_forms",
     ),
-    ("xla_dialect.channels",),
+    ("xla_dialect.devices.channels",),
     ("xla_dialect.dialect", "xla_dialect.verification"),
     (
         "xla_dialect.reference",
@@ -61,19 +70,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     # These take types in the spelling of HLO text, and constants as arrays.
     ("xla_dialect.builder", "xla_dialect.stablehlo.writing"),
-    ("lowerings.change", "lowerings.scalar_attributes"),
+    ("lowerings.driver", "lowerings.ir", "lowerings.rewriting"),
+    ("lowerings.ir.scalar_attributes", "lowerings.rewriting.change"),
     (
-        "lowerings.arith_extension",
-        "lowerings.collector",
-        "lowerings.conversion",
-        "lowerings.custom_calls",
-        "lowerings.dead_code",
-        "lowerings.float_formats",
-        "lowerings.independent_loops",
-        "lowerings.linalg_extension",
-        "lowerings.memory_order",
-        "lowerings.reshapes",
-        "lowerings.vector_extension",
+        "lowerings.driver.collector",
+        "lowerings.ir.custom_calls",
+        "lowerings.ir.float_formats",
+        "lowerings.ir.independent_loops",
+        "lowerings.ir.reshapes",
+        "lowerings.layouts.memory_order",
+        "lowerings.rewriting.conversion",
+        "lowerings.rewriting.dead_code",
     ),
     (
         "lowerings.expand",
@@ -90,11 +97,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.targets",),
     # Names passes and targets only; loads them on use.
     ("lowerings.universe", "lowerings.pipelines"),
-    ("lowerings.context", "lowerings.pass_manager"),
-    ("lowerings.program",),
-    ("lowerings.entry", "lowerings.execution", "lowerings.observed_values"),
+    ("lowerings.driver.context", "lowerings.driver.pass_manager"),
+    ("lowerings.driver.program",),
+    ("lowerings.driver.entry", "lowerings.execution", "lowerings.execution.observed_values"),
     # Its programs take and return arrays as compiled ones do.
-    ("lowerings.interpreter", "lowerings.parallel_runs"),
+    ("lowerings.interpreter", "lowerings.execution.parallel_runs"),
     # Runs modules of all levels, on the reference or interpreted.
     ("lowerings.validation",),
     ("lowerings.compilation",),
@@ -102,7 +109,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings",),
     ("tools",),
 )
-EXACT = {"xla_dialect", "lowerings"}
+EXACT = {
+    "xla_dialect",
+    "xla_dialect.devices",
+    "xla_dialect.layouts",
+    "xla_dialect.literals",
+    "xla_dialect.xdsl",
+    "lowerings",
+    "lowerings.driver",
+    "lowerings.ir",
+    "lowerings.rewriting",
+}
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

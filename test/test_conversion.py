@@ -6,7 +6,7 @@ from xdsl.dialects import arith, builtin, func, test
 from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 
-from lowerings.conversion import (
+from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,
     ConversionPass,

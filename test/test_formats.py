@@ -2,7 +2,7 @@
 
 import pytest
 
-from lowerings.program import detect_format, parse_program
+from lowerings.driver.program import detect_format, parse_program
 from xla_dialect.verification import verify
 
 HLO = [

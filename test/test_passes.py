@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lowerings.change import ReportingPass
-from lowerings.context import make_context
-from lowerings.pass_manager import parse_passes
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import parse_passes
+from lowerings.driver.program import load_program
 from lowerings.pipelines import NATIVE, PIPELINES, pass_specs
-from lowerings.program import load_program
+from lowerings.rewriting.change import ReportingPass
 from lowerings.universe import UNIVERSE
 
 TEST_ROOT = Path(__file__).parent

@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 import lowerings
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program, parse_program
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.program import load_program, parse_program
 from tools import xla_opt
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.stored_programs import StoredProgram, stored_programs

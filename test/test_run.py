@@ -12,16 +12,16 @@ from mlir_acceptance import assert_mlir_takes
 from run_files import ALL, ASK_THEIR_PROCESS, COMPUTED_ALIKE, RunFile, Together, run_files, together
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
-from lowerings.context import make_context
-from lowerings.entry import isolate_entry
+from lowerings.driver.context import make_context
+from lowerings.driver.entry import isolate_entry
+from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.emulator import Emulation, EmulationError
-from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import bits_of
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.reference.comparison import is_inexact, ulps_between
-from xla_dialect.reference.literal import bits_of
 from xla_dialect.types import ELEMENT_TYPES
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

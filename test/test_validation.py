@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from lowerings import pass_manager
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program, parse_program
+from lowerings.driver import pass_manager
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program, parse_program
 from lowerings.universe import UNIVERSE, toolkit_universe
 from lowerings.validation import MeaningChanged, Validator
 from lowerings.validation.allowances import ALLOWANCES

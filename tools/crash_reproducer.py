@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
-from lowerings.pass_manager import PassManager
+from lowerings.driver.pass_manager import PassManager
 from tools.ir_printing import Form
 from xla_dialect.diagnostics import XlaError
 

@@ -20,12 +20,12 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
-from lowerings.context import make_context
-from lowerings.entry import functions_of
+from lowerings.driver.context import make_context
+from lowerings.driver.entry import functions_of
+from lowerings.driver.pass_manager import PassManager, PassTiming, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.execution.signature import Signature, signature_of
-from lowerings.pass_manager import PassManager, PassTiming, parse_passes
 from lowerings.pipelines import NATIVE
-from lowerings.program import load_program
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.reporting import guarded
 from tools.stored_programs import StoredProgram, stored_programs

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lowerings.program import read_file
+from lowerings.driver.program import read_file
 from tools.array_spec import RANDOM_SEED, AnyArray, parse_array_specs
 from tools.input_text import split_chunks
 from xla_dialect.diagnostics import XlaError

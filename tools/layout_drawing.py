@@ -13,8 +13,8 @@ from xdsl.ir import Attribute
 
 from tools.layout_report import leaves_of, size_and_waste, spell_index
 from tools.memory_view import MemoryView, SliceView, slices_of
-from xla_dialect.layout_functions import layout_of
-from xla_dialect.shape_functions import (
+from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layouts.shape_functions import (
     bits_per_element,
     elements_in,
     human_string_with_layout,

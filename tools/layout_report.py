@@ -10,15 +10,15 @@ from xdsl.ir import Attribute
 
 from tools.memory_view import MOST_COLUMNS, Cell, MemoryView
 from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
-from xla_dialect.layout_functions import (
+from xla_dialect.layouts.layout import MEMORY_SPACES, Layout, TileDivision
+from xla_dialect.layouts.layout_functions import (
     is_monotonic_with_dim0_major,
     is_monotonic_with_dim0_minor,
     layout_of,
     physical_strides,
     strides,
 )
-from xla_dialect.shape_functions import (
+from xla_dialect.layouts.shape_functions import (
     bits_per_element,
     byte_size_of,
     elements_in,

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
-from lowerings.pass_manager import ScheduledPass
+from lowerings.driver.pass_manager import ScheduledPass
 
 WIDTH = 120
 """Columns of a table in a file or a log."""

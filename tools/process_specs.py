@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.array_spec import RANDOM_SEED, AnyArray, ArraySpecError, parse_array_specs
-from xla_dialect.reference.process_grid import Place, ProcessGrid
+from xla_dialect.devices.process_grid import Place, ProcessGrid
 
 _PLACE = re.compile(r"(?P<replica>\d+|\*)(?:,(?P<partition>\d+|\*))?:(?P<spec>.+)", re.S)
 

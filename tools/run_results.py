@@ -15,10 +15,10 @@ from lowerings.execution.signature import Signature
 from tools.array_spec import AnyArray
 from tools.comparison import UnexpectedResult, compare_results
 from tools.process_specs import arrays_by_process
+from xla_dialect.devices.process_grid import Place, ProcessGrid
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Value, spell_array
 from xla_dialect.reference import flatten_results
-from xla_dialect.reference.literal import Value, spell_array
-from xla_dialect.reference.process_grid import Place, ProcessGrid
 
 
 class OutputError(XlaError):

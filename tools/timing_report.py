@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO
 
-from lowerings.pass_manager import PassTiming, ScheduledPass
+from lowerings.driver.pass_manager import PassTiming, ScheduledPass
 
 _RULE = f"==={'-' * 73}==="
 _TITLE = "... Execution time report ..."

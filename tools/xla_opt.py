@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, ScheduledPass, parse_schedule
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_schedule
+from lowerings.driver.program import INPUT_FORMATS, parse_program
 from lowerings.pipelines import PIPELINES
-from lowerings.program import INPUT_FORMATS, parse_program
 from lowerings.universe import toolkit_universe
 from tools import ir_printing
 from tools.crash_reproducer import Reproducer, reproducing

@@ -19,14 +19,14 @@ from lowerings.compilation import (
     cache_entry,
     compile_module,
 )
-from lowerings.entry import functions_of
+from lowerings.driver.entry import functions_of
+from lowerings.driver.program import INPUT_FORMATS, Source, parse_program
 from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheEntry
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.pipelines import LEVELS
-from lowerings.program import INPUT_FORMATS, Source, parse_program
 from tools.array_spec import AnyArray, as_parameter
 from tools.comparison import DEFAULT_TOLERANCE
 from tools.dynamic_arguments import for_arguments
@@ -36,11 +36,11 @@ from tools.limit_arguments import add_limit_arguments, ending_the_process, time_
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
+from xla_dialect.devices.process_grid import Place, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference import Host, Observer
-from xla_dialect.reference.process_grid import Place, ProcessGrid
 from xla_dialect.self_checking.interpreter import RunParallelOp
 
 PROCESS_OPERATIONS = frozenset(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from xla_dialect import xdsl_speed, xdsl_workarounds
 from xla_dialect.attributes import ENUM_ATTRIBUTES
 from xla_dialect.convolution_labels import ConvolutionLabelsAttr
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.devices.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
+from xla_dialect.layouts.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
-from xla_dialect.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
 from xla_dialect.types import BufferType, OpaqueType, TokenType
 from xla_dialect.window import WindowAttr
+from xla_dialect.xdsl import speed as xdsl_speed
+from xla_dialect.xdsl import workarounds as xdsl_workarounds
 
 xdsl_workarounds.install()
 xdsl_speed.install()

@@ -45,8 +45,8 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.constraints import results_follow
-from xla_dialect.layout import LayoutError
-from xla_dialect.layout_functions import validate_layout_for_shape
+from xla_dialect.layouts.layout import LayoutError
+from xla_dialect.layouts.layout_functions import validate_layout_for_shape
 from xla_dialect.structure import Structure
 from xla_dialect.types import (
     MAX_ELEMENTS,

@@ -47,7 +47,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.dynamic_size import DynamicSize, is_dynamic, united
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layouts.layout import Layout, LayoutAttr
 from xla_dialect.violation import Violation
 
 Array: TypeAlias = TensorType[Attribute]

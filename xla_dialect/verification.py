@@ -21,15 +21,15 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.calls import Call, callee, callees, is_call, runs_functions
-from xla_dialect.channels import ChannelFault, verify_channels
+from xla_dialect.devices.channels import ChannelFault, verify_channels
 from xla_dialect.diagnostics import LocatedError, place_of
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.traversal import operands_of, operations_in
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verified_forms import VerifiedForms, is_decided_by_form
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
 class InvalidProgram(LocatedError):

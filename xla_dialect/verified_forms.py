@@ -15,9 +15,9 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Operation
 from xdsl.traits import HasAncestor, HasParent, IsTerminator, SymbolUserOpInterface
 
-from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
-from xla_dialect.traversal import operands_of
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.traversal import operands_of
 
 Form: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation, and its types and attributes as numbers."""

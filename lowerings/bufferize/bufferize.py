@@ -19,8 +19,8 @@ from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_val
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from lowerings.conversion import ConversionFailed, Leftover, leftover
-from xla_dialect.traversal import operations_in
+from lowerings.rewriting.conversion import ConversionFailed, Leftover, leftover
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["XlaBufferizePass"]
 

@@ -46,7 +46,7 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["TABLE"]
 

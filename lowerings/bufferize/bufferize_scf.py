@@ -15,14 +15,14 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
-from lowerings.arith_extension import IndexCastUIOp
 from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer, Move
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import Buffer, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout
 from lowerings.bufferize.tensor_operands import is_tensor
-from lowerings.scalar_attributes import constant_integer
+from lowerings.ir.scalar_attributes import constant_integer
+from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 
 __all__ = ["TABLE"]
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xla_dialect.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 
 __all__ = ["KernelKey", "kernel_key"]
 

@@ -9,7 +9,7 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Operation
 
 from lowerings.bufferize.tensor_operands import is_permutation
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["kernel_name"]
 

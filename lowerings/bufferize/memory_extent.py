@@ -11,7 +11,7 @@ from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import Slice, slice_of, strides_and_offset
-from lowerings.scalar_attributes import constant_integer
+from lowerings.ir.scalar_attributes import constant_integer
 
 __all__ = ["Extent", "MemoryExtents"]
 

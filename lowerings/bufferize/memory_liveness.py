@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["VIEW_OPERATIONS", "MemoryLiveness", "MemoryUse"]
 

@@ -24,8 +24,8 @@ from lowerings.bufferize.tensor_operands import (
     linalg_inputs,
     linalg_outputs,
 )
-from xla_dialect.attribute_identity import AttributeIdentities
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 

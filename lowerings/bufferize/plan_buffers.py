@@ -33,8 +33,8 @@ from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
-from lowerings.conversion import ConversionFailed, Leftover, describe_place, leftover
-from xla_dialect.traversal import operations_in
+from lowerings.rewriting.conversion import ConversionFailed, Leftover, describe_place, leftover
+from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
-from lowerings.independent_loops import INDEPENDENT, iterations_of, promised_microseconds
+from lowerings.ir.independent_loops import INDEPENDENT, iterations_of, promised_microseconds
 
 __all__ = ["SharedLoop"]
 

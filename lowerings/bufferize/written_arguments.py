@@ -9,9 +9,9 @@ from typing import Any
 from xdsl.dialects import func, memref, vector
 from xdsl.ir import Operation, SSAValue
 
-from lowerings import vector_extension
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
+from xla_dialect.xdsl import vector_extension
 
 __all__ = ["WrittenArguments"]
 

@@ -12,21 +12,20 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.change import ReportingPass
 from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
-from lowerings.conversion import ConversionFailed, leftover
 from lowerings.expand.compound import build_before, loaded
+from lowerings.rewriting.change import ReportingPass
+from lowerings.rewriting.conversion import ConversionFailed, leftover
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.call_tokens import note_tokens
+from xla_dialect.devices.process_calls import HANDLE, START, process_call
+from xla_dialect.literals.literal import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
-from xla_dialect.process_calls import HANDLE, START, process_call
-from xla_dialect.reference.literal import from_numpy, numpy_dtype
-from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -36,6 +35,7 @@ from xla_dialect.types import (
     sizes_of,
     without_layout,
 )
+from xla_dialect.xdsl.traversal import inventory, operations_in
 
 Values: TypeAlias = list[SSAValue]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array, spell_array
+from xla_dialect.literals.literal import Array, spell_array
 from xla_dialect.reference.memory import physical_memory
 from xla_dialect.types import BY_NAME, ElementClass
 

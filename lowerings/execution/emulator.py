@@ -23,7 +23,6 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from lowerings.custom_calls import declared_operation
 from lowerings.execution.arrays import (
     ALIGNMENT,
     ArgumentError,
@@ -35,10 +34,11 @@ from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_
 from lowerings.execution.executable import emit_entry
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature
+from lowerings.ir.custom_calls import declared_operation
 from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Array
 from xla_dialect.reference.interpreter import located_error
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.memory import physical_memory
 
 EMULATOR = "qemu-riscv64"

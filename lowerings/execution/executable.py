@@ -44,11 +44,11 @@ from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.parallel import THREADS
 from lowerings.targets.llvm.types import layout_of
+from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Array
 from xla_dialect.reference.deadline import TimeLimitReached
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.observation import Observer
-from xla_dialect.reference.process_grid import Process, ProcessGrid
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""

@@ -10,10 +10,10 @@ import numpy as np
 from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.memory_order import MemoryOrder, inverse
-from xla_dialect.layout_functions import row_major_strides
-from xla_dialect.physical_order import from_physical, to_physical
-from xla_dialect.reference.literal import Array
+from lowerings.layouts.memory_order import MemoryOrder, inverse
+from xla_dialect.layouts.layout_functions import row_major_strides
+from xla_dialect.layouts.physical_order import from_physical, to_physical
+from xla_dialect.literals.literal import Array
 
 Bring: TypeAlias = Callable[[Array], Array]
 

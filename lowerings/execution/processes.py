@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from lowerings.execution.signature import Signature
+from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array
-from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
+from xla_dialect.literals.literal import Array
 
 
 class Runnable(ABC):

@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.reference.process_calls import ProcessCalls
-from xla_dialect.reference.process_grid import Process
 
 _Result = TypeVar("_Result")
 

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from lowerings.memory_order import LayoutNotLowered, MemoryOrder, memory_order
+from lowerings.layouts.memory_order import LayoutNotLowered, MemoryOrder, memory_order
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.reference.literal import DType, numpy_dtype
+from xla_dialect.literals.literal import DType, numpy_dtype
 from xla_dialect.types import (
     BY_NAME,
     Array,

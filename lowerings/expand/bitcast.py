@@ -8,8 +8,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.conversion import ConversionBuilder, ConversionPass
-from lowerings.memory_order import (
+from lowerings.layouts.memory_order import (
     LayoutNotLowered,
     MemoryOrder,
     cut,
@@ -20,12 +19,13 @@ from lowerings.memory_order import (
     sizes_of,
     to_memory,
 )
-from xla_dialect.layout import LayoutError
-from xla_dialect.layout_functions import layout_of
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass
+from xla_dialect.layouts.layout import LayoutError
+from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layouts.physical_order import padding_element
+from xla_dialect.literals.literal import numpy_dtype
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
-from xla_dialect.physical_order import padding_element
-from xla_dialect.reference.literal import numpy_dtype
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.conversion import ConversionBuilder, ConversionPass
 from lowerings.expand.extremum_reducers import Extremum, extremum_of
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ReturnOp
@@ -24,8 +24,8 @@ from xla_dialect.ops.normalization import (
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import is_array
+from xla_dialect.xdsl.traversal import operations_in
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormGradOp: "batch_norm:gradient",

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.literals.literal import dense_to_numpy, numpy_dtype
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.elementwise_unary import NotOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.reference.literal import dense_to_numpy, numpy_dtype
 from xla_dialect.types import PRED, Array, ElementClass, array, element_class
 
 

@@ -34,9 +34,9 @@ from lowerings.interpreter.memref import MEMREF
 from lowerings.interpreter.scf import SCF
 from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
-from lowerings.memory_order import BUFFER_LAYOUT
+from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array
+from xla_dialect.literals.literal import Array
 from xla_dialect.reference.observation import Observer
 from xla_dialect.types import array
 

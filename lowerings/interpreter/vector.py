@@ -31,9 +31,9 @@ from lowerings.interpreter.machine import Dialect, Function, ValueMaker, of_one
 from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from lowerings.interpreter.multiply_add import multiply_add
-from lowerings.vector_extension import GatherOp, ScatterOp, StepOp
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.elementwise_binary import maximum, minimum
+from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 
 def lanes_of(value: SSAValue) -> int:

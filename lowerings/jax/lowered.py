@@ -11,17 +11,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from lowerings.compilation import Program, compile_source
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import Source, parse_program
 from lowerings.execution.processes import Runnable
 from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.jax.interfaces import jax, kept_callbacks
-from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
-from lowerings.program import Source, parse_program
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Array
+from xla_dialect.literals.literal import Array
 
 SOURCE_LEVEL = "stablehlo"
 """What JAX prints."""

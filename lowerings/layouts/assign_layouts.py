@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from lowerings.layouts.assignment import LayoutAssignment
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.layouts.expansion import is_laid_out, retyped
+from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
     bytes_moved,
     declared_order,
@@ -27,12 +28,11 @@ from lowerings.layouts.movement import (
     operations_on_arrays,
 )
 from lowerings.layouts.objections import require_lowered_layouts
-from lowerings.memory_order import MemoryOrder
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layouts.layout import Layout, LayoutAttr
 from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
-from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array, array, is_array
+from xla_dialect.xdsl.traversal import inventory, operations_in
 
 
 @dataclass(frozen=True)

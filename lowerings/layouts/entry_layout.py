@@ -10,8 +10,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layout import Layout
-from xla_dialect.layout_functions import with_layout
+from xla_dialect.layouts.layout import Layout
+from xla_dialect.layouts.layout_functions import with_layout
 from xla_dialect.types import Array, all_compatible, flatten, is_array, tuple_elements
 
 ENTRY_LAYOUT = "xla.entry_computation_layout"

@@ -16,18 +16,18 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation
 
-from lowerings.change import ReportingPass
 from lowerings.layouts.expansion import Expansion, in_default_layout, is_laid_out, physical_type
 from lowerings.layouts.families import FAMILIES
-from lowerings.layouts.objections import require_lowered_layouts
-from lowerings.memory_order import (
+from lowerings.layouts.memory_order import (
     BUFFER_LAYOUT,
     MemoryOrder,
     canonical,
     memory_order,
 )
-from xla_dialect.traversal import inventory
+from lowerings.layouts.objections import require_lowered_layouts
+from lowerings.rewriting.change import ReportingPass
 from xla_dialect.types import Array, is_array, without_layout
+from xla_dialect.xdsl.traversal import inventory
 
 
 class XlaExpandLayoutsPass(ReportingPass):

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from lowerings.memory_order import (
+from lowerings.layouts.memory_order import (
     Insert,
     MemoryOrder,
     OperationT,
@@ -21,9 +21,9 @@ from lowerings.memory_order import (
     to_memory,
     transposed,
 )
-from xla_dialect.layout import LayoutAttr
-from xla_dialect.traversal import operations_in
+from xla_dialect.layouts.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
+from xla_dialect.xdsl.traversal import operations_in
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
 """A new value: the dense array that holds an array in this order."""

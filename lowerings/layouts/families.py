@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.layouts.expansion import ExpandFunction, Expansion, Placed
+from lowerings.layouts.memory_order import MemoryOrder, canonical, reshaped, sizes_of
 from lowerings.layouts.orders import (
     ELEMENTWISE,
     dot_result_order,
@@ -17,10 +18,9 @@ from lowerings.layouts.orders import (
     kept_order,
     renamed_order,
 )
-from lowerings.memory_order import MemoryOrder, canonical, reshaped, sizes_of
 from xla_dialect import ops
+from xla_dialect.literals.literal import from_numpy, to_numpy
 from xla_dialect.op import decode
-from xla_dialect.reference.literal import from_numpy, to_numpy
 from xla_dialect.shapes import permuted
 from xla_dialect.types import is_array
 

@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from lowerings.layouts.orders import (
     ELEMENTWISE,
     Ints,
@@ -20,7 +21,6 @@ from lowerings.layouts.orders import (
     renamed_order,
     reshaped_order,
 )
-from lowerings.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from xla_dialect import ops
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.types import Array, byte_size

@@ -9,11 +9,11 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from lowerings.conversion import ConversionFailed, Leftover, leftover
 from lowerings.layouts.expansion import is_laid_out
-from lowerings.memory_order import LayoutNotLowered, memory_order
-from xla_dialect.traversal import operations_in
+from lowerings.layouts.memory_order import LayoutNotLowered, memory_order
+from lowerings.rewriting.conversion import ConversionFailed, Leftover, leftover
 from xla_dialect.types import Array
+from xla_dialect.xdsl.traversal import operations_in
 
 
 def require_lowered_layouts(pass_name: str, module: ModuleOp) -> None:

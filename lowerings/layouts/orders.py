@@ -8,7 +8,7 @@ from typing import cast
 
 from xdsl.ir import Operation
 
-from lowerings.memory_order import MemoryOrder, canonical
+from lowerings.layouts.memory_order import MemoryOrder, canonical
 from xla_dialect import ops
 from xla_dialect.op import decode
 from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp

@@ -16,11 +16,11 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
-from lowerings.scalar_attributes import constant_integer
-from xla_dialect.attribute_identity import AttributeMemo
-from xla_dialect.traversal import operands_of, operations_in
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
 class Form(Enum):

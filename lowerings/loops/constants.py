@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.scalar_attributes import scalar_attribute
+from lowerings.ir.scalar_attributes import scalar_attribute
 
 INDEX = IndexType()
 

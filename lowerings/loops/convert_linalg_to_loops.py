@@ -14,8 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.conversion import describe_location
-from lowerings.independent_loops import LEAST_MICROSECONDS, promised_microseconds
+from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
@@ -28,7 +27,8 @@ from lowerings.loops.parallelism import column_blocks, in_parallel, run_in_paral
 from lowerings.loops.planning import plan_schedule
 from lowerings.loops.schedule import Schedule
 from lowerings.loops.views import collapse_dimensions
-from xla_dialect.traversal import operations_in
+from lowerings.rewriting.conversion import describe_location
+from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)

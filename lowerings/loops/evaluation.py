@@ -20,7 +20,6 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.arith_extension import EXTENSIONS, NO_FAST_MATH
 from lowerings.loops.body import COMPLEX, Body, Form, Forms
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
@@ -30,8 +29,9 @@ from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
-from lowerings.vector_extension import GatherOp
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH
+from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.vector_extension import GatherOp
 
 Combination: TypeAlias = tuple[int, ...]
 """For each tiled dimension the number of one of its points."""

@@ -27,7 +27,7 @@ from lowerings.loops.math_functions import (
     trigonometric,
 )
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 Expansion: TypeAlias = Callable[..., Number]
 """From the operands of a function, in f32 or f64, to its value."""

@@ -11,9 +11,7 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import Float64Type, ModuleOp, VectorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.arith_extension import with_element_type
-from lowerings.change import ReportingPass
-from lowerings.float_formats import small_float
+from lowerings.ir.float_formats import small_float
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import Number
@@ -22,7 +20,9 @@ from lowerings.loops.small_float_conversion import (
     rounded_from_single,
     rounded_to_odd,
 )
-from xla_dialect.traversal import operations_in
+from lowerings.rewriting.change import ReportingPass
+from xla_dialect.xdsl.arith_extension import with_element_type
+from xla_dialect.xdsl.traversal import operations_in
 
 CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
 

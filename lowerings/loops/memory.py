@@ -15,7 +15,7 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
-from lowerings.vector_extension import GatherOp, ScatterOp
+from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
 
 class LaneStride(Enum):

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Access
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)

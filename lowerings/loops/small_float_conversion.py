@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float64Type, IntegerType, f32
 from xdsl.ir import Attribute
 
-from lowerings.float_formats import FloatFormat, Specials
+from lowerings.ir.float_formats import FloatFormat, Specials
 from lowerings.loops.math_functions.numbers import FORMATS, Number
 
 SINGLE = FORMATS[type(f32)]

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.simplify.known_values import Dense, array_type, dense_of, splat_literal, splat_of
-from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Array, dense_to_numpy, from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import (
     control_flow,
@@ -23,10 +23,10 @@ from xla_dialect.ops import (
     elementwise_unary,
     operations_of,
 )
-from xla_dialect.reference.literal import Array, dense_to_numpy, from_numpy
-from xla_dialect.traversal import operands_of
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import operands_of
 
 if TYPE_CHECKING:
     from xla_dialect.reference.interpreter import ReferenceInterpreter

@@ -9,13 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation
 
-from lowerings.change import ReportingPass
+from lowerings.rewriting.change import ReportingPass
 from lowerings.simplify.alias_attributes import put_entry_aliases, take_entry_aliases
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.traversal import inventory
 from xla_dialect.types import flatten
+from xla_dialect.xdsl.traversal import inventory
 
 
 class XlaFlattenTuplesPass(ReportingPass):

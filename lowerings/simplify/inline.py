@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.change import ReportingPass
+from lowerings.rewriting.change import ReportingPass
 from xla_dialect.calls import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import compatible, is_array
+from xla_dialect.xdsl.traversal import operations_in
 
 MAX_OPERATIONS = 1_000_000
 """Calls that call twice grow without bound in their depth; a module stays below this size."""

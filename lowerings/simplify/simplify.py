@@ -12,15 +12,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from lowerings.dead_code import remove_dead_code
+from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.simplify import control_flow_rules, data_movement_rules, elementwise_rules
 from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
 from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
-from xla_dialect.attribute_identity import AttributeIdentities
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.traversal import operations_in
 
 RULES: dict[type[XlaOp], list[Rule]] = defaultdict(list)
 for _op_class, _rule in (

@@ -9,7 +9,7 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.tensors.purity import is_pure
-from xla_dialect.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 
 
 def merge_equal_operations(block: Block) -> None:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.reshapes import reshape, reshape_steps
+from lowerings.ir.reshapes import reshape, reshape_steps
 from lowerings.tensors.fusion_graph import Node, node_of, view_of
 from lowerings.tensors.indices import Index, Indices, affine_map
 

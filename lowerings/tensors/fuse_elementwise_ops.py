@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
-from lowerings.dead_code import remove_dead_code
+from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.common_subexpressions import merge_equal_operations
 from lowerings.tensors.expand_loops import expand_loops_at_reshapes
 from lowerings.tensors.fused_generic import emit_generic

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.scalar_attributes import scalar_attribute
+from lowerings.ir.scalar_attributes import scalar_attribute
 
 Number = Any
 """A numpy float of the precision of the type, or a Python integer."""

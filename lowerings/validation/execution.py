@@ -15,21 +15,21 @@ from xdsl.ir import Operation
 from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
 from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
+from lowerings.execution.observed_values import is_observing
 from lowerings.execution.signature import ArraySpec, Signature, signature_of
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
 from lowerings.layouts.entry_layout import entry_type
-from lowerings.observed_values import is_observing
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_size import is_dynamic
+from xla_dialect.literals.literal import Array
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.reference import flatten_results, nest_arguments, run
-from xla_dialect.reference.literal import Array
 from xla_dialect.self_checking.interpreter import RunParallelOp
-from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
+from xla_dialect.xdsl.traversal import inventory, operations_in
 
 Results = tuple[Array, ...]
 Runner = Callable[[Sequence[Array]], Results]

@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, SSAValue
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg import complex_numbers, elementwise_binary
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg import elementwise_binary
 from lowerings.xla_to_linalg.conversion import convert_scalar
-from lowerings.xla_to_linalg.element_functions import ScalarFunction, elements_of
-from lowerings.xla_to_linalg.formulas import of_complex
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions import complex_numbers
+from lowerings.xla_to_linalg.scalar_functions.element_functions import ScalarFunction, elements_of
+from lowerings.xla_to_linalg.scalar_functions.formulas import of_complex
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
     fill,

@@ -6,7 +6,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Operation
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.control_flow import CallOp, DomainOp, OptBarrierOp
 
 

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import IntegerType, f32, f64, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.float_formats import FLOAT_FORMATS, FloatFormat, Specials
-from lowerings.xla_to_linalg.element_functions import elements_of, narrow, widen
-from lowerings.xla_to_linalg.scalars import (
+from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat, Specials
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of, narrow, widen
+from lowerings.xla_to_linalg.scalar_functions.scalars import (
     ScalarBuilder,
     arithmetic_type,
     component,

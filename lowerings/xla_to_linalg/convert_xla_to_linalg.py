@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 
-from lowerings.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionFunction, ConversionPass
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,
@@ -19,26 +19,25 @@ from lowerings.xla_to_linalg import (
     creation,
     custom_calls,
     data_movement,
-    fourier,
     gather_scatter,
     reduce_window,
     reduction,
     scatter,
     select_and_scatter,
-    sorting,
-    topk,
 )
-from lowerings.xla_to_linalg.element_functions import NotLowered
 from lowerings.xla_to_linalg.elementwise_clusters import ElementwiseClusters
+from lowerings.xla_to_linalg.fourier import fourier
 from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
-from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE
+from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
+from lowerings.xla_to_linalg.sorting.sorting import sorting, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
-from xla_dialect.attribute_identity import AttributeMemo
 from xla_dialect.reference.self_checking import OBSERVATIONS
-from xla_dialect.traversal import operands_of
 from xla_dialect.types import element_count
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import operands_of
 
 
 class _Extent(Enum):

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import AffineMapAttr, Float8E8M0FNUType, TensorType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.reshapes import reshape
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import (
     Factors,
     converted,
@@ -22,7 +22,7 @@ from lowerings.xla_to_linalg.contraction import (
     zero,
 )
 from lowerings.xla_to_linalg.data_movement import Placed, place
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,

@@ -18,12 +18,12 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, SSAValue
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.reshapes import reshape
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, shared_loop
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_operations import inline_computation
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     array_type,
     empty,

@@ -6,13 +6,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, FunctionType, SymbolRefAttr
 from xdsl.ir import Operation, Region
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.custom_calls import (
+from lowerings.ir.custom_calls import (
     CUSTOM_CALL,
     OBSERVATION,
     description_of,
     description_of_observation,
 )
+from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.reference.self_checking import CHECK_CALLS
 from xla_dialect.types import is_array

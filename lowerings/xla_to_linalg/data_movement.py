@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import FixedBitwidthType, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.reshapes import reshape
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,

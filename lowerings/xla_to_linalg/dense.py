@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from lowerings.scalar_attributes import scalar_attribute
-from lowerings.xla_to_linalg.scalars import storage
+from lowerings.ir.scalar_attributes import scalar_attribute
+from lowerings.xla_to_linalg.scalar_functions.scalars import storage
 from xla_dialect.types import BY_TYPE
 
 

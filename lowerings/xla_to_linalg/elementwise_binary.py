@@ -6,16 +6,20 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.arith_extension import RemFOp
-from lowerings.float_formats import Specials, small_float
-from lowerings.xla_to_linalg import complex_exponential, complex_numbers
-from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction, elements_of
-from lowerings.xla_to_linalg.formulas import of_complex, of_complex_in_double
-from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
+from lowerings.ir.float_formats import Specials, small_float
+from lowerings.xla_to_linalg.scalar_functions import complex_exponential, complex_numbers
+from lowerings.xla_to_linalg.scalar_functions.element_functions import (
+    ElementFunction,
+    ScalarFunction,
+    elements_of,
+)
+from lowerings.xla_to_linalg.scalar_functions.formulas import of_complex, of_complex_in_double
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, int_width
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
 from xla_dialect.types import BY_TYPE, ElementType
+from xla_dialect.xdsl.arith_extension import RemFOp
 
 
 def one_op(op_class: type[Operation]) -> ScalarFunction:

@@ -13,10 +13,10 @@ from typing import cast
 from xdsl.dialects.builtin import ComplexType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.element_functions import NotLowered
-from lowerings.xla_to_linalg.scalar_operations import ELEMENTWISE
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,
@@ -24,9 +24,9 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     sizes_of,
 )
-from xla_dialect.attribute_identity import AttributeMemo
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import Array
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import operations_in
 
 MAX_MEMBERS = 16
 """Small beside what fusion puts into one body, so that the limits of fusion decide."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.element_functions import (
+    ElementFunction,
+    ScalarFunction,
+)
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from xla_dialect.ops.elementwise_ternary import SelectOp
 
 

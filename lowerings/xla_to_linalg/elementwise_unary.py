@@ -5,15 +5,22 @@ from __future__ import annotations
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from lowerings.xla_to_linalg import (
+from lowerings.xla_to_linalg.scalar_functions import (
     complex_exponential,
     complex_numbers,
     complex_trigonometric,
     float_functions,
 )
-from lowerings.xla_to_linalg.element_functions import ElementFunction, ScalarFunction
-from lowerings.xla_to_linalg.formulas import of_complex, of_complex_in_double, of_real
-from lowerings.xla_to_linalg.scalars import ScalarBuilder, int_width
+from lowerings.xla_to_linalg.scalar_functions.element_functions import (
+    ElementFunction,
+    ScalarFunction,
+)
+from lowerings.xla_to_linalg.scalar_functions.formulas import (
+    of_complex,
+    of_complex_in_double,
+    of_real,
+)
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, int_width
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_unary as ops
 

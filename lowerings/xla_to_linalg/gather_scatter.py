@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.data_movement import is_signed
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,

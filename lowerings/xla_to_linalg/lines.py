@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import tensor
 from xdsl.ir import SSAValue
 
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalars import ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, storage
 
 Values = Sequence[SSAValue]
 

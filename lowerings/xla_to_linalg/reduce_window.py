@@ -8,12 +8,15 @@ from functools import partial
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import zero
 from lowerings.xla_to_linalg.cumulative import Running, convert_cumulative
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_operations import inline_computation, only_operation
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
+    inline_computation,
+    only_operation,
+)
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
     extract_scalar,

@@ -7,9 +7,9 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.scalar_operations import inline_computation
-from lowerings.xla_to_linalg.scalars import ScalarBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
     extract_scalar,

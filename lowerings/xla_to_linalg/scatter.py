@@ -17,13 +17,13 @@ from typing import cast
 from xdsl.dialects import arith, tensor
 from xdsl.ir import SSAValue
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.reshapes import reshape
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, optional_loop
 from lowerings.xla_to_linalg.data_movement import is_signed
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_operations import inline_computation
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     extract_slice,
     generic,

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerType, TensorType, i1, i3
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.reshapes import reshape
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import filled_with_zeros, zero
 from lowerings.xla_to_linalg.data_movement import Placed, place
-from lowerings.xla_to_linalg.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_operations import inline_computation
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     affine_map,
     array_type,

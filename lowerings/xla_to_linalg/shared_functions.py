@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 
 COMPUTES = "xla.computes"
 """What a shared function computes: for equal argument types it is the same function."""

@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, NoneAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
-from lowerings.xla_to_linalg.scalars import storage
-from xla_dialect.attribute_identity import AttributeMemo
-from xla_dialect.traversal import inventory, operations_in
+from lowerings.xla_to_linalg.scalar_functions.scalars import storage
 from xla_dialect.types import Array
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
+from xla_dialect.xdsl.traversal import inventory, operations_in
 
 
 def signless(type_: Attribute) -> Attribute:

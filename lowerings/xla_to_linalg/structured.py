@@ -22,10 +22,10 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from lowerings.conversion import ConversionBuilder
-from lowerings.scalar_attributes import scalar_attribute
+from lowerings.ir.scalar_attributes import scalar_attribute
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
-from lowerings.xla_to_linalg.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from xla_dialect.types import Array, without_layout
 
 PARALLEL = IteratorTypeAttr.parallel()

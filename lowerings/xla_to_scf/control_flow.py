@@ -9,7 +9,7 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, TupleType, i1, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
 from xla_dialect.types import PRED, Array
 

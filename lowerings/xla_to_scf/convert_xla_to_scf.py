@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.conversion import ConversionPass
+from lowerings.rewriting.conversion import ConversionPass
 from lowerings.xla_to_scf.control_flow import convert_conditional, convert_while
 from lowerings.xla_to_scf.scan import convert_scan
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.conversion import ConversionBuilder
+from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_scf.control_flow import FLATTEN_FIRST, has_tuples
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.types import Array, sizes_of

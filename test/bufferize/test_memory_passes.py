@@ -21,7 +21,7 @@ from lowerings.bufferize.bufferize import XlaBufferizePass
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 
 
 def parse(text: str) -> tuple[Context, ModuleOp]:

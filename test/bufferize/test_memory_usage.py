@@ -3,9 +3,9 @@
 import pytest
 
 from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program, parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program, parse_program
 from tools.xla_opt import main
 
 KERNELS = """

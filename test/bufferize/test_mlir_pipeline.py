@@ -14,9 +14,9 @@ from jax_programs.program import SUMS, Bound
 from mlir_pipeline import MlirProgram
 
 import lowerings
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from tools.stored_programs import StoredProgram, stored_programs
 
 pytestmark = pytest.mark.mlir_opt

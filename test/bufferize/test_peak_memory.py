@@ -9,9 +9,9 @@ import pytest
 from peers import has_flax, has_jax
 
 from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from tools.benchmark.measurement import rows_of
 from tools.stored_programs import StoredProgram, stored_functions, stored_programs
 

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from lowerings.bufferize.bufferize import XlaBufferizePass
 from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layouts.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ConditionalOp, OptBarrierOp, WhileOp

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lowerings.compilation import compile_module
-from lowerings.program import load_program, parse_program
+from lowerings.driver.program import load_program, parse_program
 from tools.comparison import mismatches
 from tools.examples import examples
 from tools.status import lowered_operations

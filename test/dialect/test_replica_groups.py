@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.replica_groups import (
+from xla_dialect.devices.replica_groups import (
     MAX_IDS,
     IotaGroups,
     ListedGroups,

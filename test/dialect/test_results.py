@@ -8,7 +8,7 @@ from small_programs import computation, shape, tuple_of, value
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layouts.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ConditionalOp, FusionOp, OptBarrierOp, WhileOp

@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.dialects.func import FuncOp
 
 import lowerings
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.run_control import BoundsViolation
 from lowerings.execution.signature import Signature, signature_of
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program
 from lowerings.targets.llvm.bounds_checks import CHECKS, UNCHECKED
 from lowerings.targets.llvm.module import HANDLERS
 from tools import xla_run

@@ -12,9 +12,9 @@ from xdsl.passes import ModulePass
 
 import lowerings
 from lowerings.compilation import INTERPRETED_LEVELS
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import load_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.validation import MeaningChanged, Validator
 from tools.xla_run import main as xla_run
 from xla_dialect.diagnostics import XlaError

@@ -21,6 +21,7 @@ from tensors_level import module_of
 
 import lowerings
 from lowerings.compilation import compile_module
+from lowerings.driver.program import load_program
 from lowerings.execution.arrays import ArgumentError, OutOfMemory, physical_memory
 from lowerings.execution.emulator import (
     EmulatedExecutable,
@@ -30,7 +31,6 @@ from lowerings.execution.emulator import (
     link,
 )
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.program import load_program
 from lowerings.targets.llvm.machine import CompilationError
 from tools import xla_run
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error

@@ -10,7 +10,7 @@ import lowerings
 from lowerings.execution.arrays import ArgumentError
 from lowerings.execution.laid_out import to_logical_order, to_memory_order
 from lowerings.execution.signature import ArraySpec
-from lowerings.memory_order import MemoryOrder
+from lowerings.layouts.memory_order import MemoryOrder
 from xla_dialect.types import BY_NAME, array
 
 if has_jax():

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 from lowerings.execution.signature import ArraySpec, signature_of
-from lowerings.memory_order import MemoryOrder
+from lowerings.layouts.memory_order import MemoryOrder
 from xla_dialect.diagnostics import XlaError
 
 

@@ -14,10 +14,10 @@ from tensors_level import within
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.compilation import Program, compile_module, functions_of
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, run_time_checks, with_sizes
 from lowerings.execution.signature import signature_of
-from lowerings.pass_manager import PassManager, parse_passes
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.reference import flatten_results, run

@@ -6,7 +6,7 @@ import pytest
 from hlo_programs import hlo, module_of
 from peers import has_jax
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.mlir_text import read_mlir

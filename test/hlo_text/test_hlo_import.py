@@ -21,7 +21,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.verification import verify
 

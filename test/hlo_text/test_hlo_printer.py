@@ -11,9 +11,9 @@ from jax_programs import PROGRAMS
 from same_modules import printed_by_xla
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_program
 from tools.examples import examples
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import HloPrintError, HloPrintOptions, print_hlo, read_hlo

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, Tensor
 from xla_dialect.hlo_text.errors import HloSyntaxError, PartError
 from xla_dialect.hlo_text.shapes import parse_shape
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.layouts.layout import Layout, LayoutAttr
 from xla_dialect.types import ELEMENT_TYPES, BufferType, OpaqueType, TokenType, spell
 
 

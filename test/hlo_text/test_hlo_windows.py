@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo

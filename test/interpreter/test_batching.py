@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from lowerings.driver.program import parse_program
 from lowerings.interpreter import InterpretedProgram, batching
-from lowerings.program import parse_program
 from xla_dialect.diagnostics import XlaError
 
 AnyArray = np.ndarray

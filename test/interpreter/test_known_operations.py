@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 from xdsl.ir import Operation
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.interpreter.machine import Dialect
 from lowerings.interpreter.program import DIALECTS
 

@@ -13,14 +13,14 @@ from sweeps import each_or_full
 
 import lowerings
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.driver.program import load_program
 from lowerings.expand.compound import XlaExpandCompoundPass
-from lowerings.program import load_program
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.examples import examples
 from tools.stored_programs import StoredProgram, stored_programs
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, bits_of
 from xla_dialect.reference.comparison import ulps_between
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, bits_of
 from xla_dialect.types import ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lowerings.compilation import INTERPRETED_LEVELS
+from lowerings.driver.program import load_program
 from lowerings.interpreter import level_of
-from lowerings.program import load_program
 from tools import xla_opt, xla_run
 
 PROGRAM = """

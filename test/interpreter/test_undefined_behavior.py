@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lowerings.driver.program import parse_program
 from lowerings.interpreter import InterpretedProgram, IterationLimitReached
-from lowerings.program import parse_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lowerings.driver.program import parse_program
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.multiply_add import multiply_add
-from lowerings.program import parse_program
 
 
 def program(text: str) -> InterpretedProgram:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, typed
 
-from xla_dialect.indexing import (
+from xla_dialect.layouts.indexing import (
     bump_indices,
     get_dimension_stride,
     index_in_bounds,
@@ -16,8 +16,8 @@ from xla_dialect.indexing import (
     multidimensional_index_to_linear_index,
     multidimensional_indices,
 )
-from xla_dialect.layout import Layout, LayoutError
-from xla_dialect.shape_functions import for_each_index
+from xla_dialect.layouts.layout import Layout, LayoutError
+from xla_dialect.layouts.shape_functions import for_each_index
 
 
 @pytest.mark.parametrize(

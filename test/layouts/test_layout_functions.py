@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from layouts_by_hand import laid_out, memory_by_hand, orders, shape, typed
 
-from xla_dialect.layout import MAX_TILES, Layout, LayoutError
-from xla_dialect.layout_functions import (
+from xla_dialect.layouts.layout import MAX_TILES, Layout, LayoutError
+from xla_dialect.layouts.layout_functions import (
     is_monotonic_with_dim0_major,
     is_monotonic_with_dim0_minor,
     is_order_only,

@@ -3,7 +3,9 @@
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from lowerings.driver.program import load_program
 from lowerings.layouts.families import FAMILIES
+from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
     LAYOUT_RULES,
     BytesMoved,
@@ -12,8 +14,6 @@ from lowerings.layouts.movement import (
     declared_order,
 )
 from lowerings.layouts.orders import is_free_reshape, kept_order, renamed_order, reshaped_order
-from lowerings.memory_order import MemoryOrder
-from lowerings.program import load_program
 from xla_dialect.ops.data_movement import TransposeOp
 
 COLUMN = ", #xla.layout<{0,1}>"

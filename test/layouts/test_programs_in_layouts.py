@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
 from lowerings.compilation import compile_module
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.execution.signature import Signature
 from lowerings.layouts.movement import bytes_moved
-from lowerings.pass_manager import PassManager, parse_passes
 from lowerings.pipelines import NATIVE, pass_specs
-from lowerings.program import load_program
 
 Arrays = tuple[np.ndarray, ...]
 

@@ -10,9 +10,9 @@ from layouts_by_hand import laid_out, shape, typed
 from xdsl.dialects.builtin import TensorType, TupleType
 
 from xla_dialect import types
-from xla_dialect.layout import Layout, LayoutAttr, LayoutError
-from xla_dialect.physical_order import to_physical
-from xla_dialect.shape_functions import (
+from xla_dialect.layouts.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layouts.physical_order import to_physical
+from xla_dialect.layouts.shape_functions import (
     append_minor_dimension,
     bits_per_element,
     byte_size_of,

@@ -11,7 +11,7 @@ from loops_level import mlir_type, spell
 from machine_code import AnyArray, MachineCode, lower
 from small_programs import same
 
-from lowerings.float_formats import SMALL_FLOATS
+from lowerings.ir.float_formats import SMALL_FLOATS
 from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
 from xla_dialect.reference import numpy_dtype
 from xla_dialect.reference.rounding import rounded

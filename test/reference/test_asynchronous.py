@@ -7,7 +7,7 @@ import pytest
 from hlo_programs import hlo, module_of, on_grid
 from small_programs import computation, evaluate, numbers, same, shape
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.simplify.flatten_tuples import XlaFlattenTuplesPass
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp

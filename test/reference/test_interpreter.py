@@ -20,6 +20,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 
 from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.literals.literal import MEMORY_LIMIT
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_binary import AddOp
@@ -31,7 +32,6 @@ from xla_dialect.reference import (
     run,
 )
 from xla_dialect.reference.interpreter import OperationError
-from xla_dialect.reference.literal import MEMORY_LIMIT
 from xla_dialect.types import array
 
 PAIR = numbers("f32", [1, 2])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from peers import has_jax
 
-from lowerings.program import parse_program
+from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.reference import flatten_results, run

@@ -10,11 +10,11 @@ from peers import DEVICES, has_jax
 
 import lowerings
 from lowerings.compilation import compile_module
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_program
 from xla_dialect.attributes import SpellingError
-from xla_dialect.device_parts import Mesh, Parts, Sharding
+from xla_dialect.devices.device_parts import Mesh, Parts, Sharding
 from xla_dialect.diagnostics import XlaError
 
 if has_jax():

@@ -7,10 +7,10 @@ import pytest
 
 import lowerings
 from lowerings.compilation import compile_module
-from lowerings.program import load_program
+from lowerings.driver.program import load_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import numpy_dtype
+from xla_dialect.literals.literal import numpy_dtype
 from xla_dialect.reference.observation import Observer
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES
 

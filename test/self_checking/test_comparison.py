@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xla_dialect.literals.literal import numpy_dtype
 from xla_dialect.reference.comparison import (
     INFINITELY_FAR,
     Exactly,
@@ -14,7 +15,6 @@ from xla_dialect.reference.comparison import (
     compare,
     ulps_between,
 )
-from xla_dialect.reference.literal import numpy_dtype
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
 FLOATS = [row for row in ELEMENT_TYPES if row.element_class == ElementClass.FLOAT]

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.program import parse_program
+from lowerings.driver.program import parse_program
 from lowerings.simplify.inline import XlaInlinePass
 
 

@@ -15,8 +15,8 @@ from small_programs import same
 from sweeps import each_or_full
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
-from lowerings.program import parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.program import parse_program
 from lowerings.simplify.elementwise_rules import is_exact
 from lowerings.simplify.simplify import RULES, XlaSimplifyPass
 from xla_dialect.builder import XlaBuilder

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from peers import has_jax
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.simplify.inline import XlaInlinePass
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.reference import run, run_replicated

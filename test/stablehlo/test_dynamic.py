@@ -12,9 +12,9 @@ from stablehlo_oracle import rejection
 from stablehlo_uses import Use
 from xdsl.dialects.builtin import TensorType, f32, i32
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
-from lowerings.pass_manager import PassManager, parse_passes
 from tools import xla_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference import run

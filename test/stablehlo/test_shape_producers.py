@@ -7,7 +7,7 @@ import pytest
 from stablehlo_oracle import rejection
 from xdsl.dialects.builtin import TensorType, f32
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference import run

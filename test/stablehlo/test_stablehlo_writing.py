@@ -15,8 +15,8 @@ from stablehlo_uses import Use
 from sweeps import each_or_full
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
-from lowerings.program import parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.program import parse_program
 from tools.examples import examples
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.ops import OPERATIONS

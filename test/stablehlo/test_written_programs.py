@@ -12,7 +12,7 @@ from same_modules import everything
 from sweeps import each_or_full
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from lowerings.targets.stablehlo import StableHloTarget
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.stablehlo import read_stablehlo

@@ -8,8 +8,15 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from lowerings import arith_extension
-from lowerings.arith_extension import EXTENSIONS, CmpfOp, CmpiOp, IndexCastOp, SelectOp, SIToFPOp
+from xla_dialect.xdsl import arith_extension
+from xla_dialect.xdsl.arith_extension import (
+    EXTENSIONS,
+    CmpfOp,
+    CmpiOp,
+    IndexCastOp,
+    SelectOp,
+    SIToFPOp,
+)
 
 
 def test_subclasses_of_those_of_xdsl():

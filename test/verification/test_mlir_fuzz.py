@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
-from lowerings.program import parse_program
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import LocatedError
 
 PROGRAM = """HloModule m, entry_computation_layout={(f32[3,4]{0,1}, pred[])->(f32[4], u4[2], s1[3])}

@@ -3,7 +3,7 @@
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.context import make_context
+from lowerings.driver.context import make_context
 from xla_dialect.mlir_text import MlirSyntaxError, read_mlir
 from xla_dialect.verification import InvalidProgram, verify
 

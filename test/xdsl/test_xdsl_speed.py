@@ -139,7 +139,7 @@ nested = scf.IfOp(loose, [], [arith.AddiOp(loose.result, loose.result), scf.Yiel
 print(attempt(function_of(nested, func.ReturnOp()).verify))
 """
 
-INSTALLED = "from xla_dialect.xdsl_speed import install\ninstall()\ninstall()\n"
+INSTALLED = "from xla_dialect.xdsl.speed import install\ninstall()\ninstall()\n"
 
 
 def output_of(program: str) -> str:

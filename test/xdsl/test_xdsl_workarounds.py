@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
-from xla_dialect.xdsl_workarounds import MAX_SPLAT_BYTES, install, parse_dense_literal
+from xla_dialect.xdsl.workarounds import MAX_SPLAT_BYTES, install, parse_dense_literal
 
 install()
 

@@ -11,8 +11,8 @@ from peers import has_jax
 from tensors_level import module_of, natively
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
-from lowerings.xla_to_linalg.fourier_convolution import convolution_length
-from lowerings.xla_to_linalg.fourier_planes import (
+from lowerings.xla_to_linalg.fourier.fourier_convolution import convolution_length
+from lowerings.xla_to_linalg.fourier.fourier_planes import (
     LARGEST_RADIX,
     is_smooth,
     matrix_sizes,

@@ -8,7 +8,7 @@ import pytest
 from small_programs import computation, constant, numbers, shape
 from tensors_level import check
 
-from lowerings.conversion import ConversionFailed
+from lowerings.rewriting.conversion import ConversionFailed
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.conversion import ConvertOp

@@ -19,11 +19,11 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.collector import collector_paused
-from lowerings.context import make_context
-from lowerings.pass_manager import PassManager, parse_passes
+from lowerings.driver.collector import collector_paused
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.pipelines import NATIVE, pass_specs
-from lowerings.program import load_program
 from tools.benchmark.contenders import Call, alternate
 from tools.stored_programs import StoredProgram, stored_programs
 from xla_dialect.builder import XlaBuilder, XlaValue

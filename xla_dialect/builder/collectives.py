@@ -14,6 +14,13 @@ from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
 from xla_dialect.builder.recorder import normalized
 from xla_dialect.builder.value import XlaValue
+from xla_dialect.devices.replica_groups import (
+    ListedGroups,
+    ReplicaGroups,
+    ReplicaGroupsAttr,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import (
     AllGatherOp,
@@ -28,13 +35,6 @@ from xla_dialect.ops.collectives import (
 )
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.replica_groups import (
-    ListedGroups,
-    ReplicaGroups,
-    ReplicaGroupsAttr,
-    SourceTargetPairs,
-    SourceTargetPairsAttr,
-)
 from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_elements
 
 Groups: TypeAlias = Sequence[Sequence[int]] | str | None

@@ -18,8 +18,8 @@ from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import spell_all
+from xla_dialect.xdsl.traversal import operations_in
 
 Results: TypeAlias = XlaValue | Sequence[XlaValue]
 """What a computation returns: one value, or several."""

@@ -21,9 +21,9 @@ from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
 from xla_dialect.builder.value import XlaValue
+from xla_dialect.literals.literal import from_numpy
 from xla_dialect.op import PropertyValue, XlaOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.reference.literal import from_numpy
 from xla_dialect.types import array
 from xla_dialect.violation import Violation
 

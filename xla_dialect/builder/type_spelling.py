@@ -15,7 +15,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.hlo_text import HloSyntaxError
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.reference.literal import element_type_of
+from xla_dialect.literals.literal import element_type_of
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,

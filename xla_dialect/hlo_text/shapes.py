@@ -12,8 +12,8 @@ from xdsl.ir import Attribute
 
 from xla_dialect.hlo_text.errors import Inexpressible, PartError, quoted, suggestion
 from xla_dialect.hlo_text.lexer import without_comments
-from xla_dialect.layout import Layout, LayoutAttr, LayoutError
-from xla_dialect.layout_functions import validate_layout_for_shape
+from xla_dialect.layouts.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layouts.layout_functions import validate_layout_for_shape
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,

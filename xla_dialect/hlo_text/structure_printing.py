@@ -15,8 +15,8 @@ from xla_dialect.hlo_text.errors import HloPrintError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.transfers import InfeedOp
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import flatten
+from xla_dialect.xdsl.traversal import operations_in
 
 Facts = Mapping[str, Attribute]
 """What the reader kept of a parameter, or of an instruction."""

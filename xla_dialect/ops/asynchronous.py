@@ -23,12 +23,16 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.constraints import flat_results, signature, with_elements
+from xla_dialect.devices.replica_groups import (
+    ReplicaGroups,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectivePermuteOp
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, OptBarrierOp, WhileOp
 from xla_dialect.ops.process_groups import INTEGER, CollectiveOp, GlobalGroupedOp
 from xla_dialect.ops.tuples import GetTupleElementOp
-from xla_dialect.replica_groups import ReplicaGroups, SourceTargetPairs, SourceTargetPairsAttr
 from xla_dialect.types import (
     BY_NAME,
     S32,

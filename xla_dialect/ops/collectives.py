@@ -24,6 +24,12 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.constraints import flat_results, require_same_elements, with_elements
+from xla_dialect.devices.replica_groups import (
+    ListedGroups,
+    ReplicaGroups,
+    SourceTargetPairs,
+    SourceTargetPairsAttr,
+)
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import (
     FALSE,
@@ -37,12 +43,6 @@ from xla_dialect.ops.process_groups import (
     require_groups,
 )
 from xla_dialect.ops.reduction import require_reducer
-from xla_dialect.replica_groups import (
-    ListedGroups,
-    ReplicaGroups,
-    SourceTargetPairs,
-    SourceTargetPairsAttr,
-)
 from xla_dialect.types import (
     BY_NAME,
     S32,

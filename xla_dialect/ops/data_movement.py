@@ -25,10 +25,10 @@ from xla_dialect.constraints import (
     with_elements,
 )
 from xla_dialect.dynamic_size import is_dynamic, marked
-from xla_dialect.layout import LayoutError
-from xla_dialect.layout_functions import validate_layout_for_shape
+from xla_dialect.layouts.layout import LayoutError
+from xla_dialect.layouts.layout_functions import validate_layout_for_shape
+from xla_dialect.layouts.shape_functions import byte_size_of_elements
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.shape_functions import byte_size_of_elements
 from xla_dialect.types import (
     Array,
     ElementClass,

@@ -15,11 +15,11 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect import types
+from xla_dialect.devices.process_grid import Pending
 from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.literals.literal import TOKEN, Value, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
 from xla_dialect.reference.collectives import CollectiveFunctions, as_declared, reduce
-from xla_dialect.reference.literal import TOKEN, Value, numpy_dtype
-from xla_dialect.reference.process_grid import Pending
 from xla_dialect.reference.tuples import as_results
 
 

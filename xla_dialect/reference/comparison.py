@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType, bit_width, bits_of
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, DType, bit_width, bits_of
 from xla_dialect.types import ElementClass
 
 INFINITELY_FAR = np.iinfo(np.uint64).max

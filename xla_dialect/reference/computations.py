@@ -11,13 +11,13 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from xla_dialect import types
 from xla_dialect.constraints import flat_results
+from xla_dialect.literals.literal import Array, DType, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, conversion, creation, data_movement, tuples
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.elementwise_binary import BINARY
 from xla_dialect.reference.elementwise_ternary import TERNARY
 from xla_dialect.reference.elementwise_unary import UNARY
-from xla_dialect.reference.literal import Array, DType, numpy_dtype
 from xla_dialect.reference.tuples import elements
 from xla_dialect.types import flatten, is_scalar
 

@@ -11,11 +11,11 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import shapes
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType
 from xla_dialect.reference.ordered_folds import sum_in_order
 from xla_dialect.reference.rounding import COMPUTE_DTYPES
 from xla_dialect.reference.windows import boxes

@@ -20,10 +20,10 @@ from xdsl.interpreter import (
 )
 
 from xla_dialect.constraints import flat_results
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import numpy_dtype
 from xla_dialect.ops import control_flow as ops
-from xla_dialect.reference.literal import numpy_dtype
-from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.tuples import as_results, elements
 from xla_dialect.types import PRED, Array, is_scalar, sizes_of
 

@@ -9,9 +9,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import types
-from xla_dialect.op import XlaOp
-from xla_dialect.ops import conversion as ops
-from xla_dialect.reference.literal import (
+from xla_dialect.literals.literal import (
     ELEMENT_OF_DTYPE,
     Array,
     DType,
@@ -19,6 +17,8 @@ from xla_dialect.reference.literal import (
     bits_of,
     numpy_dtype,
 )
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import conversion as ops
 from xla_dialect.reference.rounding import COMPUTE_DTYPES, as_complex, rounded, widened
 from xla_dialect.types import ElementClass
 

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.call_tokens import lacks_tokens, with_tokens
+from xla_dialect.devices.process_calls import TARGETS, ProcessCall, read_process_call
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import custom_calls as ops
-from xla_dialect.process_calls import TARGETS, ProcessCall, read_process_call
 from xla_dialect.reference.lapack import lapack_function
-from xla_dialect.reference.literal import TOKEN, Value, as_argument, copied
 from xla_dialect.reference.process_calls import ProcessCalls
-from xla_dialect.reference.process_grid import Process
 from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
 from xla_dialect.reference.sharding_calls import ShardingCalls
 from xla_dialect.types import TokenType

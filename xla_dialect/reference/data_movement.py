@@ -12,18 +12,18 @@ from xdsl.ir import SSAValue
 
 from xla_dialect import shapes, types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layout import LayoutError
-from xla_dialect.layout_functions import layout_of
-from xla_dialect.ops import data_movement as ops
-from xla_dialect.physical_order import from_bytes, to_bytes
-from xla_dialect.reference.dynamic_shapes import bounds, filled, reshaped_sizes
-from xla_dialect.reference.literal import (
+from xla_dialect.layouts.layout import LayoutError
+from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layouts.physical_order import from_bytes, to_bytes
+from xla_dialect.layouts.shape_functions import byte_size_of
+from xla_dialect.literals.literal import (
     MEMORY_LIMIT,
     Array,
     MemoryLimitError,
     numpy_dtype,
 )
-from xla_dialect.shape_functions import byte_size_of
+from xla_dialect.ops import data_movement as ops
+from xla_dialect.reference.dynamic_shapes import bounds, filled, reshaped_sizes
 
 
 def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:

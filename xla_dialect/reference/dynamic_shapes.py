@@ -21,9 +21,9 @@ from xla_dialect import shapes, types
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefined
 from xla_dialect.dynamic_size import DynamicSize, is_dynamic
+from xla_dialect.literals.literal import Array
 from xla_dialect.ops import dynamic_shapes as ops
 from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction, sorting
-from xla_dialect.reference.literal import Array
 
 
 def bounds(value: SSAValue) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, bit_width, bits_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
 from xla_dialect.reference import special_functions
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, bit_width, bits_of
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import (
     Function,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xla_dialect.literals.literal import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_ternary as ops
 from xla_dialect.reference.elementwise_binary import maximum, minimum
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import Function, in_compute_type
 

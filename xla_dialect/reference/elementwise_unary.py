@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xla_dialect.literals.literal import Array, bit_width, bits_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_unary as ops
 from xla_dialect.reference import special_functions
-from xla_dialect.reference.literal import Array, bit_width, bits_of
 from xla_dialect.reference.registration import registration
 from xla_dialect.reference.rounding import (
     Function,

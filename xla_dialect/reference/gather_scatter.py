@@ -12,11 +12,11 @@ from xdsl.utils.str_enum import StrEnum
 from xla_dialect import shapes
 from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.dynamic_size import DynamicSize
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.indexed_updates import update_at
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.types import ElementClass
 

@@ -8,11 +8,11 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Region
 
+from xla_dialect.literals.literal import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.computations import on_arrays, only_operation, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.rounding import widened
 
 _EXTREMES: dict[type[XlaOp], np.ufunc] = {

@@ -15,8 +15,18 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from xla_dialect import types
+from xla_dialect.devices.process_grid import Host, Pending, Process
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 from xla_dialect.extensions import REFERENCE, extensions
+from xla_dialect.literals.literal import (
+    MEMORY_LIMIT,
+    TOKEN,
+    Array,
+    Value,
+    as_argument,
+    check_memory,
+    flatten_results,
+)
 from xla_dialect.reference.asynchronous import AsynchronousFunctions
 from xla_dialect.reference.contraction import ContractionFunctions
 from xla_dialect.reference.control_flow import ControlFlowFunctions
@@ -36,20 +46,10 @@ from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
 from xla_dialect.reference.functions import FuncFunctions
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
-from xla_dialect.reference.literal import (
-    MEMORY_LIMIT,
-    TOKEN,
-    Array,
-    Value,
-    as_argument,
-    check_memory,
-    flatten_results,
-)
 from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.reference.normalization import NormalizationFunctions
 from xla_dialect.reference.observation import Observer
 from xla_dialect.reference.process_calls import ProcessCalls
-from xla_dialect.reference.process_grid import Host, Pending, Process
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions

@@ -18,8 +18,8 @@ import numpy as np
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
 
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.literal import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_dialect.reference.literal import Array, MemoryLimitError, Value
+from xla_dialect.literals.literal import Array, MemoryLimitError, Value
 
 COUNTED_BYTES = 1 << 16
 """Smaller arrays are not counted: there is not enough of them."""

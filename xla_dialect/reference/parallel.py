@@ -8,11 +8,11 @@ from typing import Unpack
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Value
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.reference.interpreter import RunOptions, prepared
-from xla_dialect.reference.literal import Value
-from xla_dialect.reference.process_grid import Host
 from xla_dialect.reference.programs import Program, run_grid
 
 

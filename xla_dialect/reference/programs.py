@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.literal import Value
-from xla_dialect.reference.process_grid import Host, Process, ProcessGrid
+from xla_dialect.literals.literal import Value
 
 
 @dataclass

@@ -18,9 +18,9 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xla_dialect import types
 from xla_dialect.attributes import RandomAlgorithm, RandomDistribution
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.literal import Array, DType, bit_width, numpy_dtype
 from xla_dialect.ops import random as ops
 from xla_dialect.reference.conversion import convert
-from xla_dialect.reference.literal import Array, DType, bit_width, numpy_dtype
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.shapes import ceil_div

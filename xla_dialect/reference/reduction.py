@@ -13,6 +13,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import shapes
+from xla_dialect.literals.literal import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
@@ -20,7 +21,6 @@ from xla_dialect.reference.computations import ArrayFunction, on_arrays, only_op
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY, maximum, minimum
 from xla_dialect.reference.indexed_updates import update_at
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.ordered_folds import product_in_order, sum_in_order
 from xla_dialect.reference.rounding import Function, widened
 from xla_dialect.reference.tuples import as_results

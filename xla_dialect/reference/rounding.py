@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
 from xla_dialect.types import BY_NAME, ElementClass
 
 _WIDE_DTYPES = {

@@ -29,7 +29,9 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation
 
 from xla_dialect import types
+from xla_dialect.devices.process_grid import Host, Process
 from xla_dialect.diagnostics import XlaError, place_of
+from xla_dialect.literals.literal import Array, Value, dense_to_numpy, spell_array
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.reference.comparison import (
     Criterion,
@@ -39,9 +41,7 @@ from xla_dialect.reference.comparison import (
     compare,
     is_inexact,
 )
-from xla_dialect.reference.literal import Array, Value, dense_to_numpy, spell_array
 from xla_dialect.reference.observation import Observer
-from xla_dialect.reference.process_grid import Host, Process
 from xla_dialect.reference.programs import Prepare, Program, run_grid
 from xla_dialect.self_checking import check, interpreter
 

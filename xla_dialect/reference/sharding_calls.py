@@ -18,11 +18,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import types
 from xla_dialect.attributes import SpellingError
-from xla_dialect.device_parts import Mesh, Parts, Sharding, axis_names
+from xla_dialect.devices.device_parts import Mesh, Parts, Sharding, axis_names
+from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.literals.literal import Array
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.literal import Array
-from xla_dialect.reference.process_grid import Process
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from xdsl.ir import Block, SSAValue
 
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.comparators import SortKey, needed_operations, sort_keys
+from xla_dialect.literals.literal import Array
 from xla_dialect.ops import sorting as ops
 from xla_dialect.reference.computations import (
     ArrayFunction,
@@ -23,7 +24,6 @@ from xla_dialect.reference.computations import (
     on_arrays,
 )
 from xla_dialect.reference.elementwise_binary import total_order_key
-from xla_dialect.reference.literal import Array
 from xla_dialect.reference.rounding import widened
 from xla_dialect.reference.tuples import as_results
 

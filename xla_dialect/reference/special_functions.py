@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_dialect.reference.literal import ELEMENT_OF_DTYPE, Array
+from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array
 from xla_dialect.reference.rounding import COMPUTE_DTYPES, as_complex
 from xla_dialect.types import ElementClass
 

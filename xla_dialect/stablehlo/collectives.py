@@ -11,11 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import shapes
 from xla_dialect.attributes import SpellingError
-from xla_dialect.device_parts import Mesh
-from xla_dialect.op import XlaOp
-from xla_dialect.ops import collectives as xla
-from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
-from xla_dialect.replica_groups import (
+from xla_dialect.devices.device_parts import Mesh
+from xla_dialect.devices.replica_groups import (
     ListedGroups,
     MeshGroups,
     ReplicaGroups,
@@ -23,6 +20,9 @@ from xla_dialect.replica_groups import (
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import collectives as xla
+from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one

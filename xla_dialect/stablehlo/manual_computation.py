@@ -24,12 +24,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.device_parts import Mesh, Sharding, axis_names
+from xla_dialect.devices.device_parts import Mesh, Sharding, axis_names
+from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.ops.collectives import AllGatherOp, PartitionIdOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
-from xla_dialect.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
 from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
 from xla_dialect.stablehlo.parser import StableHloParser

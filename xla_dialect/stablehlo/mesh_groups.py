@@ -5,7 +5,7 @@
         axes = [#stablehlo.axis_ref<name = "b", sub_axis_info = (1)2>]>
 
 The mesh may also be a name, `@mesh`, of the module. A group varies in the given axes only, as
-`xla_dialect.replica_groups.MeshGroups` has it.
+`xla_dialect.devices.replica_groups.MeshGroups` has it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xla_dialect.device_parts import Mesh
-from xla_dialect.replica_groups import Axis, MeshGroups
+from xla_dialect.devices.device_parts import Mesh
+from xla_dialect.devices.replica_groups import Axis, MeshGroups
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.source import integers_of
 

@@ -29,7 +29,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xla_dialect.stablehlo.known_lines import LINE, KnownLines
-from xla_dialect.xdsl_workarounds import parse_dense_literal
+from xla_dialect.xdsl.workarounds import parse_dense_literal
 
 MAX_RANK = 256
 """Arrays of more dimensions are an error: xDSL's parser takes quadratic time on them."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Operation, Region
 
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 _number = lru_cache(4096)(IntAttr)
 """Numbers of lines and columns, which recur."""

@@ -55,8 +55,8 @@ from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
-from xla_dialect.traversal import operations_in
 from xla_dialect.verification import InvalidProgram, invalid_program, verify
+from xla_dialect.xdsl.traversal import operations_in
 
 ROWS: Mapping[str, Row] = {
     **creation.ROWS,

@@ -8,8 +8,8 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.ops import transfers as xla
-from xla_dialect.replica_groups import SourceTargetPairs
 from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.elementwise import one_to_one

@@ -18,15 +18,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
-from lowerings.change import ReportingPass
-from lowerings.conversion import ConversionBuilder, ConversionFailed
 from lowerings.expand.compound import expand
+from lowerings.rewriting.change import ReportingPass
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from xla_dialect.dynamic_dimensions import shared_dimensions
 from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.hlo_text.attributes import ENTRY_LAYOUT
 from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.dynamic_shapes import (
     DynamicReshapeOp,
@@ -39,7 +39,6 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
-from xla_dialect.traversal import inventory, operations_in
 from xla_dialect.types import (
     S32,
     Array,
@@ -49,6 +48,7 @@ from xla_dialect.types import (
     sizes_of,
     without_bounds,
 )
+from xla_dialect.xdsl.traversal import inventory, operations_in
 
 RUN_TIME_CHECKS = "xla.run_time_checks"
 """The attribute of a function that lists what may go wrong in it: operation, message, location."""

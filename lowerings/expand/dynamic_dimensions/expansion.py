@@ -11,7 +11,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from lowerings.conversion import Leftover, leftover
 from lowerings.expand.dynamic_dimensions import (
     contraction,
     data_movement,
@@ -21,18 +20,19 @@ from lowerings.expand.dynamic_dimensions import (
     sizes,
 )
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
+from lowerings.rewriting.conversion import Leftover, leftover
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dynamic_dimensions import undefined
+from xla_dialect.literals.literal import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
-from xla_dialect.reference.literal import from_numpy
-from xla_dialect.traversal import operations_in
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
+from xla_dialect.xdsl.traversal import operations_in
 
 _RULES: Mapping[type[Operation], Rule] = {
     **elementwise.RULES,

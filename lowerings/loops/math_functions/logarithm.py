@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, nan
 
-from lowerings.float_formats import FloatFormat
+from lowerings.ir.float_formats import FloatFormat
 from lowerings.loops.math_functions.exponential import LN2_HIGH, LN2_LOW
 from lowerings.loops.math_functions.numbers import Number
 

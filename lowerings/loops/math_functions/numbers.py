@@ -27,7 +27,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.arith_extension import (
+from lowerings.ir.float_formats import FLOAT_FORMATS, FloatFormat
+from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
+from lowerings.loops.constants import INDEX, vector_of
+from xla_dialect.xdsl.arith_extension import (
     NO_FAST_MATH,
     CmpfOp,
     CmpiOp,
@@ -39,9 +42,6 @@ from lowerings.arith_extension import (
     TruncIOp,
     with_element_type,
 )
-from lowerings.float_formats import FLOAT_FORMATS, FloatFormat
-from lowerings.loops.builder import NO_OVERFLOW_FLAGS, LoopBuilder
-from lowerings.loops.constants import INDEX, vector_of
 
 Operand: TypeAlias = "Number | float | int"
 

@@ -22,7 +22,7 @@ from lowerings.targets.llvm.guards import GuardWriter
 from lowerings.targets.llvm.memref import groups, mixed
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
-from lowerings.vector_extension import GatherOp, ScatterOp
+from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
 Check: TypeAlias = Callable[[FunctionEmitter, Any, GuardWriter], None]
 """Prints what is to be checked before an operation."""

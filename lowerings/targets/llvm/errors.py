@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-from lowerings.conversion import describe_location
+from lowerings.rewriting.conversion import describe_location
 from xla_dialect.diagnostics import XlaError
 
 

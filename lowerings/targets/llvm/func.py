@@ -19,7 +19,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, MemRefType, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
-from lowerings.custom_calls import declared_operation
+from lowerings.ir.custom_calls import declared_operation
 from lowerings.targets.llvm.attribute_groups import GLUE
 from lowerings.targets.llvm.emitter import (
     FunctionEmitter,

@@ -20,7 +20,7 @@ from xdsl.ir import Operation
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from xla_dialect.diagnostics import place_of
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 STOP_REQUESTED = -1
 """What a caller writes into the first word to end a run; checks that fail write their number."""

@@ -25,7 +25,7 @@ from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 THREADS = "xla.threads"
 """

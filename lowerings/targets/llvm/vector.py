@@ -26,7 +26,7 @@ from lowerings.targets.llvm.types import (
     ValueType,
     value_type,
 )
-from lowerings.vector_extension import GatherOp, ScatterOp, StepOp
+from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 # ---- memory
 

@@ -12,7 +12,7 @@ from xdsl.utils.target import Target
 from lowerings.expand.bitcast import XlaExpandBitcastPass
 from xla_dialect.ops.data_movement import BitcastOp
 from xla_dialect.stablehlo.writing import print_stablehlo
-from xla_dialect.traversal import operations_in
+from xla_dialect.xdsl.traversal import operations_in
 
 
 @dataclass(frozen=True)

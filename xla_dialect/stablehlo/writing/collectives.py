@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringA
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.device_parts import Mesh
+from xla_dialect.devices.device_parts import Mesh
+from xla_dialect.devices.replica_groups import ListedGroups, MeshGroups, ReplicaGroups
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.replica_groups import ListedGroups, MeshGroups, ReplicaGroups
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.correspondence import i64_text
 from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes

@@ -23,7 +23,7 @@ from xla_dialect.hlo_text.entry_aliases import (
 from xla_dialect.hlo_text.errors import HloSyntaxError
 from xla_dialect.hlo_text.importer import ENTRY_SYMBOL
 from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layout import LayoutAttr
+from xla_dialect.layouts.layout import LayoutAttr
 from xla_dialect.stablehlo.writing.attribute_text import (
     dictionary_text,
     kept_texts,

@@ -1,0 +1,1 @@
+"""What reads programs, makes contexts and runs passes over modules."""

@@ -1,0 +1,160 @@
+"""Reading programs: which format a text is in, and the module it becomes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.driver.collector import collector_paused
+from lowerings.driver.context import make_context
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.hlo_text import read_hlo
+from xla_dialect.mlir_text import read_mlir
+from xla_dialect.stablehlo import read_stablehlo
+from xla_dialect.verification import verify
+
+InputFormat: TypeAlias = Literal["hlo", "stablehlo", "mlir"]
+INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
+
+_HLO = re.compile(
+    r"""\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:
+      (?:HloModule|ENTRY|ROOT)\b
+    | (?!(?:builtin\.)?module\b)%?[\w.-]+\ [({]            # a computation
+    | %?[\w.-]+\ =\s*(?:[(a-z][a-z0-9]*\ *[\[()]|[a-z-]+\()  # an instruction
+    )""",
+    re.DOTALL | re.VERBOSE,
+)
+"""How HLO text begins; an operation of MLIR has a dot in its name, or quotes around it."""
+_STABLEHLO = re.compile(
+    r"""(?:^|[={}])\s*(?:stablehlo|chlo)\.[a-z]\w*+(?!\s*[=,}])
+    | "(?:stablehlo|chlo)\.\w+"\s*\(
+    | !stablehlo\.""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""An operation or a type of StableHLO, not an attribute that is named so."""
+_STRING_OR_COMMENT = re.compile(
+    r"""("(?:stablehlo|chlo)\.\w+"\s*\()|"(?:[^"\\]|\\.)*"|//[^\n]*""", re.DOTALL
+)
+"""What is between quotes is kept in the first group where it is the name of an operation."""
+_SNIFFED_CHARACTERS = 1 << 16
+_AROUND_A_NAME = 1 << 10
+"""Characters of a line before and after a name that say what it is; lines may be megabytes long."""
+
+
+class UnreadableFile(XlaError):
+    """A file that cannot be opened or is not text."""
+
+
+def detect_format(text: str, file_name: str = "") -> InputFormat:
+    """
+    The format of a program: by extension (`.hlo`), else by content.
+
+    MLIR with operations of StableHLO or CHLO counts as `stablehlo`.
+    """
+    if file_name.endswith(".hlo"):
+        return "hlo"
+    head = text[:_SNIFFED_CHARACTERS]
+    if not file_name.endswith(".mlir") and _HLO.match(head):
+        return "hlo"
+    return "stablehlo" if _has_stablehlo(text) else "mlir"
+
+
+def _has_stablehlo(text: str) -> bool:
+    """
+    Whether operations or types of StableHLO or CHLO are in MLIR.
+
+    The first may be far from the start: a training step's signature alone takes 100 kB.
+    """
+    place = text.find("hlo.")
+    while place >= 0:
+        line = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        end = min(len(text) if end < 0 else end, place + _AROUND_A_NAME)
+        around = text[max(line, place - _AROUND_A_NAME) : end]
+        if _STABLEHLO.search(_STRING_OR_COMMENT.sub(r"\1", around)):
+            return True
+        place = text.find("hlo.", end)
+    return False
+
+
+def read_file(path: str | Path) -> str:
+    """The text of a file; raises UnreadableFile."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UnreadableFile(f"{path}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+
+
+def parse_program(
+    text: str,
+    file_name: str = "<input>",
+    input_format: InputFormat | None = None,
+    ctx: Context | None = None,
+    *,
+    verified: bool = False,
+) -> ModuleOp:
+    """
+    The module of a program, verified if asked for (a program in StableHLO always is).
+
+    Raises LocatedError for text that cannot be read, or that breaks a rule.
+    """
+    with collector_paused():
+        match input_format or detect_format(text, file_name):
+            case "stablehlo":
+                return read_stablehlo(text, file_name)
+            case "hlo":
+                module = read_hlo(text, file_name)
+            case "mlir":
+                module = read_mlir(text, ctx or make_context(), file_name)
+        if verified:
+            verify(module, {file_name: text})
+    return module
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a program, and where it is from."""
+
+    text: str
+    file_name: str = "<input>"
+    input_format: InputFormat | None = None
+
+    @staticmethod
+    def of(text_or_path: str | Path, input_format: InputFormat | None = None) -> Source:
+        """
+        A program given as text or as the path of a file.
+
+        A string with a line break, or one that names no file, is taken as text. Raises XlaError.
+        """
+        text = str(text_or_path)
+        if isinstance(text_or_path, Path) or _is_path(text):
+            return Source(read_file(text_or_path), text, input_format)
+        return Source(text, input_format=input_format)
+
+    def parse(self, ctx: Context | None = None) -> ModuleOp:
+        """The verified module; raises XlaError."""
+        return parse_program(self.text, self.file_name, self.input_format, ctx, verified=True)
+
+
+def load_program(
+    text_or_path: str | Path,
+    input_format: InputFormat | None = None,
+    ctx: Context | None = None,
+) -> ModuleOp:
+    """
+    The verified module of a program, given as text or as the path of a file as for `Source.of`.
+
+    Raises XlaError.
+    """
+    return Source.of(text_or_path, input_format).parse(ctx)
+
+
+def _is_path(text: str) -> bool:
+    return "\n" not in text and (text.endswith((".hlo", ".mlir", ".txt")) or Path(text).is_file())

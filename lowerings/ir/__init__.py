@@ -1,0 +1,1 @@
+"""Pieces of IR below the xla level that several passes read and write."""

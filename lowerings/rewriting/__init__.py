@@ -1,0 +1,1 @@
+"""What passes are made of: conversions, removal of dead operations, reports of change."""

@@ -1,0 +1,297 @@
+"""
+Dialect conversion: one walk, a table from operation class to function, and a
+declaration of what may not be left over.
+
+A lowering that replaces the operations of some dialects by those of others
+subclasses `ConversionPass` and states its two class variables:
+
+```python
+def convert_negate(op: NegateOp, builder: ConversionBuilder) -> None:
+    builder.replace(builder.insert(arith.NegfOp(op.operand)).results)
+
+
+class ConvertXlaToArith(ConversionPass):
+    name = "convert-xla-to-arith"
+    conversions = {NegateOp: convert_negate}
+    illegal = ("xla",)
+```
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    ModuleOp,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.rewriting.change import ReportingPass
+from xla_dialect.extensions import CONVERSIONS, extensions
+from xla_dialect.xdsl.traversal import inventory, operations_in
+
+__all__ = [
+    "ConversionBuilder",
+    "ConversionFailed",
+    "ConversionFunction",
+    "ConversionPass",
+    "Leftover",
+    "describe_location",
+    "describe_place",
+    "leftover",
+]
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+LOCATIONS_SHOWN = 5
+"""How many places an error names for each kind of operation that is left."""
+
+
+@dataclass(eq=False)
+class ConversionBuilder:
+    """Puts new operations where the operation stands that is being converted."""
+
+    ctx: Context
+    module: ModuleOp
+    op: Operation
+    """The operation being converted."""
+    absorbed: list[Operation] = field(default_factory=list[Operation])
+    """What was converted together with others, and is erased when the walk is over."""
+
+    def insert(self, new_op: OperationT) -> OperationT:
+        """Inserts `new_op` before the operation being converted, with its location."""
+        op = self.op
+        block = op.parent
+        assert block is not None
+        if isinstance(new_op.location, UnknownLoc):
+            new_op.location = op.location
+        block.insert_ops_before((new_op,), op)
+        return new_op
+
+    def replace(self, values: Sequence[SSAValue]) -> None:
+        """
+        Erases the operation being converted; `values`, one for each of its
+        results, take the place of its results and inherit their name hints.
+        """
+        op = self.op
+        block = op.parent
+        assert block is not None
+        for result, value in zip(op.results, values, strict=True):
+            result.replace_all_uses_with(value)
+        block.erase_op(op)
+
+    def absorb(self, ops: Sequence[Operation]) -> None:
+        """
+        Says of operations that were visited before, in their order, that they are converted too:
+        nobody uses their results but one another.
+        """
+        self.absorbed.extend(ops)
+
+
+ConversionFunction: TypeAlias = Callable[[Any, ConversionBuilder], str | None]
+"""
+Converts one operation: inserts what replaces it and calls `builder.replace`.
+
+It erases no other operation, but may `absorb` some. Returning a string leaves the operation as it
+is; the string is the reason that the error message quotes, in the form
+"window dilation is not supported".
+"""
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """An operation that a conversion should have removed."""
+
+    name: str
+    place: str
+    reason: str | None = None
+
+
+def leftover(op: Operation, reason: str | None = None) -> Leftover:
+    """Describes an operation that is left, and why."""
+    return Leftover(_operation_name(op), describe_place(op), reason)
+
+
+class ConversionFailed(PassFailedException):
+    """Operations are left that a conversion declares illegal afterwards."""
+
+    def __init__(self, pass_name: str, leftovers: Sequence[Leftover]):
+        self.pass_name = pass_name
+        self.leftovers = tuple(leftovers)
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        groups: dict[str, list[Leftover]] = {}
+        for leftover in self.leftovers:
+            groups.setdefault(leftover.name, []).append(leftover)
+        count = len(self.leftovers)
+        noun = "operation is" if count == 1 else "operations are"
+        lines = [f"{self.pass_name}: {count} {noun} left unconverted"]
+        for name, group in sorted(groups.items()):
+            places = ", ".join(
+                f"{leftover.place} ({leftover.reason})" if leftover.reason else leftover.place
+                for leftover in group[:LOCATIONS_SHOWN]
+            )
+            if len(group) > LOCATIONS_SHOWN:
+                places += f", and {len(group) - LOCATIONS_SHOWN} more"
+            lines.append(f"  {name}: {len(group)}, {places}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class ConversionPass(ReportingPass, ABC):
+    """
+    A pass that converts operations in one walk.
+
+    The walk goes from the outside in and from first to last. Where an operation's
+    class is in `conversions`, its function is called; what stands in its place
+    afterwards is visited in turn (so a conversion may expand into operations that
+    have a conversion themselves, but must not make its own kind again). Regions
+    are entered after the operation that holds them has been converted: a
+    conversion may therefore use up its regions, or move them.
+    """
+
+    conversions: ClassVar[Mapping[type[Operation], ConversionFunction]] = {}
+    """The function for each class of operation (the exact class, not subclasses)."""
+
+    illegal: ClassVar[Sequence[str | type[Operation]]] = ()
+    """What may not be left: names of dialects and classes of operations."""
+
+    @classmethod
+    def added_conversions(cls) -> Mapping[type[Operation], ConversionFunction]:
+        """
+        What installed packages add to `conversions`; none of their classes may be left.
+
+        They name the pass in the group of entry points `xla.conversions`.
+        """
+        added: dict[type[Operation], ConversionFunction] = {}
+        for conversions in extensions(CONVERSIONS, cls.name):
+            added.update(conversions)
+        return added
+
+    def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:
+        """The function for each class of operation; a pass may look at the module first."""
+        return {**self.added_conversions(), **self.conversions}
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Converts; raises `ConversionFailed` as `check` does."""
+        conversions = self.conversions_in(op)
+        if inventory(op).operations.isdisjoint(conversions):
+            self.check(op)
+            return False
+        walk = _ConversionWalk(ctx, op, conversions)
+        walk.convert_regions(op)
+        for absorbed in reversed(walk.absorbed):
+            absorbed.detach()
+            absorbed.erase()
+        self.check(op, walk.reasons)
+        return True
+
+    def check(self, module: ModuleOp, reasons: Mapping[Operation, str] | None = None) -> None:
+        """
+        Raises `ConversionFailed` naming every operation of `module` that is illegal and does not
+        stand in the regions of another: those go with it.
+
+        `reasons` says why a conversion function left an operation.
+        """
+        is_illegal: dict[type[Operation], bool] = {}
+        classes = {entry.name for entry in self.illegal if not isinstance(entry, str)}
+        classes.update(op_class.name for op_class in self.added_conversions())
+        dialects = {entry for entry in self.illegal if isinstance(entry, str)}
+        leftovers: list[Leftover] = []
+        inside: set[Operation] = set()
+        for op in operations_in(module):
+            illegal = is_illegal.get(type(op))
+            if illegal is None:
+                # xDSL makes a class for each name of an operation that it does not know.
+                name = _operation_name(op)
+                illegal = name in classes or name.partition(".")[0] in dialects
+                is_illegal[type(op)] = illegal
+            if illegal and op not in inside:
+                reason = None if reasons is None else reasons.get(op)
+                leftovers.append(leftover(op, reason))
+                inside.update(operations_in(op))
+        if leftovers:
+            raise ConversionFailed(self.name, leftovers)
+
+
+@dataclass(eq=False)
+class _ConversionWalk:
+    ctx: Context
+    module: ModuleOp
+    conversions: Mapping[type[Operation], ConversionFunction]
+    reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    absorbed: list[Operation] = field(default_factory=list[Operation])
+
+    def convert_regions(self, op: Operation) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                self._convert_block(block)
+
+    def _convert_block(self, block: Block) -> None:
+        op = block.first_op
+        while op is not None:
+            convert = self.conversions.get(type(op))
+            if convert is not None:
+                before = op.prev_op
+                reason = convert(op, ConversionBuilder(self.ctx, self.module, op, self.absorbed))
+                if reason is not None:
+                    self.reasons[op] = reason
+                if op.parent is not block:
+                    op = block.first_op if before is None else before.next_op
+                    continue
+            if op.regions:
+                self.convert_regions(op)
+            op = op.next_op
+
+
+def describe_location(location: Attribute) -> str | None:
+    """
+    A location as people write it, `file:line:column`; None where it is unknown.
+
+    A named location without a position is its name, in quotes; a fused one is its
+    first known part, a call site that of the callee.
+    """
+    if isinstance(location, FileLineColLoc):
+        return f"{location.filename.data}:{location.line.data}:{location.column.data}"
+    if isinstance(location, NameLoc):
+        return describe_location(location.location) or f'"{location.desc.data}"'
+    if isinstance(location, CallSiteLoc):
+        return describe_location(location.callee)
+    if isinstance(location, FusedLoc):
+        for part in cast(ArrayAttr[Attribute], location.locations):
+            described = describe_location(part)
+            if described is not None:
+                return described
+    return None
+
+
+def _operation_name(op: Operation) -> str:
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def describe_place(op: Operation) -> str:
+    """Where `op` is: its location if known, else the function that it is or is in."""
+    described = describe_location(op.location)
+    if described is not None:
+        return described
+    parent: Operation | None = op
+    while parent is not None:
+        symbol = parent.properties.get("sym_name")
+        if isinstance(symbol, StringAttr):
+            return f"in @{symbol.data}"
+        parent = parent.parent_op()
+    return "at an unknown location"

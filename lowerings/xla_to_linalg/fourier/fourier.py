@@ -1,0 +1,451 @@
+"""
+Fourier transforms: planes of real and imaginary parts are read, transformed and written.
+
+Along the last dimension, long lines are transformed one after the other, each in the memory that
+it just fits; of short ones as many at once as fill vectors, in columns. Along other dimensions
+what lies beside is in the lanes already. Transforms of or to reals of even length have half that
+length, with even elements as real and odd ones as imaginary parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import AnyFloat, ComplexType, TensorType
+from xdsl.ir import SSAValue
+
+from lowerings.ir.reshapes import reshape
+from lowerings.rewriting.conversion import ConversionBuilder
+from lowerings.xla_to_linalg.counted_loops import counted_loop
+from lowerings.xla_to_linalg.fourier.butterflies import Butterfly, Number
+from lowerings.xla_to_linalg.fourier.fourier_convolution import transformed
+from lowerings.xla_to_linalg.fourier.fourier_lines import (
+    MOST_NUMBERS,
+    Element,
+    element_of,
+    is_short,
+    is_staged,
+    reordered,
+    staged,
+)
+from lowerings.xla_to_linalg.fourier.fourier_planes import (
+    Expression,
+    Fourier,
+    Input,
+    Planes,
+    dimension,
+    indexed,
+    is_smooth,
+    matrix_sizes,
+    roots,
+)
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.sorting.sorting import moved_back, moved_last
+from lowerings.xla_to_linalg.structured import (
+    array_type,
+    empty,
+    extract_slice,
+    generic,
+    identity,
+    insert_slice,
+    iterators,
+    outside_of_bodies,
+    sizes_of,
+)
+from xla_dialect.attributes import FftType
+from xla_dialect.op import decode
+from xla_dialect.ops.linear_algebra import FftOp
+from xla_dialect.types import component_type
+
+Values: TypeAlias = Sequence[SSAValue]
+
+SHORTEST_LINE = 256
+"""Lines of at least this length are transformed one by one."""
+LARGEST_COLUMNS = 1 << 13
+"""Numbers that are transformed at once where what lies beside is in lanes."""
+
+
+def convert_fft(op: FftOp, builder: ConversionBuilder) -> None:
+    """The transforms over one dimension after the other; that of reals first, to reals last."""
+    kind, lengths = op.fft_type.data, cast("tuple[int, ...]", decode(op.fft_length))
+    part = cast(AnyFloat, component_type(array_type(op.operand).element_type))
+    sign = -1 if kind in (FftType.FFT, FftType.RFFT) else 1
+    rank = len(sizes_of(op.operand))
+    dimensions = list(range(rank - len(lengths), rank))
+    if kind != FftType.IRFFT:
+        dimensions.reverse()
+    scale = 1 / prod(lengths) if sign > 0 else 1.0
+    x = op.operand
+    for d in dimensions:
+        own = kind if d == rank - 1 else FftType.FFT
+        step = Along(
+            Fourier(builder, part, sign),
+            own if own in (FftType.RFFT, FftType.IRFFT) else FftType.FFT,
+            lengths[d - rank],
+            scale if d == dimensions[-1] else 1.0,
+        )
+        x = step.transform(x, d)
+    builder.replace([x])
+
+
+@dataclass(frozen=True)
+class Along:
+    """The transforms along one dimension."""
+
+    fourier: Fourier
+    kind: FftType
+    """FFT for complex numbers, of either sign."""
+    length: int
+    """Of the transforms: of reals, where they are of or to reals."""
+    scale: float
+
+    @property
+    def halved(self) -> int:
+        """The length of the complex transforms."""
+        is_real = self.kind != FftType.FFT
+        return self.length // 2 if is_real and self.length % 2 == 0 else self.length
+
+    def within(self, builder: ConversionBuilder) -> Along:
+        """The same in a loop."""
+        return replace(self, fourier=self.fourier.within(builder))
+
+    def transform(self, x: SSAValue, d: int) -> SSAValue:
+        """The transforms of an array along a dimension."""
+        builder, sizes = self.fourier.builder, sizes_of(x)
+        before, after = prod(sizes[:d]), prod(sizes[d + 1 :])
+        if after >= self.fourier.lanes // 2 and is_smooth(self.length):
+            return reshape(
+                self._columns(reshape(x, (before, sizes[d], after), builder.op)), sizes, builder.op
+            )
+        moved = moved_last(builder, x, d)
+        shape = sizes_of(moved)
+        lines = self._lines(reshape(moved, (prod(shape[:-1]), shape[-1]), builder.op))
+        result = reshape(lines, (*shape[:-1], sizes_of(lines)[-1]), builder.op)
+        return moved_back(builder, result, d)
+
+    # Columns
+
+    def _columns(self, x: SSAValue) -> SSAValue:
+        """Of an array of sizes `[before, length, after]`."""
+        before, length, after = sizes_of(x)
+        fourier = self.fourier
+        most = MOST_NUMBERS if is_short(length) else LARGEST_COLUMNS
+        wide = max(fourier.lanes, most // length // fourier.lanes * fourier.lanes)
+        wide = min(wide, after)
+
+        def block(builder: ConversionBuilder, place: Sequence[SSAValue | int], to: SSAValue):
+            own = self.within(builder)
+            source = extract_slice(builder, x, place, (1, length, wide))
+            found = own._column_planes(source)
+            inputs = [(found, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
+            target = extract_slice(builder, to, place, (1, length, wide))
+            return insert_slice(builder, own._made(target, inputs, own._created), to, place)
+
+        def row(builder: ConversionBuilder, first: SSAValue | int, to: SSAValue) -> SSAValue:
+            return in_blocks(
+                builder, after, wide, to, lambda b, start, t: block(b, (first, 0, start), t)
+            )
+
+        return in_blocks(fourier.builder, before, 1, empty(fourier.builder, array_type(x)), row)
+
+    def _column_planes(self, x: SSAValue) -> Planes:
+        """The planes of the transforms of a block of columns, of sizes `[1, length, lanes]`."""
+        _, length, lanes = sizes_of(x)
+        fourier = self.fourier
+        if not is_short(length):
+            into = fourier.empty(2, length, fourier.padded(lanes))
+            planes = fourier.columns(
+                fourier.made((length, lanes), [(x, identity(3))], _parts, into)
+            )
+            return extract_slice(fourier.builder, planes, (0, 0, 0), (2, length, lanes))
+        type_ = array_type(x).element_type
+
+        def element(s: ScalarBuilder, number: SSAValue, lane: SSAValue) -> Number:
+            return s.parts(s.emit(tensor.ExtractOp, (x, s.constant(0, INDEX), number, lane), type_))
+
+        return staged(fourier, reordered(fourier, length, lanes, element))
+
+    # Lines
+
+    def _lines(self, x: SSAValue) -> SSAValue:
+        """Of an array of sizes `[lines, length]`."""
+        count, length = sizes_of(x)
+        fourier = self.fourier
+        is_few = count < fourier.lanes // 2
+        at_once = min(count, fourier.lanes)
+        if self.halved >= SHORTEST_LINE or (is_few and self.halved >= (fourier.lanes // 2) ** 2):
+            at_once = 1
+        results = self.length // 2 + 1 if self.kind == FftType.RFFT else self.length
+        element = fourier.part if self.kind == FftType.IRFFT else ComplexType(fourier.part)
+        is_matrix = at_once == 1 and not is_staged(self.halved)
+        split = matrix_sizes(self.halved, fourier.lanes) if is_matrix else None
+        sizes = (1, *reversed(split)) if split and self.kind == FftType.FFT else (at_once, results)
+
+        def group(builder: ConversionBuilder, start: SSAValue | int, to: SSAValue) -> SSAValue:
+            source = extract_slice(builder, x, (start, 0), (at_once, length))
+            return self.within(builder)._group(source, split, to, start)
+
+        result = empty(fourier.builder, TensorType(element, (count, *sizes[1:])))
+        found = in_blocks(fourier.builder, count, at_once, result, group)
+        return reshape(found, (count, results), fourier.builder.op)
+
+    def _group(
+        self, x: SSAValue, split: tuple[int, int] | None, to: SSAValue, start: SSAValue | int
+    ) -> SSAValue:
+        """Of some lines at once, or of one that is a matrix; put into a tensor of all."""
+        fourier, length = self.fourier, self.halved
+        at_once, _ = sizes_of(x)
+        if at_once == 1 and is_short(length):
+            line = reordered(fourier, length, 1, self._element(x, length))
+            return self._written(staged(fourier, line), to, start)
+        if split is None:
+            place = Place.columns(length, at_once)
+            return self._written(transformed(fourier, self._read(x, place)), to, start)
+        first, second = split
+        place = Place.matrix(first, second)
+        rows = self._read(x, place, fourier.empty(2, first, fourier.padded(second)))
+        matrix = extract_slice(
+            fourier.builder, fourier.matrix(rows, second), (0, 0, 0), (2, second, first)
+        )
+        if self.kind != FftType.FFT:
+            line = reshape(matrix, (2, length, 1), fourier.builder.op)
+            return self._written(line, to, start)
+        inputs = [(matrix, indexed(c, dimension(1), dimension(2), rank=3)) for c in (0, 1)]
+        return self._put(to, (start, 0, 0), (1, second, first), inputs, self._created)
+
+    def _element(self, x: SSAValue, length: int) -> Element:
+        """Reads one of the complex numbers that are to be transformed, of one line."""
+        if self.kind == FftType.IRFFT:
+            # More than a few operations: they are done in vectors before.
+            return element_of(self._read(x, Place.columns(length, 1)), self.fourier.part)
+        type_ = array_type(x).element_type
+
+        def element(s: ScalarBuilder, number: SSAValue, line: SSAValue) -> Number:
+            if self.kind == FftType.FFT:
+                return s.parts(s.emit(tensor.ExtractOp, (x, line, number), type_))
+            even = s.integers(arith.MuliOp, number, 2)
+            odd = s.integers(arith.AddiOp, even, 1)
+            real, imaginary = (s.emit(tensor.ExtractOp, (x, line, i), type_) for i in (even, odd))
+            return real, imaginary
+
+        return element
+
+    def _read(self, x: SSAValue, place: Place, into: Planes | None = None) -> Planes:
+        """The planes of the complex numbers that are to be transformed."""
+        k, line = place.element, place.line
+        made = self.fourier.made
+        if self.kind == FftType.FFT:
+            return made(place.sizes, [(x, indexed(line, k, rank=3))], _parts, into)
+        if self.kind == FftType.IRFFT:
+            return self._read_half(x, place, into)
+        if self.length % 2:
+            return made(place.sizes, [(x, indexed(line, k, rank=3))], _real, into)
+        inputs = [(x, indexed(line, k * 2 + c, rank=3)) for c in (0, 1)]
+        return made(place.sizes, inputs, lambda _s, e: (e[0], e[1]), into)
+
+    def _read_half(self, x: SSAValue, place: Place, into: Planes | None) -> Planes:
+        """
+        What becomes reals, from the first half of their transforms.
+
+        Those of reals are real at both ends, whatever stands there. With the conjugate y_k of
+        `x_(n/2 - k)`: even reals are transforms of `x + y`, odd ones of `x - y` times factors.
+        """
+        if self.length % 2:
+            return self.fourier.made(place.sizes, (), self._completed(x, place), into)
+        half, k, line = self.length // 2, place.element, place.line
+        lines, _ = sizes_of(x)
+        factors = self.fourier.table(roots(np.arange(half), self.length, 1))
+        inputs = [
+            (extract_slice(self.fourier.builder, x, (0, 0), (lines, half)), (line, k)),
+            (x, (line, k * -1 + half)),
+            *((factors, (c, k)) for c in (0, 1)),
+        ]
+
+        def body(s: ScalarBuilder, e: Values) -> Number:
+            (a, b), (c, d) = s.parts(e[0]), s.parts(e[1])
+            zero = s.constant_like(0.0, b)
+            is_end = s.compare("eq", place.number(s), 0)
+            b, d = (s.select(is_end, zero, part) for part in (b, d))
+            real, imaginary = Butterfly(s, 1).times((s.subf(a, c), s.addf(b, d)), (e[2], e[3]))
+            return s.subf(s.addf(a, c), imaginary), s.addf(s.subf(b, d), real)
+
+        maps = [(value, indexed(*indices, rank=3)) for value, indices in inputs]
+        return self.fourier.made(place.sizes, maps, body, into)
+
+    def _completed(self, x: SSAValue, place: Place) -> Callable[[ScalarBuilder, Values], Number]:
+        """Reads the half that is left out as the conjugates, backwards."""
+
+        def body(s: ScalarBuilder, _e: Values) -> Number:
+            number = place.number(s)
+            opposite = s.integers(arith.SubiOp, s.constant(self.length, INDEX), number)
+            is_left_out = s.compare("slt", opposite, number)
+            where = s.select(is_left_out, opposite, number)
+            line = place.line_number(s)
+            real, imaginary = s.parts(
+                s.emit(tensor.ExtractOp, (x, line, where), array_type(x).element_type)
+            )
+            imaginary = s.select(is_left_out, s.negf(imaginary), imaginary)
+            is_end = s.compare("eq", number, 0)
+            return real, s.select(is_end, s.constant_like(0.0, imaginary), imaginary)
+
+        return body
+
+    def _written(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
+        """A tensor `[lines, length]` with the results of planes, from a line on."""
+        _, length, lines = sizes_of(planes)
+        if self.kind == FftType.RFFT:
+            if self.length % 2 == 0:
+                return self._written_half(planes, to, start)
+            length = self.length // 2 + 1
+        sizes = lines, length
+        inputs = [(planes, indexed(c, dimension(1), dimension(0), rank=2)) for c in (0, 1)]
+        if self.kind != FftType.IRFFT:
+            return self._put(to, (start, 0), sizes, inputs, self._created)
+        if self.length % 2:
+            return self._put(to, (start, 0), sizes, inputs[:1], self._scaled)
+        for number, part in enumerate(inputs):
+            to = self._put(to, (start, number), sizes, [part], self._scaled, (1, 2))
+        return to
+
+    def _written_half(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
+        """
+        The first half of the transforms of reals, and one more.
+
+        Even elements contribute `(x + y) / 2`, odd ones `(x - y) / 2i` times factors. At the ends,
+        where x and y are the same number, that is the sum and the difference of its parts.
+        """
+        _, half, lines = sizes_of(planes)
+        factors = self.fourier.table(roots(np.arange(1, half), self.length, -1) / 2)
+        line, k = dimension(0), dimension(1)
+        inputs = [
+            *((planes, indexed(c, k + 1, line, rank=2)) for c in (0, 1)),
+            *((planes, indexed(c, k * -1 + (half - 1), line, rank=2)) for c in (0, 1)),
+            *((factors, indexed(c, k, rank=2)) for c in (0, 1)),
+        ]
+
+        def body(s: ScalarBuilder, e: Values) -> Values:
+            a, b, c, d = e[:4]
+            odd = s.addf(b, d), s.subf(c, a)
+            real, imaginary = Butterfly(s, -1).times(odd, (e[4], e[5]))
+            even = s.mulf(s.addf(a, c), 0.5), s.mulf(s.subf(b, d), 0.5)
+            return (s.create_complex(s.addf(even[0], real), s.addf(even[1], imaginary)),)
+
+        if half > 1:
+            to = self._put(to, (start, 1), (lines, half - 1), inputs, body)
+        signs = self.fourier.table(np.array([1, -1]))
+        ends = [(planes, indexed(c, 0, line, rank=2)) for c in (0, 1)]
+
+        def end(s: ScalarBuilder, e: Values) -> Values:
+            real = s.addf(e[0], s.mulf(e[1], e[2]))
+            return (s.create_complex(real, s.constant_like(0.0, real)),)
+
+        ends.append((signs, indexed(0, k, rank=2)))
+        return self._put(to, (start, 0), (lines, 2), ends, end, (1, half))
+
+    def _put(
+        self,
+        to: SSAValue,
+        offsets: Sequence[SSAValue | int],
+        sizes: Sequence[int],
+        inputs: Sequence[Input],
+        body: Callable[[ScalarBuilder, Values], Values],
+        strides: Sequence[int] | None = None,
+    ) -> SSAValue:
+        """A tensor with the elements of a slice computed anew."""
+        builder = self.fourier.builder
+        target = extract_slice(builder, to, offsets, sizes, strides)
+        return insert_slice(builder, self._made(target, inputs, body), to, offsets, strides)
+
+    def _made(
+        self,
+        to: SSAValue,
+        inputs: Sequence[Input],
+        body: Callable[[ScalarBuilder, Values], Values],
+    ) -> SSAValue:
+        """A tensor with every element computed anew."""
+        rank = len(sizes_of(to))
+        return generic(self.fourier.builder, inputs, [(to, identity(rank))], iterators(rank), body)[
+            0
+        ]
+
+    def _created(self, s: ScalarBuilder, e: Values) -> Values:
+        real, imaginary = self._scaled(s, e)
+        return (s.create_complex(real, imaginary),)
+
+    def _scaled(self, s: ScalarBuilder, e: Values) -> Values:
+        *parts, _ = e
+        return parts if self.scale == 1 else [s.mulf(part, self.scale) for part in parts]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which number of which line each point of an iteration space `[1, *sizes]` takes."""
+
+    sizes: tuple[int, int]
+    element: Expression
+    line: Expression
+
+    @staticmethod
+    def columns(length: int, lanes: int) -> Place:
+        """Each line in a lane."""
+        return Place((length, lanes), dimension(1), dimension(2))
+
+    @staticmethod
+    def matrix(rows: int, columns: int) -> Place:
+        """One line, row after row."""
+        return Place((rows, columns), dimension(1) * columns + dimension(2), 0)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the rows of the space follow each other in one line."""
+        return isinstance(self.line, int)
+
+    def number(self, s: ScalarBuilder) -> SSAValue:
+        """The number of the element in its line."""
+        if not self.is_matrix:
+            return s.index(1)
+        rows = s.integers(arith.MuliOp, s.index(1), self.sizes[1])
+        return s.emit(arith.AddiOp, (rows, s.index(2)))
+
+    def line_number(self, s: ScalarBuilder) -> SSAValue:
+        """The line."""
+        return s.constant(0, INDEX) if self.is_matrix else s.index(2)
+
+
+def _parts(s: ScalarBuilder, elements: Values) -> Number:
+    return s.parts(elements[0])
+
+
+def _real(s: ScalarBuilder, elements: Values) -> Number:
+    return elements[0], s.constant_like(0.0, elements[0])
+
+
+def in_blocks(
+    builder: ConversionBuilder,
+    count: int,
+    size: int,
+    to: SSAValue,
+    body: Callable[[ConversionBuilder, SSAValue | int, SSAValue], SSAValue],
+) -> SSAValue:
+    """
+    What `body` makes of a tensor, block after block, at most `count` long.
+
+    The last block begins earlier where it would go beyond the end: some is computed twice then.
+    """
+    if count <= size:
+        return body(builder, 0, to)
+
+    def turn(inner: ConversionBuilder, position: SSAValue, carried: Values) -> Values:
+        if count % size:
+            last = count - size
+            position = outside_of_bodies(
+                inner, lambda s: s.emit(arith.MinSIOp, (position, s.constant(last, INDEX)))
+            )
+        return [body(inner, position, carried[0])]
+
+    return counted_loop(builder, count, size, [to], turn)[0]

@@ -1,0 +1,1 @@
+"""Functions of single elements, real and complex, as operations of arith and math."""
