@@ -2,10 +2,11 @@
 
 import gc
 import os
+from collections import Counter
 
 import pytest
 from hypothesis import settings
-from peers import DEVICES, in_ci, missing_peers, mlir_opt
+from peers import DEVICES, missing_peers, mlir_opt, unexpectedly_missing
 from sweeps import PROFILE
 
 from lowerings.execution.executable import BOUNDS_VARIABLE
@@ -21,14 +22,6 @@ settings.load_profile(PROFILE)
 
 # Programs share the processors with the other workers of pytest-xdist.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-_PEER_OF_MARKER = {
-    "jax": "jax",
-    "flax": "flax",
-    "mlir_opt": "mlir-opt",
-    "openmp": "openmp",
-    "riscv64": "riscv64",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,14 +40,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips, with the reason, what needs a missing peer (in CI: leaves it to fail) or `--full`."""
-    missing = missing_peers()
+    """Skips, with the reason, what needs `--full` or a peer whose absence is no error."""
+    skipped = {
+        _marker(peer): pytest.mark.skip(reason=reason)
+        for peer, reason in missing_peers().items()
+        if peer not in unexpectedly_missing()
+    }
+    if not config.getoption("--full"):
+        skipped["full"] = pytest.mark.skip(reason="takes long: make test-full")
     for item in items:
-        if item.get_closest_marker("full") is not None and not config.getoption("--full"):
-            item.add_marker(pytest.mark.skip(reason="runs with --full only"))
-        for marker, peer in _PEER_OF_MARKER.items():
-            if item.get_closest_marker(marker) is not None and peer in missing and not in_ci():
-                item.add_marker(pytest.mark.skip(reason=missing[peer]))
+        for mark in [skipped[mark.name] for mark in item.iter_markers() if mark.name in skipped]:
+            item.add_marker(mark)
+
+
+def _marker(peer: str) -> str:
+    """The marker of the tests that need a peer."""
+    return peer.replace("-", "_")
 
 
 def pytest_collection_finish() -> None:
@@ -64,11 +65,20 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """In CI a test whose peer is missing fails with what to install."""
-    missing = missing_peers()
-    for marker, peer in _PEER_OF_MARKER.items():
-        if item.get_closest_marker(marker) is not None and peer in missing:
-            pytest.fail(missing[peer], pytrace=False)
+    """A test whose peer must not be missing fails with what to install."""
+    for peer, remedy in unexpectedly_missing().items():
+        if item.get_closest_marker(_marker(peer)) is not None:
+            pytest.fail(remedy, pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not tested: every reason once, with how many tests it has kept from running."""
+    reports = terminalreporter.stats.get("skipped", ())
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    if reasons:
+        terminalreporter.section("not tested, and how to have it")
+        for reason, count in reasons.most_common():
+            terminalreporter.line(f"{count:6} {reason}")
 
 
 @pytest.fixture(scope="session")

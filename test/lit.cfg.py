@@ -1,18 +1,21 @@
 """
 How lit runs the FileCheck tests: `lit test`, with the project's tools from this environment.
 
-`REQUIRES: mlir-opt` (or `jax`) skips a test without that peer; in CI its absence is fatal.
+`REQUIRES: mlir-opt` (or another peer) skips a test without it; what was not tested is said at the
+end. In CI the absence is fatal.
 """
 
+import atexit
 import os
 import sys
+from pathlib import Path
 
 import lit.formats
 
 TEST_ROOT = os.path.dirname(__file__)
 sys.path.insert(0, TEST_ROOT)
 
-from peers import in_ci, missing_peers, mlir_opt
+from peers import PEERS, missing_peers, mlir_opt, unexpectedly_missing
 
 config.name = "xla-dialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -31,11 +34,17 @@ if "PYTHONPATH" in os.environ:  # another checkout than the one that is installe
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%programs", os.path.join(TEST_ROOT, "programs")))
 
-missing = missing_peers()
-if missing and in_ci():
-    lit_config.fatal("; ".join(missing.values()))
-for peer, remedy in missing.items():
-    lit_config.note(f"tests with `REQUIRES: {peer}` are skipped: {remedy}")
-config.available_features.update({"mlir-opt", "jax"} - missing.keys())
-if "mlir-opt" not in missing:
+config.available_features.update(PEERS.keys() - missing_peers().keys())
+texts = [
+    path.read_text(encoding="utf-8")
+    for path in Path(TEST_ROOT).rglob("*")
+    if path.suffix in config.suffixes and path.parent.name not in config.excludes
+]
+for peer, remedy in missing_peers().items():
+    count = sum(f"REQUIRES: {peer}\n" in text for text in texts)
+    if count and peer in unexpectedly_missing():
+        lit_config.fatal(remedy)
+    if count:
+        atexit.register(print, f"not tested are {count} files that need {peer}: {remedy}")
+if mlir_opt() is not None:
     config.substitutions.append((r"(?<![-/\w.])mlir-opt(?:-22)?(?![-\w])", mlir_opt()))

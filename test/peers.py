@@ -1,9 +1,9 @@
 """
-The optional programs that tests compare with: mlir-opt 22, JAX, and flax with optax; what runs
-programs for RISC-V, and the runtime for several threads.
+The optional programs and packages that tests need: what they compare with, what runs programs for
+RISC-V, and the runtime for several threads.
 
 Away from CI a missing peer skips the tests that need it; in CI (`CI=true`) it is an error, so that
-no comparison disappears unnoticed.
+no comparison disappears unnoticed, but for the peers that `ABSENT_PEERS` names.
 """
 
 import functools
@@ -11,22 +11,14 @@ import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
 
 from lowerings.execution.openmp import runtime
 
 MLIR_VERSION = 22
 DEVICES = 4
 """How many devices JAX has on the CPU, for programs over several replicas."""
-_MLIR_OPT_CANDIDATES = (
-    f"mlir-opt-{MLIR_VERSION}",
-    f"/usr/lib/llvm-{MLIR_VERSION}/bin/mlir-opt",
-    "mlir-opt",
-)
-
-
-def in_ci() -> bool:
-    """Whether a missing peer is an error."""
-    return os.environ.get("CI", "").lower() in ("1", "true", "yes")
+_MLIR_OPT_CANDIDATES = (f"mlir-opt-{MLIR_VERSION}", "mlir-opt")
 
 
 @functools.cache
@@ -42,40 +34,58 @@ def mlir_opt() -> str | None:
     return None
 
 
-@functools.cache
 def has_jax() -> bool:
     """Whether JAX can be imported."""
-    return importlib.util.find_spec("jax") is not None
+    return not _missing_packages("jax")
+
+
+def has_flax() -> bool:
+    """Whether flax and optax can be imported."""
+    return not _missing_packages("jax", "flax", "optax")
+
+
+def _missing_packages(*names: str) -> list[str]:
+    return [name for name in names if importlib.util.find_spec(name) is None]
+
+
+def _missing_for_riscv64() -> list[str]:
+    emulator = [] if shutil.which("qemu-riscv64") else ["qemu-riscv64"]
+    return emulator + _missing_packages("ziglang", "unicorn")
+
+
+PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
+    "jax": (lambda: _missing_packages("jax"), "pip install -e '.[jax]'"),
+    "flax": (lambda: _missing_packages("jax", "flax", "optax"), "pip install -e '.[peers]'"),
+    "scipy": (lambda: _missing_packages("scipy"), "pip install -e '.[jax]'"),
+    "mlir-opt": (
+        lambda: [] if mlir_opt() else [f"mlir-opt of LLVM {MLIR_VERSION}"],
+        f"apt install mlir-{MLIR_VERSION}-tools (from apt.llvm.org)",
+    ),
+    "riscv64": (_missing_for_riscv64, "apt install qemu-user, pip install -e '.[riscv]'"),
+    "openmp": (
+        lambda: [] if runtime() else ["an OpenMP runtime"],
+        "apt install libgomp1, or pip install -e '.[threads]'",
+    ),
+}
+"""By name: what of it is missing, and how to have it. Tests are marked with the names."""
 
 
 @functools.cache
-def has_flax() -> bool:
-    """Whether flax and optax can be imported."""
-    return all(importlib.util.find_spec(name) is not None for name in ("jax", "flax", "optax"))
-
-
-def has_riscv64() -> bool:
-    """Whether programs for RISC-V can be linked and run."""
-    packages = ("ziglang", "unicorn")
-    return bool(shutil.which("qemu-riscv64")) and all(map(importlib.util.find_spec, packages))
-
-
 def missing_peers() -> dict[str, str]:
-    """The peers that are missing, each with what to install."""
-    missing: dict[str, str] = {}
-    if mlir_opt() is None:
-        missing["mlir-opt"] = (
-            f"no mlir-opt of LLVM {MLIR_VERSION} found: install mlir-{MLIR_VERSION}-tools "
-            "(apt.llvm.org)"
-        )
-    if not has_jax():
-        missing["jax"] = "JAX is not installed: pip install -e '.[peers]'"
-    if not has_flax():
-        missing["flax"] = "flax and optax are not installed: pip install -e '.[peers]'"
-    if not has_riscv64():
-        missing["riscv64"] = (
-            "qemu-riscv64, ziglang or unicorn not found: apt install qemu-user, pip install -e '.[riscv]'"
-        )
-    if runtime() is None:
-        missing["openmp"] = "no OpenMP runtime: apt install libgomp1, pip install -e '.[threads]'"
-    return missing
+    """The peers that are missing, each with what is missing of it and how to have it."""
+    missing = {name: what() for name, (what, _) in PEERS.items()}
+    return {
+        name: f"{' and '.join(found)} not found: {PEERS[name][1]}"
+        for name, found in missing.items()
+        if found
+    }
+
+
+def unexpectedly_missing() -> dict[str, str]:
+    """Of the missing peers those whose absence is an error: in CI all but `ABSENT_PEERS`."""
+    if os.environ.get("CI", "").lower() not in ("1", "true", "yes"):
+        return {}
+    expected = os.environ.get("ABSENT_PEERS", "").split()
+    if unknown := set(expected) - PEERS.keys():
+        raise ValueError(f"ABSENT_PEERS: {min(unknown)} is none of {', '.join(PEERS)}")
+    return {name: how for name, how in missing_peers().items() if name not in expected}

@@ -26,7 +26,14 @@ def test_python_example(block: str) -> None:
     exec(compile(block, "README.md", "exec"), {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=[pytest.mark.riscv64] if "riscv64" in command else [])
+        for command in COMMANDS
+    ],
+    ids=" ".join,
+)
 def test_command(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -239,7 +239,10 @@ def test_every_element_type_has_its_turn() -> None:
     assert min(turns.values()) > 10, turns
 
 
-@pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter", "riscv64"])
+@pytest.mark.parametrize(
+    "backend",
+    ["reference", "llvm", "interpreter", pytest.param("riscv64", marks=pytest.mark.riscv64)],
+)
 def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(RunFile("dynamic_slice").path)
     assert xla_run.main([path, "--all-functions", "--backend", backend]) == 0

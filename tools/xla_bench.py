@@ -82,11 +82,16 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def thread_counts(text: str) -> tuple[int, ...]:
-    """Numbers of threads, `1,2`."""
+    """Numbers of threads, `1,2`, for each of which there are processors."""
     counts = text.split(",")
     if not all(count.isdecimal() and int(count) for count in counts):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of threads, like 1,2")
-    return tuple(sorted(set(map(int, counts))))
+    threads = sorted(set(map(int, counts)))
+    if threads[-1] > len(processors()):
+        raise argparse.ArgumentTypeError(
+            f"cannot compare {threads[-1]} threads on {len(processors())} processors"
+        )
+    return tuple(threads)
 
 
 def chosen_rows(names: Sequence[str]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.executable import Executable
 from xla_dialect.diagnostics import XlaError
 
-pytest.importorskip("scipy")
+pytestmark = pytest.mark.scipy
 
 LETTERS = {"f32": "s", "f64": "d", "complex<f32>": "c", "complex<f64>": "z"}
 DTYPES = {"f32": "float32", "f64": "float64", "complex<f32>": "complex64"}

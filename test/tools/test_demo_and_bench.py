@@ -76,7 +76,7 @@ def test_benchmark_of_an_unknown_row(capsys: pytest.CaptureFixture[str]) -> None
     [
         ("0", "argument --threads: '0' is no list of numbers of threads"),
         ("one", "argument --threads: 'one' is no list of numbers of threads"),
-        ("1000", "cannot compare 1000 threads on"),
+        ("1000", "argument --threads: cannot compare 1000 threads on"),
     ],
 )
 def test_benchmark_of_impossible_threads(

@@ -47,8 +47,6 @@ def processors() -> list[int]:
 
 def measure(names: Sequence[tuple[str, str]], threads: int, effort: Effort) -> dict[str, Figures]:
     """The figures of rows, given by group and name, with so many threads."""
-    if threads > len(processors()):
-        raise XlaError(f"cannot compare {threads} threads on {len(processors())} processors")
     found: dict[str, Figures] = {}
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _bind, (threads,)) as worker:
         for group, name in names:
