@@ -31,7 +31,7 @@ from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
 from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
-from lowerings.xla_to_linalg.sorting.sorting import sorting, topk
+from lowerings.xla_to_linalg.sorting import sorting, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
 from xla_dialect.reference.self_checking import OBSERVATIONS
