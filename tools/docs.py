@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResultDef
 from xdsl.passes import ModulePass, get_pass_option_infos
@@ -15,6 +17,7 @@ from lowerings.universe import UNIVERSE
 from tools.examples import examples
 from tools.layout_drawing import drawing
 from tools.reporting import guarded
+from tools.rules import anchor, family_name, further_rules, linked
 from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
@@ -22,6 +25,9 @@ from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
 
 FOLDER = Path(__file__).parent.parent / "docs" / "generated"
+WORKED = Path(__file__).parent.parent / "test" / "run"
+FUNCTION = re.compile(r"^(?://(?! RUN:)[^\n]*\n)*func\.func .*?^}\n", re.M | re.S)
+"""A function of MLIR with the comment above it."""
 NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
 
@@ -29,18 +35,21 @@ def operations_page() -> str:
     """Every operation by family: opcode, docstring, parts, and an example that the tests run."""
     lines = [
         NOTICE + "# Operations of the `xla` dialect\n",
-        "Constraints are numbered as messages quote them. An operand, result or region marked `...`"
-        " stands for any number; a property marked `?` may be absent, or has a default. In the"
-        " examples a comment above the end states each result.\n",
+        "Constraints are numbered as messages quote them;"
+        " [the specification](../specification/README.md) has the rules that operations share,"
+        " [worked examples](worked_examples.md) show what they compute. An operand, result or"
+        " region marked `...` stands for any number; a property marked `?` may be absent, or has"
+        " a default. In the examples a comment above the end states each result.\n",
     ]
     for family in FAMILIES:
-        lines.append(f"## {family.__name__.rpartition('.')[2].replace('_', ' ')}\n")
-        lines.append(inspect.cleandoc(family.__doc__ or "") + "\n")
-        lines.extend(_operation_entry(operation) for operation in operations_of(family))
+        name = family_name(family)
+        lines.append(f"## {name.replace('_', ' ')}\n")
+        lines.append(linked(family.__doc__, name) + "\n")
+        lines.extend(_operation_entry(operation, family) for operation in operations_of(family))
     return "\n".join(lines)
 
 
-def _operation_entry(operation: type[XlaOp]) -> str:
+def _operation_entry(operation: type[XlaOp], family: ModuleType) -> str:
     definition = operation.get_irdl_definition()
     hlo = f", HLO `{opcode(operation)}`" if operation in BY_OPCODE.values() else ""
     rows = [
@@ -49,11 +58,39 @@ def _operation_entry(operation: type[XlaOp]) -> str:
         ("regions", _names(definition.regions, VarRegionDef)),
         ("results", _names(definition.results, VarResultDef)),
     ]
-    shape = "; ".join(f"{title}: {names}" for title, names in rows if names)
-    text = inspect.cleandoc(operation.__doc__ or "")
-    example = examples().get(operation.name.removeprefix("xla."))
+    further = (
+        f'<a id="{anchor(operation.name, label)}"></a>[({label})](#{place})'
+        for label, place in further_rules(operation, family).items()
+    )
+    shape = "; ".join(
+        f"{title}: {names}" for title, names in (*rows, ("rules", ", ".join(further))) if names
+    )
+    name = operation.name.removeprefix("xla.")
+    text = linked(operation.__doc__, name)
+    example = examples().get(name)
     code = f"\n```mlir\n{example.text}\n```\n" if example is not None else ""
-    return f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n{code}"
+    return (
+        f'<a id="{name}"></a>\n\n'
+        f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n{code}"
+    )
+
+
+def worked_examples_page() -> str:
+    """The functions of test/run that check their results, by the operation of their file."""
+    lines = [
+        NOTICE.replace("the docstrings", "test/run") + "# Worked examples\n",
+        "What operations compute: programs that check their own results, from `test/run`. The"
+        " tests run them on the reference, the interpreter at every level, and as machine code;"
+        " `xla-run test/run/pad.mlir --all-functions` runs those of one file. Beside them the files"
+        " hold programs of every element type, which are compared with the reference.\n",
+    ]
+    for path in sorted(WORKED.glob("*.mlir")):
+        name, functions = path.stem, FUNCTION.findall(path.read_text(encoding="utf-8"))
+        if any("check." in function for function in functions):
+            lines.append(f'<a id="{name}"></a>\n\n## [`xla.{name}`](ops.md#{name})\n')
+            shown = (f for f in functions if "check." in f or f.startswith("func.func private"))
+            lines.append("```mlir\n" + "\n".join(shown) + "```\n")
+    return "\n".join(lines)
 
 
 def _names(definitions: Sequence[tuple[str, object]], variadic: type) -> str:
@@ -122,6 +159,7 @@ def layout_picture(shape: str) -> Callable[[], str]:
 
 PAGES = {
     "ops.md": operations_page,
+    "worked_examples.md": worked_examples_page,
     "passes.md": passes_page,
     "status.md": status_page,
     "layout_column_major.svg": layout_picture("f32[2,3]{0,1}"),

@@ -1,17 +1,8 @@
 """Broadcasting as XLA's builder defines it, as pure functions on dimension sizes.
 
 At HLO level nothing is implicit: elementwise operations take equal shapes, and `broadcast` is an
-operation of its own. What a builder may leave to these functions (shapes_layouts_broadcasting.md,
-section 7):
-
-(B1) a scalar goes with any array. (B2) `broadcast_dimensions[i]` is the dimension of the
-higher-rank array that dimension i of the lower-rank array matches. (B3) It has one entry per
-dimension of the lower-rank array; (B4) the entries are dimensions of the higher-rank array and
-ascend. (B5) Matched sizes are equal, or one of them is 1. (B6) Values are repeated along the
-dimensions that are not matched. (B7) Arrays of different rank need `broadcast_dimensions`, unless
-one is a scalar. (B8) Arrays of equal rank go together where every two sizes are equal or one of
-them is 1, (B9) and the result has the one that is not 1. (B10) The step of B2 to B6 ("in-dim")
-comes first, that of B8 and B9 ("degenerate dimensions") second.
+operation of its own. The rules (B1) to (B10) say what a builder may leave to these functions:
+docs/specification/broadcasting.md.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ MAX_ELEMENTS = 2**63 - 1
 
 
 class ElementClass(IntFlag):
-    """The classes of element types that constraints speak of (operations.md, section 0)."""
+    """The classes of element types that constraints speak of (docs/specification/shapes.md#s8)."""
 
     PRED = 1
     SIGNED = 2

@@ -40,7 +40,7 @@ class WindowDimension:
 
     def placements(self, size: int) -> int:
         """
-        How often the window fits into a base of this size (`wout` of operations.md, section 0).
+        How often the window fits into a base of this size (docs/specification/windows.md#w2).
 
         A dynamic base has a dynamic number of placements.
         """

@@ -41,7 +41,7 @@ class GatherIndices:
 
     @staticmethod
     def of(op: GatherOp) -> GatherIndices:
-        """The indices of a `gather`, after operations.md, section 32."""
+        """The indices of a `gather`, by the formula of docs/generated/ops.md#gather."""
         rank = len(array_type(op.result).shape)
         offset_dims = cast(Ints, decode(op.offset_dims))
         collapsed = cast(Ints, decode(op.collapsed_slice_dims))

@@ -60,7 +60,7 @@ class WindowPlaces:
 
     @staticmethod
     def of(op: ScatterOp) -> WindowPlaces:
-        """The places of a `scatter`, after operations.md, section 52."""
+        """The places of a `scatter`, by the formula of docs/generated/ops.md#scatter."""
         update_window = cast(Ints, decode(op.update_window_dims))
         batching = cast(Ints, decode(op.input_batching_dims))
         dropped = (*cast(Ints, decode(op.inserted_window_dims)), *batching)

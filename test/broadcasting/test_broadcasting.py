@@ -1,13 +1,14 @@
 """The rules B1 to B10 of broadcasting, the worked examples G1 to G13 and the illegal cases N1 to N6.
 
-Labels are those of shapes_layouts_broadcasting.md, section 7. What the examples say about values
-is tested on programs, in test/builder.
+They are read from docs/specification/broadcasting.md. What they say about values is tested on programs, in
+ test/builder.
 """
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from specification_tables import numbers, table
 
 from xla_dialect.broadcasting import (
     Expansion,
@@ -19,30 +20,10 @@ from xla_dialect.broadcasting import (
 )
 from xla_dialect.violation import Violation
 
+PAGE = "broadcasting.md"
 SHAPES = [
-    pytest.param((2, 3), (), (), (2, 3), id="G1"),
-    pytest.param((), (2, 3), (), (2, 3), id="G1-scalar-first"),
-    pytest.param((2, 3), (3,), (1,), (2, 3), id="G2"),
-    pytest.param((3, 3), (3,), (1,), (3, 3), id="G3-rows"),
-    pytest.param((3, 3), (3,), (0,), (3, 3), id="G3-columns"),
-    pytest.param((3, 4), (2, 3, 4), (1, 2), (2, 3, 4), id="G4"),
-    *(
-        pytest.param((size,), (2, 3, 4, 5), (d,), (2, 3, 4, 5), id=f"G5-vector-{d}")
-        for d, size in enumerate((2, 3, 4, 5))
-    ),
-    pytest.param((4, 5), (2, 3, 4, 5), (2, 3), (2, 3, 4, 5), id="G5-matrix-2-3"),
-    pytest.param((3, 4), (2, 3, 4, 5), (1, 2), (2, 3, 4, 5), id="G5-matrix-1-2"),
-    pytest.param((2, 5), (2, 3, 4, 5), (0, 3), (2, 3, 4, 5), id="G5-matrix-0-3"),
-    pytest.param((2, 1), (2, 3), (), (2, 3), id="G6"),
-    pytest.param((1, 2, 5), (7, 2, 5), (), (7, 2, 5), id="G7"),
-    pytest.param((7, 2, 5), (7, 1, 5), (), (7, 2, 5), id="G8"),
-    pytest.param((2, 1), (1, 3), (), (2, 3), id="G10"),
-    pytest.param((4,), (1, 2), (0,), (4, 2), id="G11"),
-    pytest.param((1, 2), (4, 3, 1), (1, 2), (4, 3, 2), id="G12"),
-    pytest.param((), (), (), (), id="B1-two-scalars"),
-    pytest.param((2, 3), (2, 3), (0, 1), (2, 3), id="N6-identity-is-legal"),
-    pytest.param((0,), (1,), (), (0,), id="B9-zero-and-one"),
-    pytest.param((1,), (0, 4), (0,), (0, 4), id="B9-one-and-zero"),
+    pytest.param(*map(numbers, sizes), id=example)
+    for example, *sizes in table(PAGE, "example", "one", "other", "dimensions", "result")
 ]
 
 
@@ -57,11 +38,10 @@ def test_shapes(
 @pytest.mark.parametrize(
     ("smaller", "larger", "dimensions", "in_dim", "result"),
     [
-        ((), (2, 3), (), (2, 3), (2, 3)),
-        ((3,), (4, 3), (1,), (4, 3), (4, 3)),
-        ((2, 3), (2, 3, 4), (0, 1), (2, 3, 4), (2, 3, 4)),
-        ((2, 1), (2, 3, 4), (0, 2), (2, 3, 1), (2, 3, 4)),
-        ((2, 3), (2, 1, 4), (0, 1), (2, 3, 4), (2, 3, 4)),
+        [numbers(cell) for cell in row]
+        for row in table(
+            PAGE, "lower rank", "higher rank", "dimensions", "after the first step", "result"
+        )
     ],
 )
 def test_g13_steps(
@@ -77,22 +57,8 @@ def test_g13_steps(
 
 
 ILLEGAL = [
-    pytest.param((2, 3), (3,), (), "B7", id="N1"),
-    pytest.param((4, 3), (2, 3, 4, 5), (2, 1), "B4", id="N2"),
-    pytest.param((4, 3), (2, 3, 4, 5), (2, 1, 2), "B3", id="N3-more-entries"),
-    pytest.param((3, 3), (2, 3, 4, 5), (1, 1), "B4", id="N3-matched-twice"),
-    pytest.param((3,), (4, 3), (0,), "B5", id="N4"),
-    pytest.param((2, 1), (2, 3, 4), (1, 2), "B5", id="N4-matrix"),
-    pytest.param((7, 2, 5), (7, 2, 6), (), "B8", id="G9-N5"),
-    pytest.param((3, 3), (2, 3, 4), (1, 1), "B4", id="N6-repeated"),
-    pytest.param((3,), (2, 3), (-1,), "B4", id="N6-negative"),
-    pytest.param((3,), (2, 3), (2,), "B4", id="N6-beyond-rank"),
-    pytest.param((3,), (2, 3), (0, 1), "B3", id="N6-longer"),
-    pytest.param((2, 3), (2, 3, 4), (0,), "B3", id="N6-shorter"),
-    pytest.param((2, 2), (2, 2), (1, 0), "B4", id="N6-equal-ranks"),
-    pytest.param((2, 2), (2, 2), (0,), "B3", id="N6-equal-ranks-length"),
-    pytest.param((), (2, 2), (0,), "B3", id="N6-scalar"),
-    pytest.param((0,), (2,), (), "B8", id="N5-zero-and-two"),
+    pytest.param(*map(numbers, sizes), label, id=case)
+    for case, *sizes, label in table(PAGE, "case", "one", "other", "dimensions", "breaks")
 ]
 
 

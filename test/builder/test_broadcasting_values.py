@@ -1,6 +1,6 @@
 """What the worked examples of broadcasting say about values (G1 to G13), built, run and compiled.
 
-Labels are those of shapes_layouts_broadcasting.md, section 7; the shapes alone are tested in
+Labels are those of docs/specification/broadcasting.md; the shapes alone are tested in
 test/broadcasting.
 """
 

@@ -28,7 +28,7 @@ BINARY = (
     "shift_right_logical atan2 complex"
 ).split()
 
-# Names and order of the arguments are those of operations.md.
+# Names and order of the arguments are those of XLA's XlaBuilder.
 SIGNATURES = {
     **dict.fromkeys(UNARY, "operand"),
     **dict.fromkeys(BINARY + COMPARISONS, "lhs rhs broadcast_dimensions"),
@@ -104,7 +104,7 @@ WITHOUT_SIGNATURE = {
     "build",
     "build_computation",
     "conditional",  # has two
-    # Those without a section of their own in operations.md:
+    # Those that XLA's XlaBuilder does not have, or has for other purposes:
     "add_dependency",
     "all_gather_done",
     "all_gather_start",

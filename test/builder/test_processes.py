@@ -157,7 +157,7 @@ def test_handles_pair_sends_with_receives() -> None:
     np.testing.assert_array_equal(right, f32([1, 2]))
 
 
-def test_send_g1() -> None:
+def test_sends_that_wait_for_each_other() -> None:
     """Each receives before it sends: a deadlock."""
     with pytest.raises(XlaError, match="waits forever"):
         exchange(ChannelHandle.new(), ChannelHandle.new(), first_sends=False)

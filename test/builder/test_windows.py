@@ -1,4 +1,4 @@
-"""SAME and VALID: the formula of operations.md, section 0, and the worked examples of its users."""
+"""Windows as the builder makes them; SAME and VALID are docs/specification/windows.md#w4."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_same_is_the_size_divided_by_the_stride(size: int, window: int, stride: 
 
 
 def test_same_depends_on_the_stride() -> None:
-    """The last remark of section 45."""
+    """The example of docs/specification/windows.md#w4."""
     assert same_padding(6, 3, 2) == (0, 1)
 
 
@@ -42,7 +42,7 @@ def test_same_depends_on_the_stride() -> None:
         ([(0, 1), (0, 1)], f32([37, 47, 21], [67, 77, 33], [23, 26, 9])),
     ],
 )
-def test_conv_g1(padding: Any, expected: np.ndarray) -> None:
+def test_conv(padding: Any, expected: np.ndarray) -> None:
     found = evaluate(lambda b, x, k: b.conv(x, k, [1, 1], padding), LHS, RHS)
     same(found, expected.reshape(1, 1, *expected.shape))
 
@@ -50,14 +50,14 @@ def test_conv_g1(padding: Any, expected: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        pytest.param(([2, 2], [(1, 1), (1, 1)]), f32([4, 18], [36, 77]), id="G2"),
+        pytest.param(([2, 2], [(1, 1), (1, 1)]), f32([4, 18], [36, 77]), id="example 2"),
         pytest.param(
             ([1, 1], [(0, 0)] * 2, [2, 2]),
             f32([1, 4, 2, 6], [12, 20, 15, 24], [4, 10, 5, 12], [21, 32, 24, 36]),
-            id="G3",
+            id="example 3",
         ),
-        pytest.param(([1, 1], [(0, 0)] * 2, (), [2, 2]), f32([[64]]), id="G4"),
-        pytest.param(([1, 1], [(-1, 0), (0, 0)]), f32([[67, 77]]), id="G5"),
+        pytest.param(([1, 1], [(0, 0)] * 2, (), [2, 2]), f32([[64]]), id="example 4"),
+        pytest.param(([1, 1], [(-1, 0), (0, 0)]), f32([[67, 77]]), id="example 5"),
     ],
 )
 def test_conv_with_general_padding(arguments: Any, expected: np.ndarray) -> None:
@@ -65,7 +65,7 @@ def test_conv_with_general_padding(arguments: Any, expected: np.ndarray) -> None
     same(found, expected.reshape(1, 1, *expected.shape))
 
 
-def test_conv_with_general_padding_g1() -> None:
+def test_the_shape_of_a_padded_convolution() -> None:
     b = XlaBuilder("shape")
     x, k = b.constant(LHS), b.constant(RHS)
     padded = b.conv_with_general_padding(x, k, [1, 1], [(0, 0), (2, 3)])
@@ -73,7 +73,6 @@ def test_conv_with_general_padding_g1() -> None:
 
 
 def test_convolutions_with_groups() -> None:
-    """G7 and G8 of section 20."""
     lhs, rhs = (
         f32([1, 2, 3, 4]).reshape(1, 4, 1),
         np.arange(1, 9, dtype=np.float32).reshape(4, 2, 1),
@@ -90,7 +89,6 @@ def test_convolutions_with_groups() -> None:
 
 
 def test_a_convolution_without_spatial_dimensions() -> None:
-    """G12 of section 20."""
     found = evaluate(
         lambda b, x, k: b.conv(x, k, [], "SAME"), f32([[1, 2]]), f32([1, 2], [3, 4], [5, 6])
     )
@@ -108,7 +106,7 @@ def test_a_convolution_of_another_element_type() -> None:
         build(lambda b, x, k: b.conv(x, k, [], "VALID"), "s8[1,1]", "s32[1,1]")
 
 
-def test_reduce_window_g1_and_g2() -> None:
+def test_reduce_window() -> None:
     x = np.arange(24, dtype=np.float32).reshape(4, 6)
     found = evaluate(lambda b, x: b.reduce_window(x, -np.inf, b.max, [2, 3], [2, 3]), x)
     same(found, f32([8, 11], [20, 23]))
@@ -121,7 +119,7 @@ def test_reduce_window_g1_and_g2() -> None:
         same(found, expected)
 
 
-def test_reduce_window_g3_and_g6() -> None:
+def test_reduce_window_with_dilation_and_of_pairs() -> None:
     x = f32([1, 2, 3, 4, 5])
     for arguments, expected in (
         (([2], [], [2]), [1, 2, 2, 3, 3, 4, 4, 5]),
@@ -146,7 +144,7 @@ def test_reduce_window_g3_and_g6() -> None:
     same(indices, np.array([0, 2, 2], np.int32))
 
 
-def test_select_and_scatter_g1() -> None:
+def test_select_and_scatter() -> None:
     operand = f32([7, 2, 5, 3, 8], [3, 8, 9, 3, 4], [1, 5, 7, 5, 6], [0, 6, 2, 10, 2])
     expected = f32([0] * 5, [0, 0, 8, 0, 0], [0, 0, 3, 0, 0], [0, 0, 0, 1, 0])
 

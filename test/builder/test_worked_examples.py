@@ -1,4 +1,4 @@
-"""Worked examples of operations.md for what only the builder has, under their labels."""
+"""Worked examples of methods that are more than one operation, or spell it otherwise."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def same(found: Any, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(found, expected, strict=True)
 
 
-def test_broadcast_g1() -> None:
+def test_broadcast_of_a_scalar() -> None:
     found = evaluate(lambda b: b.broadcast(b.constant(2.0), [2, 3]))
     same(found, np.full((2, 3), 2, np.float32))
 
@@ -37,7 +37,7 @@ def test_broadcast_puts_new_dimensions_first() -> None:
     same(evaluate(lambda b, x: b.broadcast(x, [2]), f32([7, 8])), f32([7, 8], [7, 8]))
 
 
-def test_broadcast_in_dim_g1() -> None:
+def test_broadcast_in_dim() -> None:
     vector = f32([7, 8, 9])
     same(evaluate(lambda b, x: b.broadcast_in_dim(x, [2, 3], [1]), vector), f32([[7, 8, 9]] * 2))
     same(evaluate(lambda b, x: b.broadcast_in_dim(x, [3, 3], [0]), vector), f32([[7, 8, 9]] * 3).T)
@@ -72,9 +72,9 @@ def test_broadcast_in_dim_rules(
 @pytest.mark.parametrize(
     ("dimensions", "sizes"),
     [
-        pytest.param([0, 1, 2], (24,), id="G1"),
-        pytest.param([0, 1], (8, 3), id="G2"),
-        pytest.param([1, 2], (4, 6), id="G3"),
+        pytest.param([0, 1, 2], (24,), id="example 1"),
+        pytest.param([0, 1], (8, 3), id="example 2"),
+        pytest.param([1, 2], (4, 6), id="example 3"),
         pytest.param([-2, -1], (4, 6), id="S5"),
         pytest.param([1], (4, 2, 3), id="C2"),
         pytest.param([], (4, 2, 3), id="C2-empty"),
@@ -90,7 +90,7 @@ def test_collapse_c1(dimensions: list[int]) -> None:
         build(lambda b, x: b.collapse(x, dimensions), "f32[4,2,3]")
 
 
-def test_composite_call_g1_and_g2() -> None:
+def test_composite_call() -> None:
     """What the reader makes of the text of the example, the builder makes."""
     imported = read_hlo(
         "HloModule m\n"
@@ -131,7 +131,7 @@ def test_composite_call_rules(name: str, version: int, label: str) -> None:
 
 
 @pytest.mark.parametrize("index", [0, 1, 2, 3, -1, -2147483648])
-def test_conditional_g1(index: int) -> None:
+def test_conditional_on_an_index(index: int) -> None:
     def body(b: XlaBuilder, i: XlaValue) -> XlaValue:
         branches = [lambda value=value: b.constant(value) for value in (10, 20, 30)]
         return b.conditional(i, branches, [(), (), ()])
@@ -190,7 +190,7 @@ def test_dot_rules(lhs: str, rhs: str, label: str) -> None:
         build(lambda b, x, y: b.dot(x, y), lhs, rhs)
 
 
-def test_dot_general_g1_g2_g4() -> None:
+def test_dot_general() -> None:
     lhs, rhs = f32([1, 2, 3], [4, 5, 6]), f32([1, 1, 1], [2, 2, 2])
     numbers = DotDimensionNumbers([1], [1])
     found = evaluate(lambda b, x, y: b.dot_general(x, y, numbers), lhs, rhs)
@@ -208,11 +208,11 @@ def test_dot_general_g1_g2_g4() -> None:
     same(evaluate(lambda b, x: b.dot_general(x, x, numbers), hundreds), np.array(32, np.int8))
 
 
-def test_clamp_g1() -> None:
+def test_clamp() -> None:
     same(evaluate(lambda b, x: b.clamp(0, x, 6), s32([-1, 5, 9])), s32([0, 5, 6]))
 
 
-def test_select_g2_and_tuples() -> None:
+def test_select_of_whole_arrays_and_tuples() -> None:
     v1, v2 = s32([1, 2, 3, 4]), s32([100, 200, 300, 400])
     same(evaluate(lambda b, x, y: b.select(b.constant(True), x, y), v1, v2), v1)
 
@@ -240,7 +240,7 @@ def test_select_rules(body: Any, label: str) -> None:
         build(body, "pred[4]", "f32[4]")
 
 
-def test_pad_g1() -> None:
+def test_pad() -> None:
     x = f32([1, 2, 3])
     for config, expected in (
         ((1, 2, 1), [0, 1, 0, 2, 0, 3, 0, 0]),
@@ -251,7 +251,7 @@ def test_pad_g1() -> None:
         same(evaluate(lambda b, x, c=config: b.pad(x, 0, [c]), x), f32(expected))
 
 
-def test_while_g1() -> None:
+def test_while() -> None:
     def body(b: XlaBuilder, vector: XlaValue) -> Any:
         return b.while_(
             lambda count, _: count < 1000,
@@ -277,7 +277,7 @@ def test_a_while_that_carries_a_tuple() -> None:
     same(powers, f32([8, 24]))
 
 
-def test_reduce_g4() -> None:
+def test_reduce_of_pairs() -> None:
     """The last maximum and its index: `value >= max ? (value, index) : (max, argmax)`."""
 
     def body(b: XlaBuilder, values: XlaValue) -> Any:

@@ -331,6 +331,6 @@ def test_results_of_transfers(build: Any, expected: list[str]):
     ],
 )
 def test_a_context_has_one_user(build: Any):
-    """Send.C2, Recv.C2: of a whole program, for a start is made before its done."""
+    """Of a whole program, for a start is made before its done: docs/generated/ops.md#send-c2."""
     with pytest.raises(VerifyException, match=r"^\(C2\)"):
         cast(TransferStartOp, accepts(build)).verify_users()

@@ -19,7 +19,7 @@ INT = ElementClass.INTEGER
 COMPLEX, PRED, NUMBER = ElementClass.COMPLEX, ElementClass.PRED, ElementClass.NUMBER
 
 ALLOWED: dict[str, ElementClass] = {
-    # operations.md, section 28
+    # two operands
     "add": NUMBER | PRED,
     "subtract": NUMBER,
     "multiply": NUMBER | PRED,
@@ -35,7 +35,7 @@ ALLOWED: dict[str, ElementClass] = {
     "shift-right-arithmetic": INT,
     "shift-right-logical": INT,
     "atan2": FLOAT | COMPLEX,
-    # section 30
+    # one operand
     "abs": SIGNED | FLOAT | COMPLEX,
     "cbrt": FLOAT,
     "ceil": FLOAT,
@@ -62,7 +62,7 @@ ALLOWED: dict[str, ElementClass] = {
     "sqrt": FLOAT | COMPLEX,
     "tan": FLOAT | COMPLEX,
     "tanh": FLOAT | COMPLEX,
-    # appendix A
+    # those that XlaBuilder has no method for
     "acos": FLOAT | COMPLEX,
     "acosh": FLOAT | COMPLEX,
     "asin": FLOAT | COMPLEX,

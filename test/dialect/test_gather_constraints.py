@@ -79,7 +79,7 @@ def big(indices: str, **attributes: Any) -> XlaOp:
     ("build", "expected"),
     [
         pytest.param(rows, "f32[5,11]", id="rows"),
-        pytest.param(batched, "f32[2]", id="Gather.G6"),
+        pytest.param(batched, "f32[2]", id="example 6"),
         pytest.param(
             lambda: big(
                 "s64[5,2]",
@@ -89,7 +89,7 @@ def big(indices: str, **attributes: Any) -> XlaOp:
                 slice_sizes=[8, 6],
             ),
             "f32[5,8,6]",
-            id="Gather.G1",
+            id="example 1",
         ),
         pytest.param(
             lambda: big(
@@ -100,12 +100,12 @@ def big(indices: str, **attributes: Any) -> XlaOp:
                 slice_sizes=[8, 6],
             ),
             "f32[4,5,8,6]",
-            id="Gather.G2",
+            id="example 2",
         ),
         pytest.param(
             lambda: rows(indices="s32[4,5,1]", offset_dims=[2], index_vector_dim=2),
             "f32[4,5,11]",
-            id="Gather.G3",
+            id="example 3",
         ),
         pytest.param(
             lambda: rows(indices="s32[6,7]", offset_dims=[2], index_vector_dim=2),

@@ -1,4 +1,4 @@
-"""The layout of an array: HLO's spelling of every field, and rules (C1) to (C8)."""
+"""The layout of an array: spelling and rules of docs/specification/layouts.md."""
 
 from io import StringIO
 from typing import Any

@@ -172,7 +172,7 @@ def literal(type_: str) -> XlaOp:
     ],
 )
 def test_bitcast_convert(operand: str, result: str):
-    """BitcastConvertType.G1 to G4, G6"""
+    """Worked examples: docs/generated/worked_examples.md#bitcast_convert."""
     BitcastConvertOp(value(operand), result_types=[shape(result)]).verify()
 
 

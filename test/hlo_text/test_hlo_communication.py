@@ -314,6 +314,6 @@ def test_a_module_says_how_many_processes_there_are(head: str, line: str, messag
     ],
 )
 def test_a_context_without_its_done(lines: str):
-    """Send.C2, Recv.C2"""
+    """docs/generated/ops.md#send-c2 and docs/generated/ops.md#recv-c2."""
     with pytest.raises(LocatedError, match=r"xla\.(send|recv): \(C2\)"):
         module_of(hlo(X + lines))

@@ -110,8 +110,8 @@ def test_layouts_may_differ_between_definition_and_use():
     assert op.results[0].type == TensorType(f32, [2, 3])
 
 
-def test_both_examples_of_the_reference():
-    """Examples A and B of shapes_layouts_broadcasting.md, section 6."""
+def test_both_lines_of_the_page():
+    """Those of docs/hlo_text.md#one-line."""
     tiled = "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}"
     op = last_of(
         f"exponential.183 = {tiled} parameter(0)",

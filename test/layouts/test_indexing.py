@@ -1,4 +1,7 @@
-"""Indices and places in memory: worked examples of shapes_layouts_broadcasting, and inverse pairs."""
+"""Indices and places in memory: the examples of docs/specification/layouts.md, and inverse pairs.
+
+Rules of indices are in docs/specification/shapes.md#indices.
+"""
 
 import itertools
 
@@ -6,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, typed
+from specification_tables import numbers, table
 
 from xla_dialect.layouts.indexing import (
     bump_indices,
@@ -23,23 +27,10 @@ from xla_dialect.layouts.shape_functions import for_each_index
 @pytest.mark.parametrize(
     ("text", "index", "expected"),
     [
-        pytest.param("f32[4,2,3]{2,1,0}", (3, 1, 2), 23, id="G2"),
-        pytest.param("f32[4,2,3]{0,1,2}", (3, 1, 2), 23, id="G2"),
-        pytest.param("f32[4,2,3]{1,2,0}", (3, 1, 2), 23, id="G2"),
-        pytest.param("f32[4,2,3]{2,1,0}", (2, 0, 1), 13, id="G2"),
-        pytest.param("f32[4,2,3]{0,1,2}", (2, 0, 1), 10, id="G2"),
-        pytest.param("f32[4,2,3]{1,2,0}", (2, 0, 1), 14, id="G2"),
-        pytest.param("f32[3,5]{1,0:T(2,2)}", (2, 3), 17, id="T1"),
-        pytest.param("f32[3,5]{0,1:T(2,2)}", (2, 3), 14, id="T1 column-major"),
-        pytest.param("bf16[10,130]{1,0:T(8,128)(2,1)}", (9, 129), 3075, id="T3"),
-        pytest.param(
-            "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", (5, 0, 1003, 12345), 121340275, id="T4"
-        ),
-        pytest.param("f32[8,8]{1,0:T(2,4)(2,1,1,1)}", (6, 5), 51, id="T6"),
-        pytest.param("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", (1, 3, 5, 7, 9), 9484, id="T7"),
-        pytest.param("f32[5]{0:T(8,128)}", (3,), 3, id="T8"),
-        pytest.param("f32[]{:T(256)}", (), 0, id="T8 scalar"),
-        pytest.param("s8[4,130]{1,0:T(8,128)(4,1)}", (3, 129), 1031, id="T8 s8"),
+        pytest.param(text, numbers(index), int(position), id=example)
+        for example, text, index, position in table(
+            "layouts.md", "example", "layout", "element", "position"
+        )
     ],
 )
 def test_places(text: str, index: tuple[int, ...], expected: int):
@@ -86,7 +77,7 @@ def test_nested_tiles():
 
 @pytest.mark.parametrize("order", orders())
 def test_every_position_of_an_untiled_array(order: tuple[int, ...]):
-    """Section 5: Linear(Multi(l)) = l, for every order up to rank 5."""
+    """I3, for every order up to rank 5."""
     sizes = (3, 2, 4, 1, 2)[: len(order)]
     type_ = typed("f32", sizes, Layout(order))
     for position in range(int(np.prod(sizes))):
@@ -121,7 +112,7 @@ def test_indices_of_dynamic_arrays():
     [((0, 0), True), ((1, 2), True), ((2, 0), False), ((-1, 0), False), ((0,), False), ((), False)],
 )
 def test_index_in_bounds(index: tuple[int, ...], expected: bool):
-    """Section 5: negative indices are outside."""
+    """I2: negative indices are outside."""
     type_ = shape("f32[2,3]{1,0:T(4,4)}")
     assert index_in_bounds(type_, index) is expected
     if not expected:

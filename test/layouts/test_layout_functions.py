@@ -1,9 +1,10 @@
-"""Layouts: worked examples of shapes_layouts_broadcasting, sections 2 and 3, and strides."""
+"""Layouts: rules and examples of docs/specification/layouts.md, and strides."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from layouts_by_hand import laid_out, memory_by_hand, orders, shape, typed
+from specification_tables import numbers, table
 
 from xla_dialect.layouts.layout import MAX_TILES, Layout, LayoutError
 from xla_dialect.layouts.layout_functions import (
@@ -21,6 +22,10 @@ from xla_dialect.layouts.layout_functions import (
     strides,
     validate_layout_for_shape,
     with_layout,
+)
+
+BUFFERS = table(
+    "layouts.md", "example", "layout", "physical sizes", "elements of the buffer", "bytes"
 )
 
 
@@ -81,24 +86,7 @@ def test_permuted_layout():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("f32[3,5]{1,0:T(2,2)}", (2, 3, 2, 2), id="T1"),
-        pytest.param("f32[3,5]{0,1:T(2,2)}", (3, 2, 2, 2), id="T1 column-major"),
-        pytest.param("f32[4,8]{1,0:T(2,4)(2,1)}", (2, 2, 1, 4, 2, 1), id="T2"),
-        pytest.param("bf16[10,130]{1,0:T(8,128)(2,1)}", (2, 2, 4, 128, 2, 1), id="T3"),
-        pytest.param(
-            "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", (1, 8, 160, 128, 4, 128, 2, 1), id="T4"
-        ),
-        pytest.param(
-            "bf16[32,32,4096]{2,1,0:T(8,128)(2,1)S(1)}", (32, 4, 32, 4, 128, 2, 1), id="T5 result"
-        ),
-        pytest.param(
-            "bf16[32,32,8192]{2,1,0:T(8,128)(2,1)S(1)}", (32, 4, 64, 4, 128, 2, 1), id="T5 operand"
-        ),
-        pytest.param("f32[8,8]{1,0:T(2,4)(2,1,1,1)}", (2, 2, 2, 4, 2, 1, 1, 1), id="T6"),
-        pytest.param("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", (56, 37, 2, 3), id="T7"),
-        pytest.param("f32[5]{0:T(8,128)}", (1, 1, 8, 128), id="T8"),
-        pytest.param("f32[]{:T(256)}", (1, 256), id="T8 scalar"),
-        pytest.param("s8[4,130]{1,0:T(8,128)(4,1)}", (1, 2, 2, 128, 4, 1), id="T8 s8"),
+        *(pytest.param(row[1], numbers(row[2]), id=row[0]) for row in BUFFERS),
         pytest.param("f32[]", (), id="scalar"),
         pytest.param("f32[0,5]{1,0:T(2,2)}", (0, 3, 2, 2), id="empty"),
         pytest.param("f32[10,4]{1,0:SC(0:3)}", (7, 4), id="largest part"),
@@ -110,25 +98,15 @@ def test_physical_shape(text: str, expected: tuple[int, ...]):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "layout", "expected"),
+    ("text", "expected"),
     [
-        pytest.param((3, 5), "{1,0:T(2,2)}", 24, id="T1"),
-        pytest.param((4, 8), "{1,0:T(2,4)(2,1)}", 32, id="T2"),
-        pytest.param((10, 130), "{1,0:T(8,128)(2,1)}", 4096, id="T3"),
-        pytest.param((8, 1, 1280, 16384), "{3,2,0,1:T(8,128)(2,1)}", 167772160, id="T4"),
-        pytest.param((5,), "{0:T(8,128)}", 1024, id="T8"),
-        pytest.param((), "{:T(256)}", 256, id="T8 scalar"),
-        pytest.param((4, 130), "{1,0:T(8,128)(4,1)}", 2048, id="T8 s8"),
-        pytest.param((3, 4), "{1,0:T(3,4)(2,1)}", 16, id="T8 second tile pads"),
-        pytest.param((3, 5), "{1,0:T(2,2)L(1)}", 24, id="G4"),
-        pytest.param((3, 5), "{1,0:T(2,2)L(16)}", 32, id="G4"),
-        pytest.param((3, 5), "{1,0:T(2,2)L(32)}", 32, id="G4"),
-        pytest.param((3, 5), "{1,0:T(2,2)L(128)}", 128, id="G4"),
-        pytest.param((0, 5), "{1,0:T(2,2)L(128)}", 0, id="empty"),
+        *(pytest.param(row[1], int(row[3]), id=row[0]) for row in BUFFERS),
+        pytest.param("f32[0,5]{1,0:T(2,2)L(128)}", 0, id="empty"),
     ],
 )
-def test_buffer_elements(sizes: tuple[int, ...], layout: str, expected: int):
-    assert Layout.parse(layout).buffer_elements(sizes) == expected
+def test_buffer_elements(text: str, expected: int):
+    type_ = shape(text)
+    assert layout_of(type_).buffer_elements(type_.get_shape()) == expected
 
 
 @pytest.mark.parametrize(

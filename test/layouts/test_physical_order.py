@@ -1,4 +1,4 @@
-"""Arrays as buffers and back: worked examples of shapes_layouts_broadcasting, and inverse pairs."""
+"""Arrays as buffers and back: the examples of docs/specification/layouts.md, and inverse pairs."""
 
 from typing import Any
 

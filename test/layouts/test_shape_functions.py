@@ -1,4 +1,4 @@
-"""Shapes: worked examples of shapes_layouts_broadcasting, section 1, and what follows from them."""
+"""Shapes: docs/specification/shapes.md and docs/specification/layouts.md, and what follows."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts_by_hand import laid_out, shape, typed
+from specification_tables import table
 from xdsl.dialects.builtin import TensorType, TupleType
 
 from xla_dialect import types
@@ -121,15 +122,17 @@ def test_bits_per_element(element: Any):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("bf16[10,130]{1,0:T(8,128)(2,1)}", 8192, id="T3"),
-        pytest.param("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}", 335544320, id="T4"),
-        pytest.param("bf16[32,32,4096]{2,1,0:T(8,128)(2,1)S(1)}", 8388608, id="T5 result"),
-        pytest.param("bf16[32,32,8192]{2,1,0:T(8,128)(2,1)S(1)}", 16777216, id="T5 operand"),
-        pytest.param("f32[]{:T(256)}", 1024, id="T8 scalar"),
-        pytest.param("s4[3,5]{1,0:E(4)}", 8, id="3.4 packed"),
-        pytest.param("s4[3,5]", 15, id="3.4 not packed"),
-        pytest.param("pred[3]", 3, id="3.3 pred"),
-        pytest.param("f32[10]{0:SC(0:3)}", 28, id="3.4 largest part"),
+        *(
+            pytest.param(text, int(size), id=example)
+            for example, text, *_, size in table(
+                *("layouts.md", "example", "layout"),
+                *("physical sizes", "elements of the buffer", "bytes"),
+            )
+        ),
+        pytest.param("s4[3,5]{1,0:E(4)}", 8, id="packed"),
+        pytest.param("s4[3,5]", 15, id="not packed"),
+        pytest.param("pred[3]", 3, id="pred"),
+        pytest.param("f32[10]{0:SC(0:3)}", 28, id="largest part"),
         pytest.param("f32[<=10]{0:M(1024)}", 40, id="bounded"),
         pytest.param("c128[2,2]", 64, id="complex"),
         pytest.param("token[]", 0, id="token"),

@@ -45,22 +45,20 @@ def permute(pairs: str) -> str:
 
 
 EXAMPLES = [
-    pytest.param(all_gather(4, "{{0,1}}"), PAIR, [[1, 2.5, 3, 5.25]] * 2, id="AllGather.G1"),
+    pytest.param(all_gather(4, "{{0,1}}"), PAIR, [[1, 2.5, 3, 5.25]] * 2, id="example 1"),
     pytest.param(
         all_gather(4, "{{0,2},{1,3}}"),
         TENS,
         [[1, 2, 21, 22], [11, 12, 31, 32]] * 2,
-        id="AllGather.G2",
+        id="example 2",
     ),
     pytest.param(
         all_gather(4, "{{2,0},{3,1}}"),
         TENS,
         [[21, 22, 1, 2], [31, 32, 11, 12]] * 2,
-        id="AllGather.G3",
+        id="example 3",
     ),
-    pytest.param(
-        all_gather(8, "{}"), TENS, [[1, 2, 11, 12, 21, 22, 31, 32]] * 4, id="AllGather.G3 all"
-    ),
+    pytest.param(all_gather(8, "{}"), TENS, [[1, 2, 11, 12, 21, 22, 31, 32]] * 4, id="all"),
     pytest.param(
         all_gather(4, "[2,2]<=[2,2]T(1,0)"),
         TENS,
@@ -73,27 +71,23 @@ EXAMPLES = [
         [[1, 2, 11, 12]] * 2 + [[21, 22, 31, 32]] * 2,
         id="RG mesh",
     ),
-    pytest.param(all_reduce("{{0,1}}"), PAIR, [[4, 7.75]] * 2, id="AllReduce.G1"),
-    pytest.param(all_reduce("{{0},{1,2,3}}"), TENS, [[1, 2], *([[63, 66]] * 3)], id="AllReduce.G2"),
+    pytest.param(all_reduce("{{0,1}}"), PAIR, [[4, 7.75]] * 2, id="example 1"),
+    pytest.param(all_reduce("{{0},{1,2,3}}"), TENS, [[1, 2], *([[63, 66]] * 3)], id="example 2"),
     pytest.param(
-        reduce_scatter("{{0,1}}"), floats([1, 2.25], [3, 5.25]), [[4], [7.5]], id="ReduceScatter.G1"
+        reduce_scatter("{{0,1}}"), floats([1, 2.25], [3, 5.25]), [[4], [7.5]], id="example 1"
     ),
     pytest.param(
-        reduce_scatter("{{1,0}}"), floats([1, 2.25], [3, 5.25]), [[7.5], [4]], id="ReduceScatter.G2"
+        reduce_scatter("{{1,0}}"), floats([1, 2.25], [3, 5.25]), [[7.5], [4]], id="example 2"
     ),
-    pytest.param(
-        reduce_scatter("{{2,0},{3,1}}"), TENS, [[24], [44], [22], [42]], id="ReduceScatter.G3"
-    ),
-    pytest.param(all_to_all("{{1,0}}"), floats([1, 2], [3, 4]), [[4, 2], [3, 1]], id="AllToAll.G3"),
+    pytest.param(reduce_scatter("{{2,0},{3,1}}"), TENS, [[24], [44], [22], [42]], id="example 3"),
+    pytest.param(all_to_all("{{1,0}}"), floats([1, 2], [3, 4]), [[4, 2], [3, 1]], id="example 3"),
     pytest.param(
         permute("{{0,1},{1,2}}"),
         floats([1, 1], [2, 2], [3, 3]),
         [[0, 0], [1, 1], [2, 2]],
-        id="CollectivePermute.G1",
+        id="example 1",
     ),
-    pytest.param(
-        permute("{}"), floats([1, 1], [2, 2], [3, 3]), [[0, 0]] * 3, id="CollectivePermute.G1 none"
-    ),
+    pytest.param(permute("{}"), floats([1, 1], [2, 2], [3, 3]), [[0, 0]] * 3, id="none"),
 ]
 
 
@@ -109,8 +103,8 @@ def test_example_on_xla(line: str, arguments: Any, expected: Any):
     assert_as_xla(hlo(X + line), arguments, len(arguments))
 
 
-def test_collective_permute_g1():
-    """CollectivePermute.G1: arrays of one element."""
+def test_collective_permute_of_one_element():
+    """Arrays of one element."""
     text = hlo(
         "  x = f32[1] parameter(0)\n"
         "  ROOT r = f32[1] collective-permute(x), source_target_pairs={{0,1},{1,2}}"
@@ -130,7 +124,7 @@ CORES = [[numbers("f32", 100 * c + 16 * np.arange(4)[:, None] + np.arange(16))] 
 
 
 def test_split_and_concat_along_different_dimensions():
-    """AllToAll.G1, G2: the expansion of the builder's form."""
+    """The expansion of the builder's form."""
     results = [result for (result,) in on_grid(SPLIT_AND_JOIN, CORES, 4)]
     same(results[1][0], numbers("f32", [4, 5, 6, 7]))
     same(results[1][5], numbers("f32", [120, 121, 122, 123]))
@@ -158,8 +152,8 @@ P_AND_Q = [[numbers("f32", [n]), numbers("f32", [n + 1])] for n in (1, 3)]
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
-        pytest.param("{{0,1}}", [(1, 3), (2, 4)], id="AllToAll.G4"),
-        pytest.param("{{1,0}}", [(4, 2), (3, 1)], id="AllToAll.G4 reversed"),
+        pytest.param("{{0,1}}", [(1, 3), (2, 4)], id="example 4"),
+        pytest.param("{{1,0}}", [(4, 2), (3, 1)], id="reversed"),
         pytest.param("{}", [(1, 3), (2, 4)], id="all"),
     ],
 )

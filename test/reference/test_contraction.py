@@ -37,21 +37,21 @@ def dot(
     )
 
 
-def test_g1():
-    """DotGeneral.G1"""
+def test_matrices():
+    """Worked example: docs/generated/worked_examples.md#dot."""
     lhs, rhs = numbers("f32", [[1, 2, 3], [4, 5, 6]]), numbers("f32", [[1, 1, 1], [2, 2, 2]])
     same(dot(lhs, rhs, ([1], [1])), numbers("f32", [[6, 12], [15, 30]]))
 
 
-def test_g2():
-    """DotGeneral.G2"""
+def test_batches():
+    """Worked example: docs/generated/worked_examples.md#dot."""
     lhs = numbers("f32", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
     rhs = numbers("f32", [np.eye(2)] * 2)
     same(dot(lhs, rhs, ([2], [1]), ([0], [0])), lhs)
 
 
-def test_g3():
-    """DotGeneral.G3"""
+def test_sizes():
+    """Worked example: docs/generated/worked_examples.md#dot."""
     lhs, rhs = np.ones((2, 3, 4), "f4"), np.ones((2, 4, 5), "f4")
     assert dot(lhs, rhs, ([2], [1]), ([0], [0])).shape == (2, 3, 5)
     lhs, rhs = np.ones((2, 6, 3, 4), "f4"), np.ones((2, 6, 4, 5), "f4")
@@ -64,16 +64,16 @@ ONES_17 = [256] + [1] * 16
 @pytest.mark.parametrize(
     ("name", "lhs", "rhs", "result", "expected"),
     [
-        pytest.param("bf16", ONES_17, [1] * 17, "bf16", 272, id="DotGeneral.G4 bf16"),
-        pytest.param("bf16", ONES_17, [1] * 17, "f32", 272, id="DotGeneral.G4 bf16 as f32"),
-        pytest.param("f16", [2048] + [1] * 16, [1] * 17, "f16", 2064, id="DotGeneral.G4 f16"),
-        pytest.param("f16", [6e4, 6e4, -6e4], [1] * 3, "f16", 6e4, id="DotGeneral.G4 f16 overflow"),
-        pytest.param("s8", [100, 100], [100, 100], "s32", 20000, id="DotGeneral.G4 s8 as s32"),
-        pytest.param("s8", [100, 100], [100, 100], "s8", 32, id="DotGeneral.G4 s8"),
-        pytest.param("pred", [1, 1], [1, 1], "pred", 1, id="DotGeneral.G4 pred"),
+        pytest.param("bf16", ONES_17, [1] * 17, "bf16", 272, id="bf16"),
+        pytest.param("bf16", ONES_17, [1] * 17, "f32", 272, id="bf16 as f32"),
+        pytest.param("f16", [2048] + [1] * 16, [1] * 17, "f16", 2064, id="f16"),
+        pytest.param("f16", [6e4, 6e4, -6e4], [1] * 3, "f16", 6e4, id="f16 overflow"),
+        pytest.param("s8", [100, 100], [100, 100], "s32", 20000, id="s8 as s32"),
+        pytest.param("s8", [100, 100], [100, 100], "s8", 32, id="s8"),
+        pytest.param("pred", [1, 1], [1, 1], "pred", 1, id="pred"),
         pytest.param("pred", [1, 0], [0, 1], "pred", 0, id="pred none"),
-        pytest.param("f32", [1e8, 1, -1e8, 1], [1] * 4, "f32", 1, id="DotGeneral.G4 order"),
-        pytest.param("f32", [], [], "f32", 0, id="DotGeneral.G4 empty"),
+        pytest.param("f32", [1e8, 1, -1e8, 1], [1] * 4, "f32", 1, id="order"),
+        pytest.param("f32", [], [], "f32", 0, id="empty"),
         pytest.param("f32", [INF, 1], [0, 1], "f32", np.nan, id="inf * 0"),
         pytest.param("f8e4m3fn", [448, 448], [448, 448], "f32", 401408, id="f8 as f32"),
         pytest.param("f8e4m3fn", [448], [2], "f8e4m3fn", np.nan, id="f8 overflows once"),
@@ -89,13 +89,13 @@ def test_inner_product(name: str, lhs: Any, rhs: Any, result: str, expected: Any
 
 
 def test_outer_product():
-    """DotGeneral.G4"""
+    """Worked example: docs/generated/worked_examples.md#dot."""
     found = dot(numbers("f32", [1, 2]), numbers("f32", [3, 4, 5]), ([], []))
     same(found, numbers("f32", [[3, 4, 5], [6, 8, 10]]))
 
 
 def test_different_operand_types():
-    """DotGeneral.C1: u8 x s8 as s32."""
+    """u8 x s8 as s32: docs/generated/ops.md#dot-c1."""
     lhs, rhs = numbers("u8", [[200, 1]]), numbers("s8", [[-100], [5]])
     same(dot(lhs, rhs, ([1], [0]), result="s32[1,1]"), numbers("s32", [[-19995]]))
 

@@ -24,7 +24,7 @@ I32_MIN = -(2**31)
     ids=lambda n: f"{n}",
 )
 def test_branch_index(index: int, expected: int):
-    """Conditional.G1"""
+    """Worked example: docs/generated/worked_examples.md#conditional."""
 
     def build(i: Any) -> Any:
         branches = [computation([], lambda n=n: constant("s32", n)) for n in (10, 20, 30)]
@@ -111,7 +111,7 @@ def below(n: Any) -> Any:
 
 @pytest.mark.parametrize("as_tuple", [True, False])
 def test_while(as_tuple: bool):
-    """While.G1, carrying one tuple or two values."""
+    """Carrying one tuple or two values: docs/generated/worked_examples.md#while."""
     start = (numbers("s32", 0), numbers("f32", [0] * 10))
     if as_tuple:
         result = evaluate(lambda t: counter_loop([t], True), start)
@@ -167,7 +167,7 @@ def test_opt_barrier():
 
 
 def test_tuple():
-    """Tuple.G1, GetTupleElement.G1"""
+    """Worked examples: docs/generated/worked_examples.md#get_tuple_element."""
     v, s = numbers("f32", np.arange(10)), numbers("s32", 5)
     same(evaluate(lambda a, b: TupleOp([a, b]), v, s), (v, s))
     same(evaluate(lambda a, b: GetTupleElementOp(TupleOp([a, b]), index=1), v, s), s)

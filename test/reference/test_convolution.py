@@ -53,43 +53,43 @@ def columns(values: Any, *sizes: int) -> np.ndarray:
 
 
 EXAMPLES = [
-    square("Conv.G1 valid", "", [[37, 47], [67, 77]]),
-    square("Conv.G1 same", " pad=0_1x0_1", [[37, 47, 21], [67, 77, 33], [23, 26, 9]]),
-    square("G2", " stride=2x2 pad=1_1x1_1", [[4, 18], [36, 77]]),
+    square("valid", "", [[37, 47], [67, 77]]),
+    square("same", " pad=0_1x0_1", [[37, 47, 21], [67, 77, 33], [23, 26, 9]]),
+    square("example 2", " stride=2x2 pad=1_1x1_1", [[4, 18], [36, 77]]),
     square(
-        "G3",
+        "example 3",
         " lhs_dilate=2x2",
         [[1, 4, 2, 6], [12, 20, 15, 24], [4, 10, 5, 12], [21, 32, 24, 36]],
     ),
-    square("G4", " rhs_dilate=2x2", [[64]]),
-    square("G5", " pad=-1_0x0_0", [[67, 77]]),
-    square("G6", " rhs_reversal=1x1", [[23, 33], [53, 63]]),
-    square("G6 y only", " rhs_reversal=1x0", [[25, 35], [55, 65]]),
+    square("example 4", " rhs_dilate=2x2", [[64]]),
+    square("example 5", " pad=-1_0x0_0", [[67, 77]]),
+    square("example 6", " rhs_reversal=1x1", [[23, 33], [53, 63]]),
+    square("y only", " rhs_reversal=1x0", [[25, 35], [55, 65]]),
     convolution(
-        "G7",
+        "example 7",
         columns([1, 2, 3, 4], 1, 4, 1),
         columns(range(1, 9), 4, 2, 1),
         f"window={{size=1}}, {LINE}, feature_group_count=2",
         columns([5, 11, 39, 53], 1, 4, 1),
     ),
     convolution(
-        "G8",
+        "example 8",
         columns([1, 2, 3, 4], 4, 1, 1),
         columns([10, 1], 2, 1, 1),
         f"window={{size=1}}, {LINE}, batch_group_count=2",
         columns([10, 3, 20, 4], 2, 2, 1),
     ),
     convolution(
-        "G9",
+        "example 9",
         columns([1, 2, 3, 4, 5, 6], 6, 1, 1),
         columns([1, 10, 100, 1000, 10000, 100000], 6, 1, 1),
         f"window={{size=1}}, {LINE}, batch_group_count=3",
         columns([1, 10, 300, 3000, 50000, 500000, 2, 20, 400, 4000, 60000, 600000], 2, 6, 1),
     ),
-    line("G10", [1, 2, 3], [10, 1], "size=2 pad=-1_-1 lhs_dilate=2", [2, 20]),
-    line("G11", [1, 2, 3], [1, 1, 1, 1, 1], "size=5", []),
+    line("example 10", [1, 2, 3], [10, 1], "size=2 pad=-1_-1 lhs_dilate=2", [2, 20]),
+    line("example 11", [1, 2, 3], [1, 1, 1, 1, 1], "size=5", []),
     convolution(
-        "G12",
+        "example 12",
         numbers("f32", [[1, 2]]),
         numbers("f32", [[1, 2], [3, 4], [5, 6]]),
         "dim_labels=bf_oi->bf",
@@ -150,7 +150,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), [*EXAMPLES, *EDGES])
 def test_convolution(text: str, operands: Operands, expected: tuple[np.ndarray, ...]):
-    """Conv.G1, ConvWithGeneralPadding.G2 to G12."""
+    """Worked examples: docs/generated/worked_examples.md#convolution."""
     same(on_reference(text, operands), expected)
 
 
@@ -160,8 +160,8 @@ def test_examples_on_xla(text: str, operands: Operands, expected: tuple[np.ndarr
     same(on_xla(text, operands), expected)
 
 
-def test_shape_of_g1():
-    """ConvWithGeneralPadding.G1: two zeros on the left, three on the right."""
+def test_shape_of_a_padded_convolution():
+    """Two zeros on the left, three on the right."""
     window = Window.of([2, 2], padding=[(0, 0), (2, 3)])
     assert window.placements((3, 3)) == (2, 7)
 

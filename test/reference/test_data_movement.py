@@ -90,13 +90,11 @@ FLAT = V.reshape(-1)
 @pytest.mark.parametrize(
     ("operand", "sizes", "expected"),
     [
-        pytest.param(V, [24], FLAT, id="Reshape.G1, Collapse.G1"),
-        pytest.param(
-            V, [8, 3], numbers("f32", [list(r) for m in V for r in m]), id="Reshape.G2, Collapse.G2"
-        ),
-        pytest.param(V, [4, 6], numbers("f32", FLAT.reshape(4, 6)), id="Collapse.G3"),
-        pytest.param(numbers("f32", [[5]]), [], numbers("f32", 5), id="Reshape.G3"),
-        pytest.param(numbers("f32", 5), [1, 1], numbers("f32", [[5]]), id="Reshape.G4"),
+        pytest.param(V, [24], FLAT, id="example 1"),
+        pytest.param(V, [8, 3], numbers("f32", [list(r) for m in V for r in m]), id="example 2"),
+        pytest.param(V, [4, 6], numbers("f32", FLAT.reshape(4, 6)), id="example 3"),
+        pytest.param(numbers("f32", [[5]]), [], numbers("f32", 5), id="example 3"),
+        pytest.param(numbers("f32", 5), [1, 1], numbers("f32", [[5]]), id="example 4"),
         pytest.param(
             numbers("f32", np.zeros((0, 3))), [3, 0, 7], np.zeros((3, 0, 7), "f4"), id="0"
         ),
@@ -109,20 +107,20 @@ def test_reshape(operand: np.ndarray, sizes: list[int], expected: np.ndarray):
 @pytest.mark.parametrize(
     ("operand", "dimensions", "sizes", "expected"),
     [
-        pytest.param(numbers("f32", 2), [], [2, 3], np.full((2, 3), 2, "f4"), id="Broadcast.G1"),
+        pytest.param(numbers("f32", 2), [], [2, 3], np.full((2, 3), 2, "f4"), id="example 1"),
         pytest.param(
             numbers("f32", [7, 8, 9]),
             [1],
             [2, 3],
             numbers("f32", [[7, 8, 9], [7, 8, 9]]),
-            id="BroadcastInDim.G1",
+            id="example 1",
         ),
         pytest.param(
             numbers("f32", [7, 8, 9]),
             [0],
             [3, 3],
             numbers("f32", [[7, 7, 7], [8, 8, 8], [9, 9, 9]]),
-            id="BroadcastInDim.G1",
+            id="example 1",
         ),
         pytest.param(
             M, [1, 0], [3, 2], numbers("f32", [[1, 4], [2, 5], [3, 6]]), id="Broadcast transposing"
@@ -149,10 +147,8 @@ def test_broadcast_formula(data: st.DataObject):
 @pytest.mark.parametrize(
     ("operand", "permutation", "expected"),
     [
-        pytest.param(M, [1, 0], numbers("f32", [[1, 4], [2, 5], [3, 6]]), id="Transpose.G1"),
-        pytest.param(
-            np.zeros((2, 3, 5), "f4"), [2, 0, 1], np.zeros((5, 2, 3), "f4"), id="G1 sizes"
-        ),
+        pytest.param(M, [1, 0], numbers("f32", [[1, 4], [2, 5], [3, 6]]), id="example 1"),
+        pytest.param(np.zeros((2, 3, 5), "f4"), [2, 0, 1], np.zeros((5, 2, 3), "f4"), id="sizes"),
         pytest.param(numbers("f32", 1), [], numbers("f32", 1), id="rank 0"),
     ],
 )
@@ -174,10 +170,10 @@ def test_transpose_formula(permutation: list[int]):
 @pytest.mark.parametrize(
     ("operand", "start", "limit", "strides", "expected"),
     [
-        pytest.param(A, [2], [4], [1], numbers("f32", [2, 3]), id="Slice.G1"),
-        pytest.param(B, [2, 1], [4, 3], [1, 1], numbers("f32", [[7, 8], [10, 11]]), id="Slice.G2"),
-        pytest.param(A, [0], [5], [2], numbers("f32", [0, 2, 4]), id="Slice.G3"),
-        pytest.param(A, [3], [3], [1], numbers("f32", []), id="Slice.G3 empty"),
+        pytest.param(A, [2], [4], [1], numbers("f32", [2, 3]), id="example 1"),
+        pytest.param(B, [2, 1], [4, 3], [1, 1], numbers("f32", [[7, 8], [10, 11]]), id="example 2"),
+        pytest.param(A, [0], [5], [2], numbers("f32", [0, 2, 4]), id="example 3"),
+        pytest.param(A, [3], [3], [1], numbers("f32", []), id="empty"),
         pytest.param(A, [1], [5], [9], numbers("f32", [1]), id="long stride"),
     ],
 )
@@ -192,13 +188,13 @@ def test_slice(operand: np.ndarray, start: Any, limit: Any, strides: Any, expect
             [numbers("f32", v) for v in ([2, 3], [4, 5], [6, 7])],
             0,
             numbers("f32", [2, 3, 4, 5, 6, 7]),
-            id="Concatenate.G1",
+            id="example 1",
         ),
         pytest.param(
             [numbers("f32", [[1, 2], [3, 4], [5, 6]]), numbers("f32", [[7, 8]])],
             0,
             numbers("f32", [[1, 2], [3, 4], [5, 6], [7, 8]]),
-            id="Concatenate.G2",
+            id="example 2",
         ),
         pytest.param(
             [numbers("s4", [[1], [2]]), numbers("s4", np.zeros((2, 0))), numbers("s4", [[3], [4]])],
@@ -219,12 +215,12 @@ X = numbers("f32", [1, 2, 3])
 @pytest.mark.parametrize(
     ("operand", "value", "config", "expected"),
     [
-        pytest.param(X, 0, [(1, 2, 1)], [0, 1, 0, 2, 0, 3, 0, 0], id="Pad.G1"),
-        pytest.param(X, 0, [(-1, 2, 1)], [0, 2, 0, 3, 0, 0], id="Pad.G1 negative low"),
-        pytest.param(X, 0, [(-1, -2, 2)], [0, 0, 2, 0], id="Pad.G1 both negative"),
-        pytest.param(X, 9, [(0, -4, 1)], [1], id="Pad.G1 negative high"),
-        pytest.param(X, 9, [(-2, -1, 1)], [2, 9], id="Pad.G2"),
-        pytest.param(numbers("f32", []), 9, [(1, 1, 5)], [9, 9], id="Pad.G2 of nothing"),
+        pytest.param(X, 0, [(1, 2, 1)], [0, 1, 0, 2, 0, 3, 0, 0], id="example 1"),
+        pytest.param(X, 0, [(-1, 2, 1)], [0, 2, 0, 3, 0, 0], id="negative low"),
+        pytest.param(X, 0, [(-1, -2, 2)], [0, 0, 2, 0], id="both negative"),
+        pytest.param(X, 9, [(0, -4, 1)], [1], id="negative high"),
+        pytest.param(X, 9, [(-2, -1, 1)], [2, 9], id="example 2"),
+        pytest.param(numbers("f32", []), 9, [(1, 1, 5)], [9, 9], id="of nothing"),
         pytest.param(X, 9, [(-3, 3, 0)], [9, 9, 9], id="all removed"),
         pytest.param(X, 9, [(5, -8, 0)], [], id="nothing left"),
         pytest.param(numbers("f32", 4), 9, [], 4, id="rank 0"),
@@ -258,9 +254,9 @@ def test_pad_formula(data: st.DataObject):
 @pytest.mark.parametrize(
     ("operand", "dimensions", "expected"),
     [
-        pytest.param(numbers("f32", [1, 2, 3, 4, 5]), [0], [5, 4, 3, 2, 1], id="Rev.G1"),
-        pytest.param(M, [0, 1], [[6, 5, 4], [3, 2, 1]], id="Rev.G1 two"),
-        pytest.param(M, [], M, id="Rev.G1 none"),
+        pytest.param(numbers("f32", [1, 2, 3, 4, 5]), [0], [5, 4, 3, 2, 1], id="example 1"),
+        pytest.param(M, [0, 1], [[6, 5, 4], [3, 2, 1]], id="two"),
+        pytest.param(M, [], M, id="none"),
     ],
 )
 def test_reverse(operand: np.ndarray, dimensions: list[int], expected: Any):
@@ -273,17 +269,17 @@ IOTA_300 = numbers("s32", np.arange(300))
 @pytest.mark.parametrize(
     ("operand", "starts", "sizes", "expected"),
     [
-        pytest.param(A, [("s32", 2)], [2], A[2:4], id="DynamicSlice.G1"),
-        pytest.param(B, [("s32", 2), ("s32", 1)], [2, 2], B[2:4, 1:3], id="DynamicSlice.G2"),
-        pytest.param(A, [("s32", 4)], [2], A[3:5], id="DynamicSlice.G3"),
-        pytest.param(A, [("s32", -3)], [2], A[0:2], id="DynamicSlice.G3 negative"),
-        pytest.param(A, [("s8", -1)], [2], A[0:2], id="DynamicSlice.G4 s8"),
-        pytest.param(A, [("u8", 255)], [2], A[3:5], id="DynamicSlice.G4 u8"),
-        pytest.param(A, [("u32", 2**32 - 1)], [2], A[3:5], id="DynamicSlice.G4 u32"),
-        pytest.param(A, [("u64", 2**64 - 1)], [2], A[3:5], id="DynamicSlice.G4 u64"),
-        pytest.param(IOTA_300, [("u8", 200)], [2], IOTA_300[200:202], id="DynamicSlice.G4 u8 200"),
-        pytest.param(IOTA_300, [("s8", -56)], [2], IOTA_300[0:2], id="DynamicSlice.G4 s8 -56"),
-        pytest.param(A, [("s32", 1)], [0], A[:0], id="DynamicSlice.G4 empty"),
+        pytest.param(A, [("s32", 2)], [2], A[2:4], id="example 1"),
+        pytest.param(B, [("s32", 2), ("s32", 1)], [2, 2], B[2:4, 1:3], id="example 2"),
+        pytest.param(A, [("s32", 4)], [2], A[3:5], id="example 3"),
+        pytest.param(A, [("s32", -3)], [2], A[0:2], id="negative"),
+        pytest.param(A, [("s8", -1)], [2], A[0:2], id="s8"),
+        pytest.param(A, [("u8", 255)], [2], A[3:5], id="u8"),
+        pytest.param(A, [("u32", 2**32 - 1)], [2], A[3:5], id="u32"),
+        pytest.param(A, [("u64", 2**64 - 1)], [2], A[3:5], id="u64"),
+        pytest.param(IOTA_300, [("u8", 200)], [2], IOTA_300[200:202], id="u8 200"),
+        pytest.param(IOTA_300, [("s8", -56)], [2], IOTA_300[0:2], id="s8 -56"),
+        pytest.param(A, [("s32", 1)], [0], A[:0], id="empty"),
         pytest.param(numbers("f32", 7), [], [], numbers("f32", 7), id="rank 0"),
         pytest.param(A, [("s4", -2)], [3], A[:3], id="s4"),
     ],
@@ -295,17 +291,17 @@ def test_dynamic_slice(operand: np.ndarray, starts: Any, sizes: list[int], expec
 @pytest.mark.parametrize(
     ("operand", "update", "starts", "expected"),
     [
-        pytest.param(A, [5, 6], [("s32", 2)], [0, 1, 5, 6, 4], id="DynamicUpdateSlice.G1"),
+        pytest.param(A, [5, 6], [("s32", 2)], [0, 1, 5, 6, 4], id="example 1"),
         pytest.param(
             B,
             [[12, 13], [14, 15], [16, 17]],
             [("s32", 1), ("s32", 1)],
             [[0, 1, 2], [3, 12, 13], [6, 14, 15], [9, 16, 17]],
-            id="DynamicUpdateSlice.G2",
+            id="example 2",
         ),
-        pytest.param(A, [5, 6], [("s32", 9)], [0, 1, 2, 5, 6], id="DynamicUpdateSlice.G3"),
-        pytest.param(A, [5, 6], [("u8", 255)], [0, 1, 2, 5, 6], id="DynamicUpdateSlice.G3 u8"),
-        pytest.param(A, [5, 6], [("s8", -1)], [5, 6, 2, 3, 4], id="DynamicUpdateSlice.G3 s8"),
+        pytest.param(A, [5, 6], [("s32", 9)], [0, 1, 2, 5, 6], id="example 3"),
+        pytest.param(A, [5, 6], [("u8", 255)], [0, 1, 2, 5, 6], id="u8"),
+        pytest.param(A, [5, 6], [("s8", -1)], [5, 6, 2, 3, 4], id="s8"),
         pytest.param(A, [], [("s32", 1)], A, id="nothing"),
         pytest.param(numbers("f32", 3), 4, [], 4, id="rank 0"),
     ],
@@ -321,16 +317,16 @@ def test_dynamic_update_slice(operand: np.ndarray, update: Any, starts: Any, exp
 @pytest.mark.parametrize(
     ("type_", "dimension", "expected"),
     [
-        pytest.param("s32[4,8]", 0, [[i] * 8 for i in range(4)], id="Iota.G1"),
-        pytest.param("s32[4,8]", 1, [list(range(8))] * 4, id="Iota.G2"),
-        pytest.param("c64[3]", 0, [0, 1, 2], id="Iota.G3 c64"),
-        pytest.param("u8[300]", 0, [i % 256 for i in range(300)], id="Iota.G3 u8"),
-        pytest.param("s4[20]", 0, [*range(8), *range(-8, 0), 0, 1, 2, 3], id="Iota.G3 s4"),
+        pytest.param("s32[4,8]", 0, [[i] * 8 for i in range(4)], id="example 1"),
+        pytest.param("s32[4,8]", 1, [list(range(8))] * 4, id="example 2"),
+        pytest.param("c64[3]", 0, [0, 1, 2], id="c64"),
+        pytest.param("u8[300]", 0, [i % 256 for i in range(300)], id="u8"),
+        pytest.param("s4[20]", 0, [*range(8), *range(-8, 0), 0, 1, 2, 3], id="s4"),
         pytest.param(
             "f8e5m2[20]",
             0,
             [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 10, 12, 12, 12, 14, 16, 16, 16, 16, 20],
-            id="Iota.G3 f8e5m2",
+            id="f8e5m2",
         ),
         pytest.param("f32[2,0,3]", 2, np.zeros((2, 0, 3)), id="empty"),
     ],

@@ -40,9 +40,9 @@ def folded(x: Any, op: Any, init: int) -> Any:
 @pytest.mark.parametrize(
     ("size", "op", "init", "expected"),
     [
-        pytest.param(5, AddOp, 0, 15, id="SetDimensionSize.G1 sum of 5"),
-        pytest.param(5, MultiplyOp, 1, 120, id="SetDimensionSize.G1 product of 5"),
-        pytest.param(6, AddOp, 0, 21, id="SetDimensionSize.G1 sum of 6"),
+        pytest.param(5, AddOp, 0, 15, id="sum of 5"),
+        pytest.param(5, MultiplyOp, 1, 120, id="product of 5"),
+        pytest.param(6, AddOp, 0, 21, id="sum of 6"),
         pytest.param(0, AddOp, 7, 7, id="nothing"),
         pytest.param(10, AddOp, 0, 55, id="everything"),
     ],
@@ -52,7 +52,7 @@ def test_reductions_ignore_padding(size: int, op: Any, init: int, expected: int)
 
 
 def test_get_dimension_size():
-    """GetDimensionSize.G1"""
+    """Worked example: docs/generated/worked_examples.md#get_dimension_size."""
     result = evaluate(
         lambda x: [
             GetDimensionSizeOp(x, dimension=0),
@@ -65,7 +65,7 @@ def test_get_dimension_size():
 
 @pytest.mark.parametrize("size", [-1, 11])
 def test_size_out_of_range(size: int):
-    """SetDimensionSize.C4"""
+    """docs/generated/ops.md#set_dimension_size-c4."""
     with pytest.raises(XlaError, match=rf"set_dimension_size: \(C4\) size {size} of dimension 0"):
         evaluate(lambda x: sized(x, size), ONE_TO_TEN)
 

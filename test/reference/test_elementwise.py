@@ -275,15 +275,15 @@ def test_other_result_type(op: Any, operands: list[np.ndarray], expected: np.nda
 @pytest.mark.parametrize(
     ("low", "operand", "high", "expected"),
     [
-        pytest.param(*(numbers("s32", v) for v in (0, [-1, 5, 9], 6, [0, 5, 6])), id="Clamp.G1"),
+        pytest.param(*(numbers("s32", v) for v in (0, [-1, 5, 9], 6, [0, 5, 6])), id="example 1"),
         pytest.param(
             *(
                 numbers("f32", v)
                 for v in ([NAN, 0, 0, 5], [1, NAN, 1, 1], [2, 2, NAN, 3], [NAN, NAN, NAN, 3])
             ),
-            id="Clamp.G2 float",
+            id="float",
         ),
-        pytest.param(*(numbers("s32", v) for v in (5, 1, 3, 3)), id="Clamp.G2 min above max"),
+        pytest.param(*(numbers("s32", v) for v in (5, 1, 3, 3)), id="min above max"),
         pytest.param(*(numbers("u8", v) for v in (100, [50, 250], 200, [100, 200])), id="unsigned"),
         pytest.param(*(numbers("pred", v) for v in (0, [0, 1], 0, [0, 0])), id="pred"),
         pytest.param(*(numbers("f32", v) for v in (0.0, [-0.0], 1.0, [0.0])), id="zeros"),
@@ -297,8 +297,8 @@ def test_clamp(low: np.ndarray, operand: np.ndarray, high: np.ndarray, expected:
 @pytest.mark.parametrize(
     ("pred", "expected"),
     [
-        pytest.param([1, 0, 0, 1], [1, 200, 300, 4], id="Select.G1"),
-        pytest.param(1, [1, 2, 3, 4], id="Select.G2"),
+        pytest.param([1, 0, 0, 1], [1, 200, 300, 4], id="example 1"),
+        pytest.param(1, [1, 2, 3, 4], id="example 2"),
         pytest.param(0, [100, 200, 300, 400], id="scalar false"),
     ],
 )

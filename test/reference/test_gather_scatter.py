@@ -20,8 +20,8 @@ NINE = numbers("s32", np.arange(1, 10).reshape(3, 3))
 WINDOWS = {"slice_sizes": [8, 6], "start_index_map": [0, 1]}
 
 
-def test_g1_g4():
-    """Gather.G1, G4: slices at five places, the fourth clamped."""
+def test_slices():
+    """Slices at five places, the fourth clamped."""
     indices = numbers("s64", [[0, 0], [8, 5], [3, 2], [9, 9], [1, 4]])
     out = gather(BIG, indices, offset_dims=[1, 2], index_vector_dim=1, **WINDOWS)
     assert out.shape == (5, 8, 6)
@@ -29,14 +29,14 @@ def test_g1_g4():
     assert [out[3, 0, 0], out[4, 7, 5]] == [93, 97]
 
 
-def test_g2():
+def test_elements():
     indices = numbers("s32", np.zeros((4, 5, 2)))
     out = gather(BIG, indices, offset_dims=[2, 3], index_vector_dim=2, **WINDOWS)
     assert out.shape == (4, 5, 8, 6)
 
 
-def test_g3():
-    """Gather.G3: tf.gather_nd selects whole rows."""
+def test_whole_rows():
+    """tf.gather_nd selects whole rows."""
     indices = numbers("s32", np.arange(20).reshape(4, 5, 1) % 16)
     out = gather(
         BIG,
@@ -61,12 +61,10 @@ ROWS = {
 @pytest.mark.parametrize(
     ("indices", "expected"),
     [
-        pytest.param(numbers("s32", [0, 2]), [[1, 2, 3], [7, 8, 9]], id="Gather.G5 rows"),
-        pytest.param(numbers("s32", [2, 5]), [[7, 8, 9], [7, 8, 9]], id="Gather.G5 clamped"),
-        pytest.param(numbers("s32", [-1, 1]), [[1, 2, 3], [4, 5, 6]], id="Gather.G5 negative"),
-        pytest.param(
-            numbers("u32", [4294967295, 1]), [[7, 8, 9], [4, 5, 6]], id="Gather.G5 unsigned"
-        ),
+        pytest.param(numbers("s32", [0, 2]), [[1, 2, 3], [7, 8, 9]], id="rows"),
+        pytest.param(numbers("s32", [2, 5]), [[7, 8, 9], [7, 8, 9]], id="clamped"),
+        pytest.param(numbers("s32", [-1, 1]), [[1, 2, 3], [4, 5, 6]], id="negative"),
+        pytest.param(numbers("u32", [4294967295, 1]), [[7, 8, 9], [4, 5, 6]], id="unsigned"),
         pytest.param(numbers("u8", [255, 0]), [[7, 8, 9], [1, 2, 3]], id="u8 255"),
         pytest.param(numbers("s8", [-128, 2]), [[1, 2, 3], [7, 8, 9]], id="s8 -128"),
         pytest.param(numbers("u64", [2**64 - 1]), [[7, 8, 9]], id="u64"),
@@ -79,7 +77,7 @@ def test_rows(indices: np.ndarray, expected: Any):
 
 
 def test_columns():
-    """Gather.G5"""
+    """Worked example: docs/generated/worked_examples.md#gather."""
     out = gather(
         NINE,
         numbers("s32", [0, 2]),
@@ -93,7 +91,7 @@ def test_columns():
 
 
 def test_points():
-    """Gather.G5"""
+    """Worked example: docs/generated/worked_examples.md#gather."""
     out = gather(
         NINE,
         numbers("s32", [[0, 2], [2, 1]]),
@@ -107,7 +105,7 @@ def test_points():
 
 
 def test_batching():
-    """Gather.G6"""
+    """Worked example: docs/generated/worked_examples.md#gather."""
     operand, indices = numbers("f32", [[0, 1, 2], [3, 4, 5]]), numbers("s32", [2, 0])
     batching = {
         "operand_batching_dims": [0],
@@ -137,7 +135,7 @@ def test_scalar_operand():
 
 
 def test_collapsed_slice_of_size_zero():
-    """Gather.C4 allows it; inside it reads like size 1, from an empty operand it reads zeros."""
+    """Inside it reads like size 1, from an empty operand zeros: docs/generated/ops.md#gather-c4."""
     attributes: dict[str, Any] = {
         "offset_dims": [],
         "collapsed_slice_dims": [0],

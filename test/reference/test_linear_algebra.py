@@ -32,42 +32,42 @@ def fft(label: str, kind: str, length: list[int], x: Any, expected: Any) -> Any:
 
 
 FFT = [
-    fft("G2", "RFFT", [4], ("f32", [1, 2, 3, 4]), ("c64", [10, -2 + 2j, -2])),
-    fft("G4", "IRFFT", [4], ("c64", [10 + 7j, -2 + 2j, -2 + 9j]), ("f32", [1, 2, 3, 4])),
+    fft("example 2", "RFFT", [4], ("f32", [1, 2, 3, 4]), ("c64", [10, -2 + 2j, -2])),
+    fft("example 4", "IRFFT", [4], ("c64", [10 + 7j, -2 + 2j, -2 + 9j]), ("f32", [1, 2, 3, 4])),
     fft(
-        "G4 odd",
+        "odd",
         "IRFFT",
         [5],
         ("c64", [15 + 7j, -2 + 2j, -2 + 9j]),
         ("f32", [1.4, 0.523128, 6.353575, 0.446425, 6.276872]),
     ),
-    fft("G4 one", "IRFFT", [1], ("c64", [3 + 4j]), ("f32", [3])),
+    fft("one", "IRFFT", [1], ("c64", [3 + 4j]), ("f32", [3])),
     fft(
-        "G4 two axes",
+        "two axes",
         "IRFFT",
         [2, 4],
         ("c64", [[1 + 1j, 2, 3], [4, 5 + 2j, 6 + 3j]]),
         ("f32", [[3.5, -1, 0, 0], [-1.5, 0.5, 0, -0.5]]),
     ),
-    fft("G4 inverse", "IFFT", [4], ("c64", [10, -2 + 2j, -2, -2 - 2j]), ("c64", [1, 2, 3, 4])),
-    fft("G4 empty FFT", "FFT", [0], ("c64", []), ("c64", [])),
-    fft("G4 empty RFFT", "RFFT", [0], ("f32", []), ("c64", [])),
-    fft("G4 empty IRFFT", "IRFFT", [0], ("c64", []), ("f32", [])),
-    fft("G1 even", "RFFT", [16], ("f32", np.eye(16)[0]), ("c64", np.ones(9))),
-    fft("G1 odd", "RFFT", [17], ("f32", np.eye(17)[0]), ("c64", np.ones(9))),
+    fft("inverse", "IFFT", [4], ("c64", [10, -2 + 2j, -2, -2 - 2j]), ("c64", [1, 2, 3, 4])),
+    fft("empty FFT", "FFT", [0], ("c64", []), ("c64", [])),
+    fft("empty RFFT", "RFFT", [0], ("f32", []), ("c64", [])),
+    fft("empty IRFFT", "IRFFT", [0], ("c64", []), ("f32", [])),
+    fft("even", "RFFT", [16], ("f32", np.eye(16)[0]), ("c64", np.ones(9))),
+    fft("odd", "RFFT", [17], ("f32", np.eye(17)[0]), ("c64", np.ones(9))),
 ]
 
 
 @pytest.mark.parametrize(("text", "operands", "expected"), FFT)
 def test_fft(text: str, operands: Operands, expected: np.ndarray):
-    """Fft.G1 to G4."""
+    """Worked examples: docs/generated/worked_examples.md#fft."""
     (found,) = on_reference(text, operands)
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, atol=2e-7, rtol=3e-7)
 
 
-def test_fft_g3():
-    """Fft.G3: the inverse of an odd transform needs its length."""
+def test_inverse_of_an_odd_fft():
+    """The inverse of an odd transform needs its length."""
     x = numbers("f32", [1, 2, 3, 4, 5])
     (there,) = on_reference(
         program("c64[3] fft(x), fft_type=RFFT, fft_length={5}", {"x": x}), {"x": x}
@@ -117,16 +117,16 @@ def cholesky(label: str, a: Any, lower: bool, expected: Any) -> Any:
 INDEFINITE = [[4, 2, 1], [2, -5, 1], [1, 1, 3]]
 ZERO = [[0, 0], [0, 1]]
 CHOLESKY = [
-    cholesky("G1 lower", [[4, 2], [2, 5]], True, [[2, 0], [1, 2]]),
-    cholesky("G1 upper", [[4, 2], [2, 5]], False, [[2, 1], [0, 2]]),
-    cholesky("G1 unread", [[4, NAN], [2, 5]], True, [[2, 0], [1, 2]]),
-    cholesky("G1 unread, upper", [[4, 2], [NAN, 5]], False, [[2, 1], [0, 2]]),
+    cholesky("lower", [[4, 2], [2, 5]], True, [[2, 0], [1, 2]]),
+    cholesky("upper", [[4, 2], [2, 5]], False, [[2, 1], [0, 2]]),
+    cholesky("unread", [[4, NAN], [2, 5]], True, [[2, 0], [1, 2]]),
+    cholesky("unread, upper", [[4, 2], [NAN, 5]], False, [[2, 1], [0, 2]]),
     *(
-        cholesky(f"G2 {lower}", a, lower, np.full(np.shape(a), NAN))
+        cholesky(f"{lower}", a, lower, np.full(np.shape(a), NAN))
         for a, lower in itertools.product((INDEFINITE, ZERO), (True, False))
     ),
     cholesky(
-        "G2 batch",
+        "batch",
         [[[4, 2], [2, 5]], [[-1, 0], [0, 1]]],
         True,
         [[[2, 0], [1, 2]], [[NAN, NAN], [NAN, NAN]]],
@@ -141,7 +141,7 @@ CHOLESKY_EDGES = [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), [*CHOLESKY, *CHOLESKY_EDGES])
 def test_cholesky(text: str, operands: Operands, expected: np.ndarray):
-    """Cholesky.G1 and G2."""
+    """Worked examples: docs/generated/worked_examples.md#cholesky."""
     same(on_reference(text, operands), (expected,))
 
 
@@ -157,21 +157,21 @@ LOWER = [[2, 99], [3, 4]]
 COLUMN = [[2], [11]]
 COMPLEX = [[2, 0], [1 + 1j, 1j]]
 SOLVE = [
-    solve("G1", LOWER, COLUMN, "left_side=true, lower=true", [[1], [2]]),
+    solve("example 1", LOWER, COLUMN, "left_side=true, lower=true", [[1], [2]]),
     solve(
-        "G1 transpose",
+        "transpose",
         LOWER,
         COLUMN,
         "left_side=true, lower=true, transpose_a=TRANSPOSE",
         [[-3.125], [2.75]],
     ),
-    solve("G1 right", LOWER, [[2, 11]], "lower=true", [[-3.125, 2.75]]),
-    solve("G1 unit", LOWER, COLUMN, "left_side=true, lower=true, unit_diagonal=true", [[2], [5]]),
-    solve("G2 upper", [[2, 3], [99, 4]], COLUMN, "left_side=true", [[-3.125], [2.75]]),
-    solve("G2 right", LOWER, [[2, 11]], "lower=true, transpose_a=TRANSPOSE", [[1, 2]]),
-    solve("G2 complex", COMPLEX, [[2], [3]], "left_side=true, lower=true", [[1], [-1 - 2j]], "c64"),
+    solve("right", LOWER, [[2, 11]], "lower=true", [[-3.125, 2.75]]),
+    solve("unit", LOWER, COLUMN, "left_side=true, lower=true, unit_diagonal=true", [[2], [5]]),
+    solve("upper", [[2, 3], [99, 4]], COLUMN, "left_side=true", [[-3.125], [2.75]]),
+    solve("right", LOWER, [[2, 11]], "lower=true, transpose_a=TRANSPOSE", [[1, 2]]),
+    solve("complex", COMPLEX, [[2], [3]], "left_side=true, lower=true", [[1], [-1 - 2j]], "c64"),
     solve(
-        "G2 complex transpose",
+        "complex transpose",
         COMPLEX,
         [[2], [3]],
         "left_side=true, lower=true, transpose_a=TRANSPOSE",
@@ -179,7 +179,7 @@ SOLVE = [
         "c64",
     ),
     solve(
-        "G2 complex adjoint",
+        "complex adjoint",
         COMPLEX,
         [[2], [3]],
         "left_side=true, lower=true, transpose_a=ADJOINT",
@@ -204,7 +204,7 @@ SOLVE_EDGES = [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), [*SOLVE, *SOLVE_EDGES])
 def test_triangular_solve(text: str, operands: Operands, expected: np.ndarray):
-    """TriangularSolve.G1 and G2."""
+    """Worked examples: docs/generated/worked_examples.md#triangular_solve."""
     (found,) = on_reference(text, operands)
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)

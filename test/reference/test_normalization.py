@@ -32,19 +32,19 @@ def example(label: str, opcode: str, arguments: list[Any], expected: list[Any]) 
 X = [[1, 10], [3, 30]]
 EXAMPLES = [
     example(
-        "BatchNormTraining.G1",
+        "example 1",
         "batch-norm-training",
         [X, [2, 1], [0, 5]],
         [[[-2, 4], [2, 6]], [2, 20], [1, 100]],
     ),
     example(
-        "BatchNormInference.G1",
+        "example 1",
         "batch-norm-inference",
         [X, [2, 1], [0, 5], [2, 20], [1, 100]],
         [[[-2, 4], [2, 6]]],
     ),
     example(
-        "BatchNormGrad.G1",
+        "example 1",
         "batch-norm-grad",
         [[[0], [0], [3]], [2], [1], [2], [[1], [2], [4]]],
         [[[-0.70710677], [0.70710677], [0]], [3.535534], [7]],

@@ -161,7 +161,7 @@ def communicating(*lines: str) -> Program:
 
 
 def test_cyclic_channels():
-    """Send.G1: each waits for what the other sends after it has received."""
+    """Each waits for what the other sends after it has received."""
     a = communicating(recv(1), send("r.v", 2))
     b = communicating(recv(2), send("r.v", 1))
     with pytest.raises(XlaError) as caught:
@@ -208,7 +208,7 @@ def test_nobody_at_the_other_end(lines: str, message: str):
     ids=["send", "recv"],
 )
 def test_a_channel_has_two_ends(mine: str, others: str, message: str):
-    """Send.C1, Recv.C1"""
+    """docs/generated/ops.md#send-c1 and docs/generated/ops.md#recv-c1."""
     third = recv(1) if "send" in mine else send("x", 1)
     programs = [[communicating(lines)] for lines in (mine, others, third)]
     with pytest.raises(XlaError, match=message):
@@ -216,7 +216,7 @@ def test_a_channel_has_two_ends(mine: str, others: str, message: str):
 
 
 def test_what_is_sent_has_the_type_of_what_is_received():
-    """Recv.C4"""
+    """docs/generated/ops.md#recv-c4."""
     other = hlo(
         "  x = s32[3] parameter(0)\n  t = token[] after-all()\n"
         "  s = (s32[3], u32[], token[]) send(x, t), channel_id=1\n"

@@ -140,14 +140,14 @@ PHILOX_STATE = [0x299F31D0A4093822, 0x85A308D3243F6A88, 0x0370734413198A2E]
     ],
 )
 def test_bits(algorithm: str, state: list[int], result: str, bits: str, new_state: list[int]):
-    """RngBitGenerator.G1, G2"""
+    """Worked examples: docs/generated/worked_examples.md#rng_bit_generator."""
     found_state, found = generate(algorithm, state, result)
     assert spelled(found) == bits
     same(found_state, numbers("u64", new_state))
 
 
 def test_the_counter_carries():
-    """RngBitGenerator.G2"""
+    """Worked example: docs/generated/worked_examples.md#rng_bit_generator."""
     state, _ = generate("philox", [0, TOP, TOP], "u32[12]")
     same(state, numbers("u64", [0, 2, 0]))
 

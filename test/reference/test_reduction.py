@@ -57,20 +57,20 @@ MATRIX = numbers("f32", [[1, 2, 3], [4, 5, 6]])
 @pytest.mark.parametrize(
     ("operand", "init", "dimensions", "op", "expected"),
     [
-        pytest.param(numbers("f32", [10, 11, 12, 13]), 0, [0], AddOp, 46, id="Reduce.G1"),
-        pytest.param(MATRIX, 0, [0], AddOp, [5, 7, 9], id="Reduce.G2"),
-        pytest.param(MATRIX, 0, [1], AddOp, [6, 15], id="Reduce.G2"),
-        pytest.param(CUBE, 0, [0], AddOp, [[4, 8, 12], [16, 20, 24]], id="Reduce.G3"),
-        pytest.param(CUBE, 0, [2], AddOp, [[6, 15]] * 4, id="Reduce.G3"),
-        pytest.param(CUBE, 0, [0, 1], AddOp, [20, 28, 36], id="Reduce.G3"),
-        pytest.param(CUBE, 0, [1, 0], AddOp, [20, 28, 36], id="Reduce.G3 unordered"),
-        pytest.param(CUBE, 0, [0, 1, 2], AddOp, 84, id="Reduce.G3"),
-        pytest.param(numbers("f32", np.zeros((0, 2))), 7, [0], AddOp, [7, 7], id="Reduce.G5 empty"),
-        pytest.param(numbers("f32", [1, NAN, 2]), -INF, [0], MaximumOp, NAN, id="Reduce.G5 NaN"),
-        pytest.param(numbers("f32", [1, 2]), 10, [0], AddOp, 13, id="Reduce.G5 init"),
-        pytest.param(numbers("s8", [100, 100]), 0, [0], AddOp, -56, id="Reduce.G5 s8"),
-        pytest.param(numbers("bf16", [256] + [1] * 16), 0, [0], AddOp, 256, id="Reduce.G5 bf16"),
-        pytest.param(MATRIX, 10, [], AddOp, MATRIX + 10, id="Reduce.C4 no dimensions"),
+        pytest.param(numbers("f32", [10, 11, 12, 13]), 0, [0], AddOp, 46, id="example 1"),
+        pytest.param(MATRIX, 0, [0], AddOp, [5, 7, 9], id="example 2"),
+        pytest.param(MATRIX, 0, [1], AddOp, [6, 15], id="example 2"),
+        pytest.param(CUBE, 0, [0], AddOp, [[4, 8, 12], [16, 20, 24]], id="example 3"),
+        pytest.param(CUBE, 0, [2], AddOp, [[6, 15]] * 4, id="example 3"),
+        pytest.param(CUBE, 0, [0, 1], AddOp, [20, 28, 36], id="example 3"),
+        pytest.param(CUBE, 0, [1, 0], AddOp, [20, 28, 36], id="unordered"),
+        pytest.param(CUBE, 0, [0, 1, 2], AddOp, 84, id="example 3"),
+        pytest.param(numbers("f32", np.zeros((0, 2))), 7, [0], AddOp, [7, 7], id="empty"),
+        pytest.param(numbers("f32", [1, NAN, 2]), -INF, [0], MaximumOp, NAN, id="NaN"),
+        pytest.param(numbers("f32", [1, 2]), 10, [0], AddOp, 13, id="init"),
+        pytest.param(numbers("s8", [100, 100]), 0, [0], AddOp, -56, id="s8"),
+        pytest.param(numbers("bf16", [256] + [1] * 16), 0, [0], AddOp, 256, id="bf16"),
+        pytest.param(MATRIX, 10, [], AddOp, MATRIX + 10, id="no dimensions"),
         pytest.param(
             numbers("f32", np.zeros((2, 0))), 1, [0], AddOp, np.zeros(0), id="nothing kept"
         ),
@@ -106,7 +106,7 @@ def argmax(best: Any, place: Any, value: Any, index: Any) -> list[Any]:
 
 
 def test_variadic():
-    """Reduce.G4: with >= the last maximum wins."""
+    """With >= the last maximum wins."""
     values, indices = numbers("f32", [1, 3, 3, 2]), numbers("s32", [0, 1, 2, 3])
     best, place = reduced([values, indices], [-INF, -1], [0], argmax)
     same(best, numbers("f32", 3))

@@ -67,18 +67,18 @@ def box(label: str, i: list[list[int]], expected: Any):
 
 
 EXAMPLES = [
-    rows("G1 overwrite", [0, 2], [[10, 20, 30], [4, 5, 6], [70, 80, 90]]),
-    rows("G1 add", [0, 2], [[11, 22, 33], [4, 5, 6], [77, 88, 99]], "add"),
-    rows("G2 twice", [1, 1], [[1, 2, 3], [84, 105, 126], [7, 8, 9]], "add"),
-    rows("G3 outside", [2, 5], [[1, 2, 3], [4, 5, 6], [17, 28, 39]], "add"),
-    box("G4 partly outside", [[2, 1]], NINE),
-    box("G4 inside", [[1, 1]], [[1, 2, 3], [4, 100, 200], [7, 300, 400]]),
-    box("G5 negative", [[-1, 0]], NINE),
-    rows("G6", [-1, 0], [[70, 80, 90], [4, 5, 6], [7, 8, 9]]),
-    rows("G6 unsigned", [2**32 - 1, 0], [[70, 80, 90], [4, 5, 6], [7, 8, 9]], name="u32"),
-    rows("G7", [1, 1], [[1, 2, 3], [64, 65, 66], [7, 8, 9]], "second_minus_first"),
+    rows("overwrite", [0, 2], [[10, 20, 30], [4, 5, 6], [70, 80, 90]]),
+    rows("add", [0, 2], [[11, 22, 33], [4, 5, 6], [77, 88, 99]], "add"),
+    rows("twice", [1, 1], [[1, 2, 3], [84, 105, 126], [7, 8, 9]], "add"),
+    rows("outside", [2, 5], [[1, 2, 3], [4, 5, 6], [17, 28, 39]], "add"),
+    box("partly outside", [[2, 1]], NINE),
+    box("inside", [[1, 1]], [[1, 2, 3], [4, 100, 200], [7, 300, 400]]),
+    box("negative", [[-1, 0]], NINE),
+    rows("example 6", [-1, 0], [[70, 80, 90], [4, 5, 6], [7, 8, 9]]),
+    rows("unsigned", [2**32 - 1, 0], [[70, 80, 90], [4, 5, 6], [7, 8, 9]], name="u32"),
+    rows("example 7", [1, 1], [[1, 2, 3], [64, 65, 66], [7, 8, 9]], "second_minus_first"),
     scatter(
-        "G8",
+        "example 8",
         numbers("s32", [0, 0, 0, 0]),
         numbers("s32", [[2], [-1], [0]]),
         NINE,
@@ -87,7 +87,7 @@ EXAMPLES = [
         [7, 8, 9, 0],
     ),
     scatter(
-        "G9",
+        "example 9",
         numbers("s32", [[0, 1, 2], [3, 4, 5]]),
         numbers("s32", [2, 0]),
         numbers("s32", [90, 80]),
@@ -131,7 +131,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), [*EXAMPLES, *EDGES])
 def test_scatter(text: str, operands: Operands, expected: tuple[np.ndarray, ...]):
-    """Scatter.G1 to G9."""
+    """Worked examples: docs/generated/worked_examples.md#scatter."""
     same(on_reference(text, operands), expected)
 
 
@@ -150,7 +150,7 @@ def test_examples_on_xla(text: str, operands: Operands, expected: tuple[np.ndarr
     ],
 )
 def test_skipping_elements(starts: Any, expected: Any):
-    """Scatter.G4 by the rule of the StableHLO specification: elements outside are skipped alone."""
+    """By the rule of the StableHLO specification: elements outside are skipped alone."""
     operands = {
         "o": NINE,
         "i": numbers("s64", starts),

@@ -71,7 +71,7 @@ SORT = [
         ),
         THREE,
         (numbers("s32", [1, 3]), numbers("s32", [50, 42]), numbers("f32", [1.1, -3.0])),
-        id="Sort.G1",
+        id="example 1",
     ),
     pytest.param(
         program(
@@ -81,7 +81,7 @@ SORT = [
         ),
         FLOATS,
         (ASCENDING,),
-        id="Sort.G2",
+        id="example 2",
     ),
 ]
 
@@ -97,12 +97,12 @@ def topk(label: str, x: np.ndarray, k: int, largest: bool, values: Any, indices:
 
 SMALL = numbers("f32", [3, 1, 3, 2])
 TOPK = [
-    topk("G1 largest", SMALL, 2, True, [3, 3], [0, 2]),
-    topk("G1 smallest", SMALL, 2, False, [1, 2], [1, 3]),
-    topk("G2 largest", TOTAL, 9, True, ASCENDING[::-1], [1, 7, 0, 6, 3, 2, 8, 4, 5]),
-    topk("G2 smallest", TOTAL, 9, False, ASCENDING, [5, 4, 2, 8, 3, 6, 0, 7, 1]),
-    topk("G2 unsigned", numbers("u8", [255, 0, 7]), 3, True, [255, 7, 0], [0, 2, 1]),
-    topk("G2 none", SMALL, 0, True, [], []),
+    topk("largest", SMALL, 2, True, [3, 3], [0, 2]),
+    topk("smallest", SMALL, 2, False, [1, 2], [1, 3]),
+    topk("largest", TOTAL, 9, True, ASCENDING[::-1], [1, 7, 0, 6, 3, 2, 8, 4, 5]),
+    topk("smallest", TOTAL, 9, False, ASCENDING, [5, 4, 2, 8, 3, 6, 0, 7, 1]),
+    topk("unsigned", numbers("u8", [255, 0, 7]), 3, True, [255, 7, 0], [0, 2, 1]),
+    topk("none", SMALL, 0, True, [], []),
     topk("rows", numbers("s8", [[-128, 127], [5, 5]]), 1, True, [[127], [5]], [[1], [0]]),
 ]
 

@@ -60,7 +60,7 @@ def test_infeed_without_the_right_items(items: Any, message: str):
 
 
 def test_infeeds_in_loops():
-    """Infeed.G1: two loops, ordered because the second depends on the first."""
+    """Two loops, ordered because the second depends on the first."""
     loop = (
         "more {{\n  i = (s32[], f32[], token[]) parameter(0)\n"
         "  n = s32[] get-tuple-element(i), index=0\n  z = s32[] constant(0)\n"
@@ -311,7 +311,7 @@ def myfunc(op: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def test_custom_call():
-    """CustomCall.G1"""
+    """Worked example: docs/generated/worked_examples.md#custom_call."""
     (result,) = evaluated(MYFUNC, X, Y, custom_calls={"myfunc": myfunc})
     assert result[0, 0] == 42
 

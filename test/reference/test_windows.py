@@ -60,45 +60,45 @@ VARIADIC: Operands = {
 
 REDUCE_WINDOW = [
     reduce_window(
-        "G1",
+        "example 1",
         numbers("f32", np.arange(24).reshape(4, 6)),
         LOWEST,
         "size=2x3 stride=2x3",
         "maximum",
         [[8, 11], [20, 23]],
     ),
-    reduce_window("G2 valid", LARGE, MAX, "size=3 stride=2", "minimum", [100, 1]),
-    reduce_window("G2 same", LARGE, MAX, "size=3 stride=2 pad=1_1", "minimum", [1000, 10, 1]),
-    reduce_window("G3 base", FIVE, 0, "size=2 lhs_dilate=2", "add", [1, 2, 2, 3, 3, 4, 4, 5]),
-    reduce_window("G3 window", FIVE, 0, "size=2 rhs_dilate=2", "add", [4, 6, 8]),
+    reduce_window("valid", LARGE, MAX, "size=3 stride=2", "minimum", [100, 1]),
+    reduce_window("same", LARGE, MAX, "size=3 stride=2 pad=1_1", "minimum", [1000, 10, 1]),
+    reduce_window("base", FIVE, 0, "size=2 lhs_dilate=2", "add", [1, 2, 2, 3, 3, 4, 4, 5]),
+    reduce_window("window", FIVE, 0, "size=2 rhs_dilate=2", "add", [4, 6, 8]),
     reduce_window(
-        "G3 all",
+        "all",
         FIVE,
         0,
         "size=2 stride=2 pad=1_1 lhs_dilate=2 rhs_dilate=3",
         "add",
         [2, 3, 4, 5],
     ),
-    reduce_window("G3 negative", FIVE, 0, "size=2 pad=-1_-1", "add", [5, 7]),
+    reduce_window("negative", FIVE, 0, "size=2 pad=-1_-1", "add", [5, 7]),
     reduce_window(
-        "G3 negative, dilated",
+        "negative, dilated",
         FIVE,
         0,
         "size=2 pad=-1_0 lhs_dilate=2",
         "add",
         [2, 2, 3, 3, 4, 4, 5],
     ),
-    reduce_window("G3 too large", FIVE, 0, "size=9", "add", []),
-    reduce_window("G4", FIVE, 100, "size=2 pad=1_1", "add", [101, 103, 105, 107, 109, 105]),
+    reduce_window("too large", FIVE, 0, "size=9", "add", []),
+    reduce_window("example 4", FIVE, 100, "size=2 pad=1_1", "add", [101, 103, 105, 107, 109, 105]),
     reduce_window(
-        "G4 dilated",
+        "dilated",
         FIVE,
         100,
         "size=2 lhs_dilate=2",
         "add",
         [101, 102, 102, 103, 103, 104, 104, 105],
     ),
-    reduce_window("G5", FIVE, 0, "size=3", "subtract", [-6, -9, -12]),
+    reduce_window("example 5", FIVE, 0, "size=3", "subtract", [-6, -9, -12]),
     pytest.param(
         program(
             "(f32[3], s32[3]) reduce-window(v, i, low, none), window={size=2}, to_apply=greater",
@@ -107,7 +107,7 @@ REDUCE_WINDOW = [
         ),
         VARIADIC,
         (numbers("f32", [3, 4, 4]), numbers("s32", [0, 2, 2])),
-        id="G6",
+        id="example 6",
     ),
 ]
 EDGES = [
@@ -126,7 +126,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), REDUCE_WINDOW)
 def test_reduce_window(text: str, operands: Operands, expected: tuple[np.ndarray, ...]):
-    """ReduceWindow.G1 to G6."""
+    """Worked examples: docs/generated/worked_examples.md#reduce_window."""
     same(on_reference(text, operands), expected)
 
 
@@ -163,26 +163,26 @@ def select_and_scatter(
 
 SELECT_AND_SCATTER = [
     select_and_scatter(
-        "G1",
+        "example 1",
         PAGE,
         SOURCE,
         "size=2x3 stride=2x2",
         [[0, 0, 0, 0, 0], [0, 0, 8, 0, 0], [0, 0, 3, 0, 0], [0, 0, 0, 1, 0]],
     ),
     select_and_scatter(
-        "G2",
+        "example 2",
         APART,
         SOURCE,
         "size=2x3 stride=2x3",
         [[0, 0, 0, 0, 6, 0], [0, 0, 2, 0, 0, 0], [0, 0, 3, 0, 0, 0], [0, 0, 0, 0, 0, 1]],
     ),
-    select_and_scatter("G3 ge", [1, 1, 1, 1], [5, 7], "size=2 stride=2", [5, 0, 7, 0]),
-    select_and_scatter("G3 gt", [1, 1, 1, 1], [5, 7], "size=2 stride=2", [0, 5, 0, 7], "GT"),
-    select_and_scatter("G3 first", [[1, 1], [1, 1]], [[5]], "size=2x2", [[5, 0], [0, 0]]),
-    select_and_scatter("G4", [NAN, 1, 2, NAN], [5, 7], "size=2 stride=2", [0, 5, 0, 7]),
-    select_and_scatter("G5", [-5, -1, -2], [1, 2, 4, 8], "size=2 pad=1_1", [1, 6, 8]),
-    select_and_scatter("G5 padding", [-5], [1, 2, 4], "size=1 pad=1_1", [2]),
-    select_and_scatter("G6", [1, 2, 3], [1, 2], "size=2", [10, 11, 12], init=10),
+    select_and_scatter("ge", [1, 1, 1, 1], [5, 7], "size=2 stride=2", [5, 0, 7, 0]),
+    select_and_scatter("gt", [1, 1, 1, 1], [5, 7], "size=2 stride=2", [0, 5, 0, 7], "GT"),
+    select_and_scatter("first", [[1, 1], [1, 1]], [[5]], "size=2x2", [[5, 0], [0, 0]]),
+    select_and_scatter("example 4", [NAN, 1, 2, NAN], [5, 7], "size=2 stride=2", [0, 5, 0, 7]),
+    select_and_scatter("example 5", [-5, -1, -2], [1, 2, 4, 8], "size=2 pad=1_1", [1, 6, 8]),
+    select_and_scatter("padding", [-5], [1, 2, 4], "size=1 pad=1_1", [2]),
+    select_and_scatter("example 6", [1, 2, 3], [1, 2], "size=2", [10, 11, 12], init=10),
 ]
 EDGES += [
     select_and_scatter("no window fits", [1, 2], [], "size=3", [7, 7], init=7),
@@ -193,7 +193,7 @@ EDGES += [
 
 @pytest.mark.parametrize(("text", "operands", "expected"), SELECT_AND_SCATTER)
 def test_select_and_scatter(text: str, operands: Operands, expected: tuple[np.ndarray, ...]):
-    """SelectAndScatter.G1 to G6."""
+    """Worked examples: docs/generated/worked_examples.md#select_and_scatter."""
     same(on_reference(text, operands), expected)
 
 

@@ -52,7 +52,7 @@ def test_benchmark_of_the_toolkit() -> None:
 
 @pytest.mark.jax
 def test_benchmark_of_a_kernel(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
+    page = tmp_path / "performance.md"
     page.write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nText.\n")
     answer = bench("matmul 128", "--threads=1", f"--write={page}")
     assert answer.returncode == 0, answer.stderr
@@ -109,7 +109,7 @@ def test_rows_that_fall_short() -> None:
 
 
 def test_a_page_without_marks_stays_as_it_is(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
+    page = tmp_path / "performance.md"
     page.write_text("# Title\n")
     with pytest.raises(XlaError, match="has no place for figures"):
         write_page(page, "figures")

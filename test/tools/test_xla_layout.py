@@ -1,4 +1,4 @@
-"""xla-layout: what it says of the worked examples, its pictures, and bad input."""
+"""xla-layout: what it says of the examples of docs/specification/layouts.md, pictures, bad input."""
 
 import re
 from pathlib import Path

@@ -62,7 +62,7 @@ def failure(text: str) -> InvalidProgram:
         pytest.param(program(recv(1)), id="the other end in another program, recv"),
         pytest.param(program(recv(1), send("x", 1)), id="recv before send, no dependence"),
         pytest.param(program(send("x", 1), recv(1)), id="the order of the text is no dependence"),
-        pytest.param(program(recv(1), send("r.v", 2)), id="half of G1"),
+        pytest.param(program(recv(1), send("r.v", 2)), id="half of a deadlock"),
         pytest.param(conditional(send("x", 1), recv(1)), id="ends in two branches"),
         pytest.param(
             conditional(recv(1) + send("r.v", 2), send("x", 1) + recv(2)), id="there and back"
@@ -89,7 +89,7 @@ def test_what_may_run(text: str):
 
 
 def test_there_and_back_runs():
-    """The twin of G1: one of two sends before it receives."""
+    """One of two sends before it receives."""
     text = conditional(recv(1) + send("r.v", 2), send("x", 1) + recv(2))
     x = np.ones(2, np.float32)
     module = module_of(text)
@@ -111,14 +111,14 @@ def test_there_and_back_runs():
     ],
 )
 def test_two_ends_of_a_kind(lines: tuple[str, ...], message: str):
-    """Send.C1, Recv.C1"""
+    """docs/generated/ops.md#send-c1 and docs/generated/ops.md#recv-c1."""
     error = failure(program(*lines))
     assert error.message == message
     assert (error.line, error.source_line.split()[0]) == (15 + len(lines[0].splitlines()), "again")
 
 
 def test_ends_of_different_types():
-    """Recv.C4"""
+    """docs/generated/ops.md#recv-c4."""
     error = failure(
         program(recv(1), send("x", 1).replace("f32[2]", "f32[3]").replace("x,", "w,")).replace(
             "  t = ", "  w = f32[3] constant({1,2,3})\n  t = "
@@ -131,7 +131,7 @@ def test_ends_of_different_types():
 
 
 def test_a_tuple_where_an_array_is_received():
-    """Recv.C4, of data by its elements."""
+    """docs/generated/ops.md#recv-c4, of data by its elements."""
     text = program(
         "  p = (f32[2], f32[2]) tuple(x, x)\n",
         recv(1),
@@ -148,7 +148,7 @@ def test_layouts_are_no_difference():
 
 
 def test_cyclic_channels():
-    """Send.G1, with the two computations as branches that two devices take."""
+    """Each waits for the other: the two computations are branches that two devices take."""
     text = conditional(recv(1) + send("r.v", 2), recv(2) + send("r.v", 1))
     error = failure(text)
     lines = text.splitlines()

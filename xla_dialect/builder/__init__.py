@@ -16,7 +16,7 @@
 [[0.125 0.25  0.625]
  [0.125 0.25  0.625]]
 
-A builder has one method per operation of the reference, named as there in snake case (with a
+A builder has one method per operation of XLA's `XlaBuilder`, named as there in snake case (with a
 trailing underscore where Python has the word: `and_`, `not_`, `while_`), with arguments in the same
 order. It appends the operation, infers its type and checks every constraint at once; a `BuildError`
 says which one does not hold and points at the line of the call.
@@ -25,8 +25,8 @@ says which one does not hold and points at the line of the call.
   type and sizes (`(np.float32, (4, 8))`), or as anything that has `dtype` and `shape`.
 - A Python number stands for a scalar constant of the element type of the operand beside it.
   `constant` makes values of all else.
-- Implicit are only what section 7 of the reference allows: scalars go with any array, size 1 is
-  stretched; arrays of different rank need `broadcast_dimensions`. See `xla_dialect.broadcasting`.
+- Broadcasting is implicit for scalars and sizes of 1 only; arrays of different rank need
+  `broadcast_dimensions`: docs/specification/broadcasting.md.
 - Dimensions may be counted from the end, -1 is the last; not in `broadcast_dimensions`, nor in the
   dimension numbers of gather and scatter.
 - Values have operators, see `XlaValue`.

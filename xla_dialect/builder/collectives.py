@@ -1,4 +1,4 @@
-"""Data that moves between replicas and partitions (operations.md, 2 to 4, 16, 22, 44, 46)."""
+"""Data that moves between replicas and partitions (docs/generated/ops.md#collectives)."""
 
 from __future__ import annotations
 

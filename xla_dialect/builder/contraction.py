@@ -1,4 +1,4 @@
-"""Contractions (operations.md, sections 19, 20, 24, 25 and appendix A)."""
+"""Contractions (docs/generated/ops.md#contraction)."""
 
 from __future__ import annotations
 

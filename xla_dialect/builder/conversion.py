@@ -1,4 +1,4 @@
-"""Operations that change the element type (operations.md, sections 8, 21, 43, and appendix A)."""
+"""Operations that change the element type (docs/generated/ops.md#conversion)."""
 
 from __future__ import annotations
 

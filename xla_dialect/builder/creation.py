@@ -1,4 +1,4 @@
-"""Constants and iota (operations.md, section 37 and appendix A)."""
+"""Constants and iota (docs/generated/ops.md#creation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of functions that the program does not contain (operations.md, section 23)."""
+"""Calls of functions that the program does not contain (docs/generated/ops.md#custom-calls)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that move elements without changing them (operations.md, sections 9 to 59)."""
+"""Operations that move elements without changing them (docs/generated/ops.md#data-movement)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimensions whose size is known at run time only (operations.md, sections 33, 34, appendix A)."""
+"""Dimensions whose size is known at run time only (docs/generated/ops.md#dynamic-shapes)."""
 
 from __future__ import annotations
 

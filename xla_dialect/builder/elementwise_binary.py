@@ -1,4 +1,4 @@
-"""Elementwise operations of two operands (operations.md, sections 28 and 29)."""
+"""Elementwise operations of two operands (docs/generated/ops.md#elementwise-binary)."""
 
 from __future__ import annotations
 

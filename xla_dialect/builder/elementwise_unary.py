@@ -1,4 +1,4 @@
-"""Elementwise operations of one operand (operations.md, section 30)."""
+"""Elementwise operations of one operand (docs/generated/ops.md#elementwise-unary)."""
 
 from __future__ import annotations
 

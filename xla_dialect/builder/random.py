@@ -1,4 +1,4 @@
-"""Random numbers (operations.md, sections 49 to 51 and appendix A)."""
+"""Random numbers (docs/generated/ops.md#random)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions, over windows too, and `map` (operations.md, sections 38, 42, 45 and 54)."""
+"""Reductions, over windows too, and `map` (docs/generated/ops.md#reduction)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting (operations.md, sections 57 and 58)."""
+"""Sorting (docs/generated/ops.md#sorting)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens, and data that leaves or enters a program (operations.md, 1, 36, 41, 55, appendix A)."""
+"""Tokens, and data that leaves or enters a program (docs/generated/ops.md#transfers)."""
 
 from __future__ import annotations
 

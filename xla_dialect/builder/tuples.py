@@ -1,4 +1,4 @@
-"""Tuples (operations.md, sections 35 and 61)."""
+"""Tuples (docs/generated/ops.md#tuples)."""
 
 from __future__ import annotations
 

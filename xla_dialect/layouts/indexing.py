@@ -83,7 +83,7 @@ def get_dimension_stride(type_: Array, dimension: int) -> int | None:
 
 def linear_index(layout: Layout, sizes: Sequence[int], index: Sequence[Any]) -> Any:
     """
-    The position in the buffer of an index, which is not checked (section 3.2).
+    The position in the buffer of an index, which is not checked.
 
     `index`: for each dimension an int, an array of ints, or anything else with `+`, and with `*`,
     `//` and `%` by a positive int. Raises LayoutError if the layout splits the array.

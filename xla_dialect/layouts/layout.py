@@ -1,7 +1,7 @@
 """The layout of an array in memory: `#xla.layout<{1,0:T(8,128)S(1)}>`, spelled as HLO spells it.
 
-The fields and their order are those of HLO text (shapes_layouts_broadcasting, section 3.4). What
-HLO text cannot spell follows after the braces: bounds of dynamic dimensions and the padding of the
+The fields and their order are those of HLO text (docs/specification/layouts.md#spelling). What HLO
+text cannot spell follows after the braces: bounds of dynamic dimensions and the padding of the
 older layout form.
 """
 
@@ -112,7 +112,7 @@ class Layout:
 
     def validate(self, dimensions: Sequence[int]) -> None:
         """
-        Checks the rules (C1) to (C8) of shapes_layouts_broadcasting, section 3.
+        Checks the rules (C1) to (C8), docs/specification/layouts.md#c1.
 
         `dimensions`: sizes of the array, negative where dynamic. Raises LayoutError.
         """
@@ -148,7 +148,7 @@ class Layout:
         self._validate_bounds(dimensions)
 
     def divisions(self, dimensions: Sequence[int]) -> tuple[TileDivision, ...]:
-        """What each tile makes of the sizes that the tiles before it left (section 3.2)."""
+        """What each tile makes of the sizes that the tiles before it left."""
         sizes = self.untiled_shape(dimensions)
         found: list[TileDivision] = []
         for tile in self.tiles:
@@ -181,7 +181,7 @@ class Layout:
 
     def buffer_elements(self, dimensions: Sequence[int]) -> int:
         """
-        The number of elements of the buffer, padding included (section 3.2).
+        The number of elements of the buffer, padding included.
 
         `dimensions`: sizes of the array, bounds of dynamic ones.
         """
@@ -223,7 +223,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class TileDivision:
-    """What a tile makes of physical sizes (most major first): see section 3.2."""
+    """What a tile makes of physical sizes, see docs/specification/layouts.md#tiling."""
 
     prepended: int
     """How many sizes 1 were added in front, because the tile is longer than the sizes."""

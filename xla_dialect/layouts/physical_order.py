@@ -1,8 +1,6 @@
 """Between an array in logical order and the linear buffer that its layout makes of it, in numpy.
 
-shapes_layouts_broadcasting, sections 2 and 3: the most minor dimension changes fastest; a tile
-divides the most minor physical dimensions, its own dimensions become the most minor ones; padding
-fills up tiles and, at the end, the tail.
+The rules are those of docs/specification/layouts.md#tiling.
 """
 
 from __future__ import annotations

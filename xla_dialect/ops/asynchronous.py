@@ -1,6 +1,6 @@
 """Operations in two parts: a start, whose result is a context, and a done, which waits.
 
-(operations.md, appendix A.) HLO has the context as one tuple `(operands, results, ...)`; here its
+HLO has the context as one tuple `(operands, results, ...)`; here its
 leaves may also be operands and results one by one.
 """
 

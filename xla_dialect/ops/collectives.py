@@ -1,6 +1,7 @@
-"""Data that moves between replicas and partitions (operations.md, sections 2 to 4, 16, 44, 46).
+"""Data that moves between replicas and partitions.
 
-The rules about replica groups, (RG1) and (RG5), are those of `xla_dialect.ops.process_groups`.
+(RG1) to (RG6) are the rules of docs/specification/replica_groups.md, (RC1) to (RC4) those of
+docs/specification/computations.md.
 """
 
 from __future__ import annotations

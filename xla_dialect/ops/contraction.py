@@ -1,4 +1,4 @@
-"""Contractions (operations.md, sections 20 and 25, appendix A)."""
+"""Contractions."""
 
 from __future__ import annotations
 

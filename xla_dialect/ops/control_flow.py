@@ -1,4 +1,4 @@
-"""Calls, branches and loops (operations.md, sections 11, 12, 18, 39, 62 and appendix A)."""
+"""Calls, branches and loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that change type or precision of elements (operations.md, sections 8, 21 and 43)."""
+"""Operations that change type or precision of elements."""
 
 from __future__ import annotations
 

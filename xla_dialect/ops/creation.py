@@ -1,4 +1,4 @@
-"""Operations that make arrays from nothing (operations.md, section 37 and appendix A)."""
+"""Operations that make arrays from nothing."""
 
 from __future__ import annotations
 

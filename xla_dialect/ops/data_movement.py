@@ -1,4 +1,4 @@
-"""Operations that move elements without changing them (operations.md, sections 9 to 56)."""
+"""Operations that move elements without changing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimensions whose size is known at run time only (operations.md, sections 33, 34, appendix A).
+"""Dimensions whose size is known at run time only.
 
 A dynamic dimension has an upper bound, which counts as its size in every constraint. Operations
 see the elements that are there; what lies between size and bound is padding without a value.

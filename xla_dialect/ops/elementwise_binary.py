@@ -1,4 +1,4 @@
-"""Elementwise operations of two operands (operations.md, sections 28 and 29).
+"""Elementwise operations of two operands.
 
 (C1) both operands are arrays of one element type that the operation takes.
 (C2) their dimensions are equal; broadcasting is an operation of its own.

@@ -1,4 +1,4 @@
-"""Elementwise operations of three operands (operations.md, sections 14 and 53)."""
+"""Elementwise operations of three operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementwise operations of one operand (operations.md, section 30).
+"""Elementwise operations of one operand.
 
 (C1) of all: the operand is an array of an allowed element type. The result has its dimensions, and
 its element type unless stated.

@@ -1,4 +1,4 @@
-"""Indexed reads and writes (operations.md, sections 32 and 52)."""
+"""Indexed reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fourier transforms, Cholesky and triangular solve (operations.md, sections 13, 31 and 60)."""
+"""Fourier transforms, Cholesky and triangular solve."""
 
 from __future__ import annotations
 

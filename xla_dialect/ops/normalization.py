@@ -1,4 +1,4 @@
-"""Batch normalization (operations.md, sections 5 to 7)."""
+"""Batch normalization."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Who takes part in a collective: what all of them share.
 
-(RG1) no group is empty; the ids are 0 to n-1, each in exactly one group. n is the number of
-replicas, of partitions, or of both together, whatever the ids count; a module that says 1 is not
-held to it. (RG5) `use_global_device_ids` needs a `channel_id` and groups; a `channel_id` is
-positive.
+The rules (RG1) to (RG6) are those of docs/specification/replica_groups.md.
 """
 
 from __future__ import annotations

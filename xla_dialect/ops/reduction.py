@@ -1,4 +1,4 @@
-"""Reductions, over windows too, and `map` (operations.md, sections 38, 42, 45, 54, rules RC)."""
+"""Reductions, over windows too, and `map`."""
 
 from __future__ import annotations
 

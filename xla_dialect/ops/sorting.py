@@ -1,4 +1,4 @@
-"""Sorting (operations.md, sections 57 and 58)."""
+"""Sorting."""
 
 from __future__ import annotations
 

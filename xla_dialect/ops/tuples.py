@@ -1,4 +1,4 @@
-"""Tuples (operations.md, sections 35 and 61)."""
+"""Tuples."""
 
 from __future__ import annotations
 

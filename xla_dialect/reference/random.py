@@ -2,7 +2,7 @@
 
 Both counter generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2,
 3", 2011. How a state becomes counters, and where the words of a block go, is as XLA CPU has it
-(operations.md, section 51).
+(docs/generated/worked_examples.md#rng_bit_generator).
 """
 
 from __future__ import annotations
