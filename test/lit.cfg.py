@@ -7,7 +7,11 @@ end. In CI the absence is fatal.
 
 import atexit
 import os
+import shlex
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lit.formats
@@ -25,10 +29,6 @@ config.excludes = ["programs", "run"]
 config.test_source_root = TEST_ROOT
 config.test_exec_root = os.path.join(os.path.dirname(TEST_ROOT), ".lit")
 
-# The scripts beside this interpreter: xla-opt, xla-run, filecheck.
-config.environment["PATH"] = os.pathsep.join(
-    (os.path.dirname(sys.executable), os.environ.get("PATH", ""))
-)
 if "PYTHONPATH" in os.environ:  # another checkout than the one that is installed
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.substitutions.append(("%python", sys.executable))
@@ -46,5 +46,28 @@ for peer, remedy in missing_peers().items():
         lit_config.fatal(remedy)
     if count:
         atexit.register(print, f"not tested are {count} files that need {peer}: {remedy}")
+
 if mlir_opt() is not None:
     config.substitutions.append((r"(?<![-/\w.])mlir-opt(?:-22)?(?![-\w])", mlir_opt()))
+
+# Loading a tool takes longer than most tests do, so that is done once, in a server.
+folder = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, folder)
+programs = Path(TEST_ROOT) / "lit_tools"
+server = subprocess.Popen(
+    [sys.executable, programs / "server.py", folder / "socket"],
+    stdin=subprocess.PIPE,
+    stdout=subprocess.PIPE,
+)
+atexit.register(server.communicate)  # Ends it.
+if not server.stdout.readline():
+    lit_config.fatal("the tools cannot be loaded")
+for tool in ("filecheck", "xla-opt", "xla-run"):
+    client = shlex.join(map(str, (sys.executable, "-IS", programs / "client.py")))
+    (folder / tool).write_text(f'#!/bin/sh\nexec {client} {folder}/socket {tool} "$@"\n')
+    (folder / tool).chmod(0o755)
+
+# These come first, then the scripts beside this interpreter, such as xdsl-opt.
+config.environment["PATH"] = os.pathsep.join(
+    (str(folder), os.path.dirname(sys.executable), os.environ.get("PATH", ""))
+)

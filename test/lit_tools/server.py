@@ -1,0 +1,99 @@
+"""
+The tools that lit's tests run, loaded once: every command is a process of its own, forked from here.
+
+`python server.py SOCKET` says in a line when it is ready, and serves until its standard input ends.
+"""
+
+import contextlib
+import gc
+import io
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+Tools = Mapping[str, Callable[[], object]]
+
+TOOLS = ("filecheck", "xla-opt", "xla-run")
+"""The console scripts that are served."""
+PROGRAM = str(Path(__file__).parents[1] / "run" / "add.mlir")
+BEFOREHAND = (
+    ("filecheck", PROGRAM, "--input-file", PROGRAM),
+    ("xla-opt", PROGRAM, "-p", "native", "-t", "llvm"),
+    ("xla-opt", PROGRAM, "-t", "stablehlo"),
+    ("xla-run", PROGRAM, "--all-functions", "--backend", "reference"),
+)
+"""Commands that load what a tool imports only when it needs it; what comes of them is for nobody."""
+
+
+def serve(path: str) -> None:
+    """Forks a process for each command that comes to the socket, until the standard input ends."""
+    scripts = entry_points(group="console_scripts")
+    tools = {name: scripts[name].load() for name in TOOLS}
+    for command in BEFOREHAND:
+        silence = io.StringIO()
+        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
+            call(tools, command)
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody waits for the processes
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as selector:
+        listener.bind(path)
+        listener.listen(128)
+        print("ready", flush=True)
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(sys.stdin, selectors.EVENT_READ)
+        while all(key.fileobj is listener for key, _ in selector.select()):
+            client, _ = listener.accept()
+            with client:
+                if os.fork() == 0:
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    os._exit(answer(client, tools))
+
+
+def answer(client: socket.socket, tools: Tools) -> int:
+    """Runs a command in this process, whose streams, folder and environment become the client's."""
+    size, streams, _, _ = socket.recv_fds(client, 8, 3)
+    with client.makefile("rb") as request:
+        text = request.read(int.from_bytes(size, "little")).decode(errors="surrogateescape")
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    # As Python makes them when it starts: how they are buffered depends on what they are.
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    folder, count, *lines = text.split("\0")
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(line.split("=", 1) for line in lines[int(count) :])
+    code = call(tools, lines[: int(count)])
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    client.sendall(bytes([code]))
+    return code
+
+
+def call(tools: Tools, command: Sequence[str]) -> int:
+    """The exit code of a tool, as its console script has it."""
+    sys.argv = list(command)
+    try:
+        code = tools[command[0]]()
+    except SystemExit as error:
+        code = error.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    return int(code or 0)  # pyright: ignore
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
