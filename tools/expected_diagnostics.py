@@ -1,7 +1,7 @@
 """`--verify-diagnostics`: comparing an error with the `expected-error` comments of the input.
 
 As in MLIR: `// expected-error {{text}}` on the line of the error, or with `@+N`, `@-N`, `@above`,
-`@below`, `@unknown`; the text is a part of the message.
+`@below`, `@unknown`; the text, up to the last `}}` of the line, is a part of the message.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tools.input_text import Chunk
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 _EXPECTATION = re.compile(
-    r"expected-error(?:-re)?\s*(?:@(?P<place>above|below|unknown|[+-]\d+))?\s*\{\{(?P<text>.*?)\}\}"
+    r"expected-error(?:-re)?\s*(?:@(?P<place>above|below|unknown|[+-]\d+))?\s*\{\{(?P<text>.*)\}\}\s*$",
+    re.M,
 )
 
 
@@ -38,7 +39,7 @@ def expectations(text: str) -> list[Expectation]:
     """All `expected-error` comments of an input."""
     found: list[Expectation] = []
     for number, line in enumerate(text.split("\n"), 1):
-        for match in _EXPECTATION.finditer(line):
+        if match := _EXPECTATION.search(line):
             found.append(Expectation(_target_line(number, match["place"]), match["text"]))
     return found
 

@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 def update(text: str, path: Path, rewritten: Sequence[str] = ()) -> str:
     """
-    The text of a test with its blocks written again; all lines of `rewritten` prefixes are replaced.
+    The text of a test with its blocks written again, and those of `rewritten` prefixes as a whole.
 
     Raises UpdateError if a command fails or does not print the function of a block.
     """

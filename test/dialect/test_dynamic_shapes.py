@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from small_programs import computation, shape, tuple_of, value
-from violations import accepts, assert_violates, cases
+from small_programs import computation, shape, value
+from violations import accepts
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
@@ -49,39 +49,6 @@ def dynamic_reshape(operand: Any, sizes: list[Any], result: str) -> XlaOp:
     return DynamicReshapeOp(
         value(operand), [value(size) for size in sizes], result_types=[shape(result)]
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "build"),
-    [
-        *cases(
-            "get_dimension_size",
-            ("C1", lambda: get_size(tuple_of("f32[2]"), 0)),
-            ("C2", lambda: get_size("f32[2]", 1)),
-            ("C2", lambda: get_size("f32[2]", -1)),
-            ("C3", lambda: get_size("s8[2147483648]", 0)),
-        ),
-        *cases(
-            "set_dimension_size",
-            ("C1", lambda: set_size("token[]", S32, 0)),
-            ("C2", lambda: set_size("f32[]", S32, 0)),
-            ("C3", lambda: set_size("f32[2]", "s64[]", 0)),
-            ("C3", lambda: set_size("f32[2]", "s32[1]", 0)),
-            ("C4", lambda: set_size("s8[2147483648]", S32, 0)),
-        ),
-        *cases(
-            "dynamic_reshape",
-            ("C1", lambda: dynamic_reshape(tuple_of(), [], "f32[]")),
-            ("C1", lambda: dynamic_reshape("f32[6]", [S32], "s32[<=6]")),
-            ("C2", lambda: dynamic_reshape("f32[6]", [S32], "f32[<=2,<=3]")),
-            ("C2", lambda: dynamic_reshape("f32[6]", [S32, "u32[]"], "f32[<=2,<=3]")),
-            ("C3", lambda: dynamic_reshape("f32[6]", [S32, S32], "f32[<=2,<=4]")),
-        ),
-        *cases("reshape", ("C2", lambda: reshape("f32[<=6]", "f32[6]"))),
-    ],
-)
-def test_constraint(name: str, label: str, build: Any):
-    assert_violates(name, label, build)
 
 
 def reshape(operand: str, result: str) -> XlaOp:

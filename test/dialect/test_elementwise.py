@@ -4,15 +4,12 @@ from typing import Any
 
 import pytest
 from small_programs import value
-from violations import accepts, assert_violates, cases
-from xdsl.dialects.builtin import IndexType
+from violations import accepts, assert_violates
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
-from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
 from xla_dialect.ops.elementwise_binary import CompareOp, ComplexOp
-from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, array, spell
+from xla_dialect.types import ELEMENT_TYPES, ElementClass, ElementType, TokenType, spell
 
 SIGNED, UNSIGNED, FLOAT = ElementClass.SIGNED, ElementClass.UNSIGNED, ElementClass.FLOAT
 INT = ElementClass.INTEGER
@@ -165,83 +162,3 @@ def test_compare(row: ElementType):
                 assert_violates("xla.compare", "C6", build)
             else:
                 assert spell(accepts(build).results[0].type) == "pred[2]"
-
-
-def compare(lhs: str, rhs: str, order: str | None = None) -> XlaOp:
-    return CompareOp(value(lhs), value(rhs), direction="LT", comparison_type=order)
-
-
-def clamp(low: str, operand: str, high: str) -> XlaOp:
-    return ClampOp(value(low), value(operand), value(high))
-
-
-def select(pred: str, on_true: str, on_false: str) -> XlaOp:
-    return SelectOp(value(pred), value(on_true), value(on_false))
-
-
-def convert(operand: Any, result: Any) -> XlaOp:
-    return ConvertOp(value(operand), result_types=[value(result).type])
-
-
-def bitcast_convert(operand: Any, result: Any) -> XlaOp:
-    return BitcastConvertOp(value(operand), result_types=[value(result).type])
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "build"),
-    [
-        *cases(
-            "compare",
-            ("C1", lambda: compare("f32[2]", "s32[2]")),
-            ("C2", lambda: compare("f32[2]", "f32[3]")),
-            ("C2", lambda: compare("f32[2]", "f32[]")),
-            ("C5", lambda: compare("c64[2]", "c64[2]")),
-            ("C6", lambda: compare("s32[2]", "s32[2]", "TOTALORDER")),
-        ),
-        *cases(
-            "complex",
-            ("C1", lambda: ComplexOp(value("f16[2]"), value("f16[2]"))),
-            ("C1", lambda: ComplexOp(value("f32[2]"), value("f64[2]"))),
-            ("C2", lambda: ComplexOp(value("f32[2]"), value("f32[3]"))),
-        ),
-        *cases(
-            "clamp",
-            ("C1", lambda: clamp("c64[]", "c64[2]", "c64[]")),
-            ("C1", lambda: clamp("f64[]", "f32[2]", "f32[]")),
-            ("C1", lambda: clamp("f32[]", "f32[2]", "f64[2]")),
-            ("C2", lambda: clamp("f32[3]", "f32[2]", "f32[]")),
-            ("C2", lambda: clamp("f32[]", "f32[2]", "f32[1]")),
-            ("C2", lambda: clamp("f32[2]", "f32[]", "f32[]")),
-        ),
-        *cases(
-            "select",
-            ("C1", lambda: select("s8[2]", "f32[2]", "f32[2]")),
-            ("C2", lambda: select("pred[2]", "f32[2]", "f32[3]")),
-            ("C2", lambda: select("pred[2]", "f32[2]", "f64[2]")),
-            ("C3", lambda: select("pred[3]", "f32[2]", "f32[2]")),
-            ("C3", lambda: select("pred[1]", "f32[]", "f32[]")),
-        ),
-        *cases(
-            "convert",
-            ("C1", lambda: convert(TokenType(), "s32[2]")),
-            ("C1", lambda: convert("f32[2]", array(IndexType(), [2]))),
-            ("C2", lambda: convert("f32[2]", "s32[3]")),
-            ("C2", lambda: convert("f32[2]", "s32[2,1]")),
-            ("Result", lambda: ConvertOp(value("f32[2]"))),
-        ),
-        *cases(
-            "bitcast_convert",
-            ("C1", lambda: bitcast_convert(TokenType(), "u16[]")),
-            ("C1", lambda: bitcast_convert("s64[2]", array(IndexType(), [2]))),
-            ("C3", lambda: bitcast_convert("u8[]", "u16[]")),
-            ("C3", lambda: bitcast_convert("u8[4]", "u16[2]")),
-            ("C3", lambda: bitcast_convert("u8[2,4]", "u64[2]")),
-            ("C4", lambda: bitcast_convert("c64[2]", "f64[2]")),
-            ("C4", lambda: bitcast_convert("u64[2]", "c64[2]")),
-            ("Result", lambda: bitcast_convert("f32[2]", "s32[3]")),
-            ("Result", lambda: bitcast_convert("f32[2]", "u16[2]")),
-        ),
-    ],
-)
-def test_constraints(name: str, label: str, build: Any):
-    assert_violates(name, label, build)

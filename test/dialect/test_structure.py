@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 from small_programs import shape, value
-from violations import assert_violates, cases
+from violations import assert_violates
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     IndexType,
-    IntegerAttr,
-    StringAttr,
     TupleType,
     i64,
 )
@@ -20,47 +17,10 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.ops.control_flow import FusionOp, OptBarrierOp, ReturnOp
-from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import array
 
 X = value("f32[2,3]")
-ONE_ZERO = DenseArrayBase.from_list(i64, [1, 0])
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "build"),
-    [
-        *cases(
-            "add",
-            ("Operands", lambda: AddOp.make([X], {})),
-            ("Operands", lambda: AddOp.make([], {}, result_types=[X.type])),
-            ("Operands", lambda: AddOp.make([X, X, X], {})),
-            ("Result", lambda: AddOp.make([X, X], {}, result_types=[])),
-            ("Result", lambda: AddOp.make([X, X], {}, result_types=[X.type, X.type])),
-            ("Properties", lambda: AddOp.make([X, X], {"axis": StringAttr("x")})),
-            ("Regions", lambda: AddOp.make([X, X], {}, [Region(Block())])),
-        ),
-        *cases(
-            "transpose",
-            ("Properties", lambda: TransposeOp.make([X], {})),
-            ("Properties", lambda: TransposeOp.make([X], {"dimensions": StringAttr("x")})),
-            ("Properties", lambda: TransposeOp.make([X], {"dimensions": IntegerAttr(1, i64)})),
-            (
-                "Properties",
-                lambda: TransposeOp.make([X], {"dimensions": ONE_ZERO, "axis": ONE_ZERO}),
-            ),
-        ),
-        *cases(
-            "reduce",
-            ("Operands", lambda: ReduceOp.make([X], {"dimensions": ONE_ZERO})),
-            ("Regions", lambda: ReduceOp.make([X, X], {"dimensions": ONE_ZERO})),
-        ),
-    ],
-)
-def test_structure(name: str, label: str, build: Any) -> None:
-    assert_violates(name, label, build)
 
 
 def test_a_block_ends_with_a_terminator() -> None:
