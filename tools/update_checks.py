@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lowerings.program import read_file
+from lowerings.driver.program import read_file
 from tools.check_lines import Function, check_lines, functions_of
 from tools.reporting import guarded
 from xla_dialect.diagnostics import XlaError

@@ -58,7 +58,7 @@ def inherited(operation: type[XlaOp]) -> set[tuple[str, str]]:
 def broken_in(path: Path) -> set[tuple[str, str]]:
     """Operation and label of every error that a file expects."""
     found = expectations(path.read_text(encoding="utf-8"))
-    return {match.group(1, 2) for error in found if (match := MESSAGE.match(error.text))}
+    return {(match[1], match[2]) for error in found if (match := MESSAGE.match(error.text))}
 
 
 def family_file(family: ModuleType) -> Path:
