@@ -284,13 +284,13 @@ def compile_for_emulator(
     Compiles a module of the loops level for an emulated processor, as `compile_loops_module` does
     for this one; its entry is `@main`. Raises EmulatorMissing, and XlaError for custom calls.
     """
-    _required_emulator(emulation)
     for op in module.body.block.ops:
         outside = declared_operation(op) if isinstance(op, FuncOp) else None
         if outside is not None:
             target = outside.properties.get("custom_call_target")
             what = f" '{target.data}'" if isinstance(target, StringAttr) else ""
             raise located_error(outside, f"an emulated program cannot call{what} outside of it")
+    _required_emulator(emulation)
     emitted, arena_size = emit_entry(
         module, signature, "main", emulation.machine, inline_constants=True
     )

@@ -250,7 +250,7 @@ def test_pred_casts(lanes: int | None):
 
 @SHAPES
 @pytest.mark.parametrize("source", FLOATS)
-@pytest.mark.parametrize("target", ["s8", "s16", "s32", "s64", "u8", "u32", "u64"])
+@pytest.mark.parametrize("target", ["s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"])
 def test_float_to_integer(source: str, target: str, lanes: int | None):
     """Saturating, as XLA converts: NaN is 0."""
     a = float_values(source)

@@ -227,6 +227,11 @@ def _float_to_integer(opcode: str) -> Handler:
         if source.element is BF16:
             value, source = widen(e, value, source), source.with_element(F32)
         if SATURATING in op.attributes:
+            if source.element is F16:
+                # With AVX512-FP16, LLVM 22 makes the smallest i16 of a NaN, not 0.
+                single = source.with_element(F32)
+                value = e.temporary(f"fpext {source.text} {value} to {single.text}")
+                source = single
             name = f"llvm.{opcode}.sat.{target.suffix}.{source.suffix}"
             e.define(result, f"call {target.text} @{name}({source.text} {value})")
         else:
