@@ -5,20 +5,20 @@
 func.func @transfers(%x: tensor<2xf32>) {
   // CHECK: %none = xla.after_all : !xla.token
   %none = xla.after_all : !xla.token
-  // CHECK: %token = xla.after_all %none, %none : !xla.token
-  %token = xla.after_all %none, %none : !xla.token
-  // CHECK: %y = xla.add_dependency %x, %token : (tensor<2xf32>, !xla.token) -> tensor<2xf32>
-  %y = xla.add_dependency %x, %token : (tensor<2xf32>, !xla.token) -> tensor<2xf32>
-  // CHECK: %read = xla.infeed %token {infeed_config = "queue"} : (!xla.token) -> tuple<tensor<2xf32>, !xla.token>
-  %read = xla.infeed %token {infeed_config = "queue"} : (!xla.token) -> tuple<tensor<2xf32>, !xla.token>
-  // CHECK: %written = xla.outfeed %x, %token {outfeed_config = "log"} : (tensor<2xf32>, !xla.token) -> !xla.token
-  %written = xla.outfeed %x, %token {outfeed_config = "log"} : (tensor<2xf32>, !xla.token) -> !xla.token
-  // CHECK: %sending = xla.send %x, %token {channel_id = 1, is_host_transfer = true} : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
-  %sending = xla.send %x, %token {channel_id = 1, is_host_transfer = true} : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
+  // CHECK: %order = xla.after_all %none, %none : !xla.token
+  %order = xla.after_all %none, %none : !xla.token
+  // CHECK: %y = xla.add_dependency %x, %order : (tensor<2xf32>, !xla.token) -> tensor<2xf32>
+  %y = xla.add_dependency %x, %order : (tensor<2xf32>, !xla.token) -> tensor<2xf32>
+  // CHECK: %read = xla.infeed %order {infeed_config = "queue"} : (!xla.token) -> tuple<tensor<2xf32>, !xla.token>
+  %read = xla.infeed %order {infeed_config = "queue"} : (!xla.token) -> tuple<tensor<2xf32>, !xla.token>
+  // CHECK: %written = xla.outfeed %x, %order {outfeed_config = "log"} : (tensor<2xf32>, !xla.token) -> !xla.token
+  %written = xla.outfeed %x, %order {outfeed_config = "log"} : (tensor<2xf32>, !xla.token) -> !xla.token
+  // CHECK: %sending = xla.send %x, %order {channel_id = 1, is_host_transfer = true} : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
+  %sending = xla.send %x, %order {channel_id = 1, is_host_transfer = true} : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
   // CHECK: %sent = xla.send_done %sending {channel_id = 1, is_host_transfer = true} : (tuple<tensor<2xf32>, tensor<ui32>, !xla.token>) -> !xla.token
   %sent = xla.send_done %sending {channel_id = 1, is_host_transfer = true} : (tuple<tensor<2xf32>, tensor<ui32>, !xla.token>) -> !xla.token
-  // CHECK: %receiving = xla.recv %token {channel_id = 2} : (!xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
-  %receiving = xla.recv %token {channel_id = 2} : (!xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
+  // CHECK: %receiving = xla.recv %order {channel_id = 2} : (!xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
+  %receiving = xla.recv %order {channel_id = 2} : (!xla.token) -> tuple<tensor<2xf32>, tensor<ui32>, !xla.token>
   // CHECK: %received = xla.recv_done %receiving {channel_id = 2} : (tuple<tensor<2xf32>, tensor<ui32>, !xla.token>) -> tuple<tensor<2xf32>, !xla.token>
   %received = xla.recv_done %receiving {channel_id = 2} : (tuple<tensor<2xf32>, tensor<ui32>, !xla.token>) -> tuple<tensor<2xf32>, !xla.token>
   func.return

@@ -5,8 +5,8 @@
 func.func @tuples(%x: tensor<2xf32>, %t: !xla.token) {
   // CHECK: %pair = xla.tuple %x, %t : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, !xla.token>
   %pair = xla.tuple %x, %t : (tensor<2xf32>, !xla.token) -> tuple<tensor<2xf32>, !xla.token>
-  // CHECK: %token = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<2xf32>, !xla.token>) -> !xla.token
-  %token = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<2xf32>, !xla.token>) -> !xla.token
+  // CHECK: %element = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<2xf32>, !xla.token>) -> !xla.token
+  %element = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<2xf32>, !xla.token>) -> !xla.token
   // CHECK: %none = xla.tuple : tuple<>
   %none = xla.tuple : tuple<>
   func.return
