@@ -48,7 +48,7 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 bench: $(VENV)/with-peers $(VENV)/with-threads ## Compile time and time per call beside XLA CPU
 	$(BIN)/python -m tools.xla_bench $(ARGS)
 
-docs: $(VENV)/with-core ## Generate the reference pages in docs/generated
+docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
 	$(BIN)/python -m tools.docs
 
 programs: $(VENV)/with-jax ## Make test/programs anew from JAX

@@ -33,6 +33,8 @@ CODE_BLOCK = re.compile(r"^```.*?^```$|^ {4}.*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^][]*(?:\[[^][]*\][^][]*)*\]\(([^)\s]+)\)")
 PAGE = re.compile(r"(?<![\w/.*{}-])((?:[\w.-]+/)*\w[\w.-]*\.md)(?:#([\w-]+))?")
 PAGE_OF_RULES = re.compile(r"docs/specification/([\w.]+\.md)")
+FILE = re.compile(r"(?<![\w/.*-])((?:xla_dialect|lowerings|tools|test|docs)(?:/\w+)+(?:\.\w+)+)\b")
+NAMED_FILE = re.compile(r"`(\w+\.(?:py|c))`")
 COMMON_LABEL = re.compile(r"\(((?:RC|RG|B|S|L|P|W|I)\d+)\)")
 EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
 ELSEWHERE = re.compile(
@@ -116,6 +118,23 @@ def test_pages_that_are_mentioned_exist() -> None:
 def test_links_lead_to_pages_and_anchors() -> None:
     lost = [citation for citation in linked() if leads_nowhere(citation, citation.source.parent)]
     assert "\n".join(map(str, lost)) == ""
+
+
+def test_files_that_are_mentioned_exist() -> None:
+    """Paths from the root in all sources; in pages, names of files too."""
+    names = {source.name for source in SOURCES}
+    lost = [
+        f"{source.relative_to(ROOT)}: {name}"
+        for source in SOURCES
+        if source != Path(__file__)
+        for text in texts(source)
+        for name in (
+            *FILE.findall(text),
+            *NAMED_FILE.findall(text if source.suffix == ".md" else ""),
+        )
+        if not (ROOT / name).exists() and name not in names
+    ]
+    assert lost == []
 
 
 def test_nothing_else_is_cited() -> None:

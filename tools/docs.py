@@ -1,4 +1,4 @@
-"""The generated pages of docs/generated: `python -m tools.docs` writes them anew."""
+"""The generated pages, and what pages show of commands: `python -m tools.docs` writes it anew."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
+from tools.api_pages import NOTICE, api_page, builder_page
 from tools.examples import examples
 from tools.layout_drawing import drawing
 from tools.reporting import guarded
 from tools.rules import anchor, family_name, further_rules, linked
+from tools.shown_commands import PAGES as SHOWING_COMMANDS
+from tools.shown_commands import renewed
 from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
 
-FOLDER = Path(__file__).parent.parent / "docs" / "generated"
-WORKED = Path(__file__).parent.parent / "test" / "run"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "generated"
+WORKED = ROOT / "test" / "run"
 FUNCTION = re.compile(r"^(?://(?! RUN:)[^\n]*\n)*func\.func .*?^}\n", re.M | re.S)
 """A function of MLIR with the comment above it."""
-NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
 
 def operations_page() -> str:
@@ -162,6 +165,8 @@ PAGES = {
     "worked_examples.md": worked_examples_page,
     "passes.md": passes_page,
     "status.md": status_page,
+    "api.md": api_page,
+    "builder.md": builder_page,
     "layout_column_major.svg": layout_picture("f32[2,3]{0,1}"),
     "layout_tiled.svg": layout_picture("f32[3,5]{1,0:T(2,2)}"),
     "layout_tiles_of_tiles.svg": layout_picture("bf16[4,8]{1,0:T(2,4)(2,1)}"),
@@ -177,6 +182,10 @@ def main() -> int:
         for name, page in PAGES.items():
             (FOLDER / name).write_text(page().rstrip() + "\n", encoding="utf-8")
             print(f"docs/generated/{name}")
+        for name in SHOWING_COMMANDS:
+            page = ROOT / name
+            page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+            print(name)
         return 0
 
     return guarded("docs", write)

@@ -1,0 +1,158 @@
+"""The generated pages of the Python API: signatures and docstrings, read off the sources."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+from tools.rules import linked
+from xla_dialect.builder import XlaBuilder
+from xla_dialect.ops import FAMILIES
+
+ROOT = Path(__file__).parent.parent
+NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
+
+
+@dataclass(frozen=True)
+class Api:
+    """A public function or class: from where it is imported, and which file defines it."""
+
+    module: str
+    name: str
+    source: str
+
+    @property
+    def path(self) -> Path:
+        """The file that defines it."""
+        path = ROOT / self.source.replace(".", "/")
+        return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _api(module: str, *names: str, source: str = "") -> tuple[Api, ...]:
+    return tuple(Api(module, name, source or module) for name in names)
+
+
+STABLE: Mapping[str, tuple[Api, ...]] = {
+    "Compiling and running": (
+        *_api("lowerings", "compile", source="lowerings.compilation"),
+        *_api("lowerings.execution.processes", "Runnable"),
+        *_api("lowerings.execution.executable", "Executable"),
+        *_api("lowerings.execution.signature", "Signature", "ArraySpec"),
+    ),
+    "Functions of JAX": (
+        *_api("lowerings.jax", "jit", "Jitted", source="lowerings.jax.jit"),
+        *_api("lowerings.jax", "Lowered", source="lowerings.jax.lowered"),
+    ),
+    "Reading and printing": (
+        *_api("xla_dialect.hlo_text", "read_hlo", "print_hlo"),
+        *_api(
+            "xla_dialect.hlo_text", "HloPrintOptions", source="xla_dialect.hlo_text.print_options"
+        ),
+        *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
+        *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
+        *_api("xla_dialect.mlir_text", "read_mlir"),
+        *_api("xla_dialect.verification", "verify"),
+    ),
+    "The reference": (
+        *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
+        *_api("xla_dialect.reference", "RunOptions", source="xla_dialect.reference.interpreter"),
+        *_api("xla_dialect.reference", "run_replicated", source="xla_dialect.reference.parallel"),
+    ),
+    "Errors": _api("xla_dialect.diagnostics", "XlaError", "LocatedError"),
+    "Commands": (
+        *_api("tools.xla_opt", "main"),
+        *_api("tools.xla_run", "main"),
+        *_api("tools.xla_layout", "main"),
+    ),
+}
+"""What is stable, by sections of the page."""
+
+
+def api_page() -> str:
+    """Every stable function and class with its signature and docstring."""
+    lines = [
+        NOTICE + "# Python API: signatures\n",
+        "[The Python API](../python_api.md) shows how these are used, and says what stable means."
+        " The methods of `XlaBuilder` have [a page of their own](builder.md).\n",
+    ]
+    for title, members in STABLE.items():
+        lines.append(f"## {title}\n")
+        lines.extend(entry(member) for member in members)
+    return "\n".join(lines)
+
+
+def entry(member: Api) -> str:
+    """A function or class of the page; of a class, its public methods and attributes too."""
+    text = member.path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    (node,) = (
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == member.name
+    )
+    head = f"### `{member.module}.{member.name}`\n"
+    if isinstance(node, ast.FunctionDef):
+        return f"{head}\n{_code(node, lines)}\n{_docstring(node)}\n"
+    parts = [head, _docstring(node), *_attributes(node)]
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and _is_public(method):
+            parts.append(f"{_code(method, lines)}\n{_docstring(method)}")
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _is_public(method: ast.FunctionDef) -> bool:
+    is_setter = any(isinstance(each, ast.Attribute) for each in method.decorator_list)
+    return (method.name == "__call__" or not method.name.startswith("_")) and not is_setter
+
+
+def _code(function: ast.FunctionDef, lines: Sequence[str]) -> str:
+    """The signature as it stands in the lines of a source."""
+    start = min([function.lineno, *(each.lineno for each in function.decorator_list)])
+    text = dedent("\n".join(lines[start - 1 : function.body[0].lineno - 1]))
+    return f"```python\n{text.rstrip().removesuffix(':')}\n```\n"
+
+
+def _docstring(node: ast.FunctionDef | ast.ClassDef) -> str:
+    return ast.get_docstring(node) or ""
+
+
+def _attributes(node: ast.ClassDef) -> Iterator[str]:
+    """The annotated attributes of a class with the strings below them, as a list."""
+    for attribute, after in zip(node.body, [*node.body[1:], None], strict=True):
+        if isinstance(attribute, ast.AnnAssign) and isinstance(attribute.target, ast.Name):
+            text = ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                text = f": {inspect.cleandoc(str(after.value.value))}"
+            yield f"- `{ast.unparse(attribute)}`{text}"
+
+
+def builder_page() -> str:
+    """Every method of XlaBuilder by family, with the rules that are its own."""
+    methods = {
+        name: method
+        for name, method in inspect.getmembers(XlaBuilder, inspect.isfunction)
+        if not name.startswith("_")
+    }
+    families = ["xla_builder", "recorder", *(f.__name__.rpartition(".")[2] for f in FAMILIES)]
+    lines = [
+        NOTICE + "# Methods of `XlaBuilder`\n",
+        "Rules that a method has beside those of the [operations](ops.md) that it appends are"
+        " numbered as messages quote them, `broadcast_in_dim: (C3) ...`. Where operands are"
+        " broadcast, it is by [the rules of broadcasting](../specification/broadcasting.md).\n",
+    ]
+    for family in families:
+        found = {n: m for n, m in methods.items() if m.__module__.rpartition(".")[2] == family}
+        if found:
+            lines.append(f"## {family.replace('_', ' ')}\n")
+        for name, method in found.items():
+            source = dedent(inspect.getsource(method))
+            (node,) = ast.parse(source).body
+            assert isinstance(node, ast.FunctionDef)
+            code = _code(node, source.splitlines())
+            lines.append(f'<a id="{name}"></a>\n\n### `{name}`\n\n{code}')
+            lines.append(linked(method.__doc__, name) + "\n")
+    return "\n".join(lines)
