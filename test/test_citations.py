@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from specification_tables import PAGES as SPECIFICATION
 
-from tools.rules import LABEL, own_labels
+from tools.rules import LABEL, anchor, own_labels
 from xla_dialect.ops import FAMILIES, OPERATIONS
 
 ROOT = Path(__file__).parents[1]
@@ -37,6 +37,8 @@ FILE = re.compile(r"(?<![\w/.*-])((?:xla_dialect|lowerings|tools|test|docs)(?:/\
 NAMED_FILE = re.compile(r"`(\w+\.(?:py|c))`")
 COMMON_LABEL = re.compile(r"\(((?:RC|RG|B|S|L|P|W|I)\d+)\)")
 EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
+MESSAGE = re.compile(r"\bxla\\?\.(\w+): \\?\((C\d+)\\?\)")
+BUILDER_MESSAGE = re.compile(r"\"(\w+): \(((?:[AB]\.)?C\d+)\)")
 ELSEWHERE = re.compile(
     r"\b[Ss]ections? \d|\bappendix [A-Z]|\b[A-Z]\w+\.[CG]\d+\b|shapes_layouts_broadcasting"
 )
@@ -181,6 +183,30 @@ def test_every_rule_of_an_operation_has_an_anchor() -> None:
         assert name in known
         for label in own_labels(operation.__doc__):
             assert label.startswith("R") or f"{name}-{label.lower()}" in known, (name, label)
+
+
+def test_rules_in_messages_have_anchors() -> None:
+    """`xla.pad: (C3)` in any source is docs/generated/ops.md#pad-c3."""
+    known = anchors(OPERATIONS_PAGE)
+    found = {
+        (f"{source.relative_to(ROOT)}: {name}", anchor(name, label))
+        for source in SOURCES
+        for name, label in MESSAGE.findall(source.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 300
+    assert [place for place, name in sorted(found) if name not in known] == []
+
+
+def test_rules_of_the_builder_are_stated() -> None:
+    """Those of methods are in docs/generated/builder.md, the others are those of the operation."""
+    known = anchors(OPERATIONS_PAGE) | anchors(OPERATIONS_PAGE.with_name("builder.md"))
+    found = {
+        anchor(method, label)
+        for source in (ROOT / "xla_dialect" / "builder").glob("*.py")
+        for method, label in BUILDER_MESSAGE.findall(source.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 15
+    assert sorted(found - known) == []
 
 
 def test_anchors_are_unambiguous() -> None:

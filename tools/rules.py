@@ -14,7 +14,7 @@ from types import ModuleType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE
 
-LABEL = re.compile(r"\((C\d+|R[CG]\d+)\)")
+LABEL = re.compile(r"\(((?:[AB]\.)?C\d+|R[CG]\d+)\)")
 INHERITED = re.compile(r"Begins an? `(\w+)`, whose rules hold")
 COMMON_PAGES: Mapping[str, str] = {"RC": "computations.md", "RG": "replica_groups.md"}
 """In docs/specification, by the letters of a label."""
@@ -26,8 +26,8 @@ def family_name(family: ModuleType) -> str:
 
 
 def anchor(owner: str, label: str) -> str:
-    """The anchor in docs/generated/ops.md of a rule of an operation or family."""
-    return f"{owner.removeprefix('xla.')}-{label.lower()}"
+    """The anchor of a rule of an operation, family or method on the page that states it."""
+    return f"{owner.removeprefix('xla.')}-{label.lower().replace('.', '-')}"
 
 
 def own_labels(text: str | None) -> list[str]:

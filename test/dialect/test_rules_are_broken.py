@@ -13,15 +13,14 @@ from types import ModuleType
 import pytest
 
 from tools.expected_diagnostics import expectations
+from tools.rules import INHERITED, LABEL
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, operations_of
 
 FOLDER = Path(__file__).parent
 
-RULE = re.compile(r"\((C\d+|R[CG]\d+)\)")
 # A rule that goes on to (RC1) and so on is broken by those labels.
 OWN_RULE = re.compile(r"\((R[CG]\d+|C\d+(?!\)[^()]*\(R[CG]))\)")
-INHERITED = re.compile(r"Begins an? `(\w+)`, whose rules hold")
 MESSAGE = re.compile(r"(xla\.\w+): \((\w+)\) ")
 
 CHECKED_ELSEWHERE = {
@@ -52,7 +51,7 @@ def inherited(operation: type[XlaOp]) -> set[tuple[str, str]]:
     if match is None:
         return set()
     begun = BY_OPCODE[match[1].replace("_", "-")]
-    return {(operation.name, label) for label in RULE.findall(begun.__doc__ or "")}
+    return {(operation.name, label) for label in LABEL.findall(begun.__doc__ or "")}
 
 
 def broken_in(path: Path) -> set[tuple[str, str]]:
@@ -67,9 +66,11 @@ def family_file(family: ModuleType) -> Path:
 
 OPERATIONS_OF = [(op, family) for family in FAMILIES for op in operations_of(family)]
 STATED = {rule for op, family in OPERATIONS_OF for rule in rules(op, family, OWN_RULE)}
-ALLOWED = {rule for op, family in OPERATIONS_OF for rule in rules(op, family, RULE) | inherited(op)}
+ALLOWED = {
+    rule for op, family in OPERATIONS_OF for rule in rules(op, family, LABEL) | inherited(op)
+}
 BROKEN = {row for family in FAMILIES for row in broken_in(family_file(family))}
-NUMBERED = {row for row in BROKEN if RULE.fullmatch(f"({row[1]})")}
+NUMBERED = {row for row in BROKEN if LABEL.fullmatch(f"({row[1]})")}
 # The rules about groups stand in `process_groups`, for all collectives.
 GROUPS = {row for row in BROKEN if row[1].startswith("RG")}
 

@@ -165,7 +165,7 @@ class CollectiveMethods(Computations):
         """
         The operands of all members of a group, concatenated along a dimension in group order.
 
-        Example: `b.all_gather(x, 0, 2, [[0, 2], [1, 3]])`.
+        (C3) `shard_count` is at least 1. Example: `b.all_gather(x, 0, 2, [[0, 2], [1, 3]])`.
         """
         arrays = self._arrays(operand)
         dimension = normalized(all_gather_dim, arrays[0].rank if arrays else 0)
@@ -228,7 +228,11 @@ class CollectiveMethods(Computations):
         )
 
     def cross_replica_sum(self, operand: XlaValue, replica_groups: Groups = None) -> XlaValue:
-        """The sum over all members of a group. Example: `b.cross_replica_sum(x)`."""
+        """
+        The sum over all members of a group. (C1) the elements are not pred.
+
+        Example: `b.cross_replica_sum(x)`.
+        """
         if any(
             is_array(t) and cast(Array, t).element_type == PRED for t in flatten((operand.type,))
         ):
@@ -246,6 +250,9 @@ class CollectiveMethods(Computations):
     ) -> XlaValue:
         """
         Block i of `split_count` goes to member i; what comes is concatenated in group order.
+
+        (C2) both dimensions are those of the operand. (C3) `split_count` is at least 1 and divides
+        the size of the first. (C4) groups, where they are given, have as many members.
 
         Example: `b.all_to_all(x, 1, 0, 4)`.
         """
@@ -390,6 +397,8 @@ class CollectiveMethods(Computations):
     ) -> XlaValue | tuple[XlaValue, ...]:
         """
         Block i of what `all_reduce` gives, for member i of a group of `shard_count`.
+
+        (C3) that is at least 1. (C5) it divides the size of the dimension.
 
         Example: `b.reduce_scatter(x, b.add, 0, 2, [[0, 1]])`.
         """

@@ -54,6 +54,8 @@ class ContractionMethods(Recorder):
         """
         The product of vectors and matrices, over the last dimension of `lhs`, the first of `rhs`.
 
+        (C2) operands of other ranks there are not.
+
         Example: `b.dot(x, v)`.
         """
         for operand in (lhs, rhs):
@@ -77,6 +79,8 @@ class ContractionMethods(Recorder):
         Sums of products over the contracting dimensions, for each index of the batch dimensions.
 
         The result has the batch dimensions, those left of `lhs`, and those left of `rhs`.
+
+        (C1) both operands have the same element type.
         Example: `b.dot_general(x, y, DotDimensionNumbers([1], [1]), "f64")`.
         """
         properties = dimension_numbers.properties(lhs, rhs)
@@ -96,6 +100,8 @@ class ContractionMethods(Recorder):
     ) -> XlaValue:
         """
         A dot whose one ragged dimension of `lhs` is cut into groups, each with its part of `rhs`.
+
+        (C1) both operands have the same element type.
 
         Example: `b.ragged_dot(x, b.broadcast(x, [3]), k, DotDimensionNumbers([1], [2]), [0], [0])`.
         """
@@ -123,6 +129,8 @@ class ContractionMethods(Recorder):
     ) -> XlaValue:
         """
         A dot of operands whose blocks are multiplied by scales first; a scalar scale is none.
+
+        (C1) both operands have the same element type.
 
         Example: `b.scaled_dot(x, v, b.slice(x, [0, 0], [2, 2]), s, DotDimensionNumbers([1], [0]))`.
         """
@@ -182,7 +190,8 @@ class ContractionMethods(Recorder):
         As `conv`; `padding` has a pair (low, high) per spatial dimension, which may be negative.
 
         Dilation d puts d - 1 zeros between neighbouring elements of the input (`lhs_dilation`), or
-        of the kernel (`rhs_dilation`).
+        of the kernel (`rhs_dilation`). (C1) each list has an entry for each spatial dimension.
+
         Example: `b.conv_with_general_padding(b.broadcast(x, [1]), b.broadcast(y, [2]), [2],
         [(0, 7)])`.
         """
@@ -221,6 +230,8 @@ class ContractionMethods(Recorder):
     ) -> XlaValue:
         """
         The convolution with any order of dimensions; window and labels as HLO text has them.
+
+        (C2) both operands have the same element type.
 
         Example: `b.conv_general(b.broadcast(x, [1]), b.broadcast(y, [5]), "size=4",
         "b0f_o0i->b0f")`.

@@ -84,8 +84,10 @@ class ControlFlowMethods(Computations):
         """
         A call that stands for the operation `name`, of which the computation is the meaning.
 
-        `name` is of the form `namespace.op`; `composite_attributes` is a dictionary as MLIR writes
-        it, `{n = 1 : i32}`. Example: `b.composite_call(b.tanh, [x], "my.activation", version=1)`.
+        (C3) `name` is of the form `namespace.op`; `composite_attributes` is a dictionary as MLIR
+        writes it, `{n = 1 : i32}`. (C4) the version is not negative.
+
+        Example: `b.composite_call(b.tanh, [x], "my.activation", version=1)`.
         """
         if _COMPOSITE_NAME.fullmatch(name) is None:
             raise build_error(
@@ -169,7 +171,10 @@ class ControlFlowMethods(Computations):
         `conditional(pred, true_operand, true_computation, false_operand, false_computation)`, or
         `conditional(branch_index, branch_computations, branch_operands)`, where an index out of
         range runs the last branch. A branch may use values from around it, so its operand may be
-        `()`. Examples: `b.conditional(c, x, b.exp, x, b.abs)`;
+        `()`. (A.C1) `pred` is a scalar of pred. (B.C1) `branch_index` is a scalar of s32. (B.C2)
+        There are as many operands as branches.
+
+        Examples: `b.conditional(c, x, b.exp, x, b.abs)`;
         `b.conditional(i, [lambda: x, lambda: y], [(), ()])`.
         """
         if len(arguments) + len(named) == 3:
@@ -269,7 +274,9 @@ class ControlFlowMethods(Computations):
 
         The computation takes a slice of each input, without that dimension, and the carries, and
         returns slices of outputs and the new carries. The results are the outputs, stacked, and
-        the last carries. Without inputs, `length` is the number of steps.
+        the last carries. (C2) Without inputs, `length`, which is not negative, is the number of
+        steps; with inputs it is not given.
+
         Examples: `b.scan([x], [v], lambda row, sum: (row + sum, row + sum), 0)`;
         `b.scan([], [s], lambda sum: (sum, sum + 1), 0, length=5)`.
         """

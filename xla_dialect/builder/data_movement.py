@@ -30,7 +30,11 @@ class DataMovementMethods(ImplicitBroadcasting):
     """Methods that copy, repeat, rearrange, cut and join."""
 
     def broadcast(self, operand: XlaValue, broadcast_sizes: Sequence[int]) -> XlaValue:
-        """The array, repeated along new leading dimensions. Example: `b.broadcast(v, [2, 3])`."""
+        """
+        The array, repeated along new leading dimensions. (C2) their sizes are not negative.
+
+        Example: `b.broadcast(v, [2, 3])`.
+        """
         before, new = operand.shape, as_sizes(broadcast_sizes)
         if any(size < 0 for size in new):
             raise build_error(f"broadcast: (C2) broadcast_sizes are {list(new)}")
@@ -52,6 +56,11 @@ class DataMovementMethods(ImplicitBroadcasting):
         The array of sizes `out_dim_size`; dimension i becomes `broadcast_dimensions[i]`.
 
         Size 1 is stretched, and values are repeated along the other dimensions.
+
+        (C1) there is an entry for each dimension of the operand. (C2) the rank does not get less.
+        (C3) entries are dimensions of the result, and ascend. (C4) sizes are 1, or those of the
+        result. (C5) sizes of the result are not negative.
+
         Example: `b.broadcast_in_dim(v, [4, 8], [1])`.
         """
         self._ssa(operand)
@@ -65,6 +74,8 @@ class DataMovementMethods(ImplicitBroadcasting):
     def collapse(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
         """
         The array with neighbouring dimensions made one, the first of them slowest.
+
+        (C1) the dimensions are neighbours, in order.
 
         Example: `b.collapse(x, [0, 1])`.
         """
@@ -86,6 +97,8 @@ class DataMovementMethods(ImplicitBroadcasting):
     def reshape(self, operand: XlaValue, dimensions: Sequence[int]) -> XlaValue:
         """
         The elements in row-major order, in an array of sizes `dimensions`.
+
+        (C1) these are not negative.
 
         Example: `b.reshape(x, [2, 2, 8])`.
         """
@@ -144,7 +157,7 @@ class DataMovementMethods(ImplicitBroadcasting):
         """
         The array with copies of `padding_value` around and between its elements.
 
-        `padding_config`: per dimension (low, high) or (low, high, interior), as
+        `padding_config`: (C2) per dimension (low, high) or (low, high, interior), as
         `PaddingDimension` names them. Example: `b.pad(x, 0, [(1, 1), (0, 2, 1)])`.
         """
         ssa = self._checked_array(operand)
@@ -227,7 +240,7 @@ class DataMovementMethods(ImplicitBroadcasting):
 def _require_in_dim(
     before: Sequence[int], after: Sequence[int], broadcast_dimensions: Sequence[int]
 ) -> None:
-    """The constraints of BroadcastInDim; raises Violation (C1) to (C5)."""
+    """The constraints of `broadcast_in_dim`; raises Violation (C1) to (C5)."""
     dimensions = list(broadcast_dimensions)
     rank = len(after)
     require(

@@ -33,8 +33,10 @@ class ElementwiseTernaryMethods(ImplicitBroadcasting):
         """
         `pred ? on_true : on_false`, element by element.
 
-        A scalar `pred` picks one of the two as a whole, and these may then be tuples. A scalar or a
-        number goes with arrays in the other places. Example: `b.select(p, x, 0)`.
+        A scalar `pred` picks one of the two as a whole, and these may then be tuples: (C2) both of
+        one type, and (C4) only so. A scalar or a number goes with arrays in the other places.
+
+        Example: `b.select(p, x, 0)`.
         """
         choice = self._ssa(pred, "pred")
         for chosen in (on_true, on_false):
