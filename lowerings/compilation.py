@@ -37,7 +37,7 @@ from lowerings.execution.observed_values import Observation, observes, take_obse
 from lowerings.execution.parallel_runs import take_parallel_runs
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature, signature_of
-from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import has_dynamic_dimensions
+from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs

@@ -27,36 +27,31 @@ _DIALECTS = {
     "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
 }
 
-_PASSES = {
-    "convert-stablehlo-to-xla": "lowerings.expand.stablehlo:ConvertStablehloToXlaPass",
-    "xla-inline": "lowerings.simplify.inline:XlaInlinePass",
-    "xla-flatten-tuples": "lowerings.simplify.flatten_tuples:XlaFlattenTuplesPass",
-    "xla-expand-communication": (
-        "lowerings.communication.expand_communication:XlaExpandCommunicationPass"
-    ),
-    "xla-simplify": "lowerings.simplify.simplify:XlaSimplifyPass",
-    "xla-expand-bitcast": "lowerings.expand.bitcast:XlaExpandBitcastPass",
-    "xla-expand-compound": "lowerings.expand.compound:XlaExpandCompoundPass",
-    "xla-expand-dynamic-dimensions": (
-        "lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions"
-        ":XlaExpandDynamicDimensionsPass"
-    ),
-    "xla-assign-layouts": "lowerings.layouts.assign_layouts:XlaAssignLayoutsPass",
-    "xla-expand-layouts": "lowerings.layouts.expand_layouts:XlaExpandLayoutsPass",
-    "convert-xla-to-scf": "lowerings.xla_to_scf:ConvertXlaToScfPass",
-    "convert-xla-to-linalg": "lowerings.xla_to_linalg:ConvertXlaToLinalgPass",
-    "linalg-fuse-elementwise-ops": (
-        "lowerings.tensors.fuse_elementwise_ops:LinalgFuseElementwiseOpsPass"
-    ),
-    "expand-small-floats": "lowerings.loops.expand_small_floats:ExpandSmallFloatsPass",
-    "xla-bufferize": "lowerings.bufferize.bufferize:XlaBufferizePass",
-    "xla-plan-buffers": "lowerings.bufferize.plan_buffers:XlaPlanBuffersPass",
-    "xla-outline-kernels": "lowerings.bufferize.outline_kernels:XlaOutlineKernelsPass",
-    "convert-linalg-to-vector-loops": (
-        "lowerings.loops.convert_linalg_to_loops:ConvertLinalgToLoops"
-    ),
-    "expand-math": "lowerings.loops.expand_math:ExpandMathPass",
-}
+_PASSES = (
+    "lowerings.expand.convert_stablehlo_to_xla",
+    "lowerings.simplify.xla_inline",
+    "lowerings.simplify.xla_flatten_tuples",
+    "lowerings.communication.xla_expand_communication",
+    "lowerings.simplify.xla_simplify",
+    "lowerings.expand.xla_expand_bitcast",
+    "lowerings.expand.xla_expand_compound",
+    "lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions",
+    "lowerings.layouts.xla_assign_layouts",
+    "lowerings.layouts.xla_expand_layouts",
+    "lowerings.xla_to_scf.convert_xla_to_scf",
+    "lowerings.xla_to_linalg.convert_xla_to_linalg",
+    "lowerings.tensors.linalg_cse",
+    "lowerings.tensors.linalg_fold_reshapes_by_expansion",
+    "lowerings.tensors.linalg_fold_transposes",
+    "lowerings.tensors.linalg_fuse_producers_and_siblings",
+    "lowerings.loops.expand_small_floats",
+    "lowerings.bufferize.xla_bufferize",
+    "lowerings.bufferize.xla_plan_buffers",
+    "lowerings.bufferize.xla_outline_kernels",
+    "lowerings.loops.convert_linalg_to_vector_loops",
+    "lowerings.loops.expand_math",
+)
+"""A pass has the name of its module, and so has its class: `xla_inline`, `XlaInlinePass`."""
 
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
@@ -81,9 +76,16 @@ _REPLACED_TARGETS = {
 """What stands in for xDSL's own of the same name in our tools. A second universe cannot hold the
 name, so stock `xdsl-opt` keeps xDSL's."""
 
+
+def _pass_row(module: str) -> tuple[str, Callable[[], Any]]:
+    words = module.rpartition(".")[2].split("_")
+    class_name = "".join(word.capitalize() for word in words) + "Pass"
+    return "-".join(words), _lazy(f"{module}:{class_name}")
+
+
 UNIVERSE = Universe(
     all_dialects={name: _lazy(place) for name, place in _DIALECTS.items()},
-    all_passes={name: _lazy(place) for name, place in _PASSES.items()},
+    all_passes=dict(map(_pass_row, _PASSES)),
     all_targets={name: _lazy(place) for name, place in _TARGETS.items()},
 )
 """The entry point `xdsl.universe`: what stock xDSL tools see of us."""

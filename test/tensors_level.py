@@ -12,11 +12,16 @@ from xdsl.passes import ModulePass
 from lowerings.compilation import compile_module
 from lowerings.driver.context import make_context
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.expand.bitcast import XlaExpandBitcastPass
+from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from lowerings.interpreter import InterpretedProgram
-from lowerings.simplify.flatten_tuples import XlaFlattenTuplesPass
-from lowerings.simplify.inline import XlaInlinePass
-from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
+from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
+from lowerings.simplify.xla_inline import XlaInlinePass
+from lowerings.tensors.linalg_cse import LinalgCsePass
+from lowerings.tensors.linalg_fold_reshapes_by_expansion import LinalgFoldReshapesByExpansionPass
+from lowerings.tensors.linalg_fold_transposes import LinalgFoldTransposesPass
+from lowerings.tensors.linalg_fuse_producers_and_siblings import (
+    LinalgFuseProducersAndSiblingsPass,
+)
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
 from xla_dialect.literals.literal import ELEMENT_OF_DTYPE
@@ -31,6 +36,13 @@ TO_TENSORS: tuple[ModulePass, ...] = (
     XlaExpandBitcastPass(),
     ConvertXlaToScfPass(),
     ConvertXlaToLinalgPass(),
+)
+
+FUSION: tuple[ModulePass, ...] = (
+    LinalgCsePass(),
+    LinalgFoldReshapesByExpansionPass(),
+    LinalgFoldTransposesPass(),
+    LinalgFuseProducersAndSiblingsPass(),
 )
 
 EXACT = ElementClass.PRED | ElementClass.INTEGER
@@ -82,7 +94,7 @@ def check(build: Callable[..., Built], *arguments: Any, ulps: float = 0) -> None
     expected = flatten_results(run(module, arguments))
     lower(module)
     compare(interpreted(module, leaves(arguments), expected), expected, ulps)
-    lower(module, (LinalgFuseElementwiseOpsPass(),))
+    lower(module, FUSION)
     compare(interpreted(module, leaves(arguments), expected), expected, ulps)
 
 

@@ -5,7 +5,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from xdsl.passes import ModulePass
 
+import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import parse_passes
 from lowerings.driver.program import load_program
@@ -64,3 +66,18 @@ def test_what_a_pass_leaves_it_says(program: str) -> None:
         assert changed or str(module) == before, module_pass.name
         said.add(changed)
     assert said == {True, False}
+
+
+def test_pass_class_and_module_have_one_name() -> None:
+    """The universe derives a pass's name and class from its module: there is no other pass."""
+    offered: set[type[ModulePass]] = {factory() for factory in UNIVERSE.all_passes.values()}
+    for module_pass in offered:
+        words = module_pass.name.split("-")
+        assert module_pass.__name__ == "".join(map(str.capitalize, words)) + "Pass"
+        assert module_pass.__module__.rpartition(".")[2] == "_".join(words)
+    root = Path(lowerings.__file__).parent
+    for path in root.rglob("*.py"):
+        for class_ in re.findall(
+            r"^class (\w+)\((?:ModulePass|ReportingPass)\)", path.read_text(), re.M
+        ):
+            assert class_ in {module_pass.__name__ for module_pass in offered}, path

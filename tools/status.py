@@ -10,10 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
-from lowerings.communication.expand_communication import CONVERSIONS
-from lowerings.expand.bitcast import XlaExpandBitcastPass
-from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.communication.xla_expand_communication import CONVERSIONS
 from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
+from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
 from xla_dialect.hlo_text.opcodes import OPCODES

@@ -24,9 +24,9 @@ from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness
-from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
 from lowerings.bufferize.written_arguments import WrittenArguments
+from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 
 __all__ = ["MemoryUsage", "memory_usage"]
 

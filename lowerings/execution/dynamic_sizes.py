@@ -19,7 +19,7 @@ from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.laid_out import LaidOutExecutable
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.expand.dynamic_dimensions.expand_dynamic_dimensions import RUN_TIME_CHECKS
+from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 from xla_dialect.literals.literal import Array
 from xla_dialect.reference.interpreter import OperationError

@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.bufferize.aliased_results import aliased_parameters
-from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
+from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
 from lowerings.execution.processes import Runnable

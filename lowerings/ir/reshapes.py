@@ -34,7 +34,8 @@ def reshape(value: SSAValue, sizes: Sequence[int], before: Operation) -> SSAValu
 
     New operations are put in front of `before`. A reshape of a reshape starts from what that
     starts from. Dimensions are divided first and merged afterwards where that is possible: so
-    producers and users can run over the finest dimensions (`linalg-fuse-elementwise-ops`).
+    producers and users can iterate over the finest dimensions
+    (`linalg-fold-reshapes-by-expansion`).
     """
     target = tuple(sizes)
     while _shape(value) != target and isinstance(

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from lowerings.bufferize.plan_buffers import ARENA_ATTRIBUTE
+from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
 from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
 from lowerings.execution.observed_values import is_observing

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
-from lowerings.bufferize.bufferize import XlaBufferizePass
 from lowerings.bufferize.element_size import element_bytes
-from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
-from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
+from lowerings.bufferize.xla_bufferize import XlaBufferizePass
+from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
+from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass
 from lowerings.driver.context import make_context
 
 

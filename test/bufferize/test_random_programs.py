@@ -13,13 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.bufferize import XlaBufferizePass
-from lowerings.bufferize.outline_kernels import XlaOutlineKernelsPass
-from lowerings.bufferize.plan_buffers import XlaPlanBuffersPass
+from lowerings.bufferize.xla_bufferize import XlaBufferizePass
+from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
+from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass
 from lowerings.driver.context import make_context
 from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 
 CONTEXT = make_context()
 SEEDS = st.integers(0, 1 << 40)
@@ -72,7 +72,7 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: b
 @given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
 def test_machine_code_means_the_same(seed: int, in_place_bytes: int, aliased: bool):
     module, arguments, expected = make_program(seed, aliased=aliased)
-    for step in (*passes(in_place_bytes), ConvertLinalgToLoops()):
+    for step in (*passes(in_place_bytes), ConvertLinalgToVectorLoopsPass()):
         step.apply(CONTEXT, module)
     signature = Signature(
         tuple(ArraySpec.of("s32", *array.shape) for array in arguments),

@@ -10,7 +10,7 @@ from sweeps import each_or_full
 import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
-from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.reference import flatten_results, run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass

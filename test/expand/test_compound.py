@@ -12,7 +12,7 @@ from small_programs import numbers, same, shape
 from sweeps import each_or_full, few_examples
 from tensors_level import lower, module_of, natively
 
-from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp

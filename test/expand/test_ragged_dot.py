@@ -11,7 +11,7 @@ from small_programs import numbers, same, shape
 from sweeps import each_or_full
 from tensors_level import lower, module_of, natively
 
-from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp
 from xla_dialect.reference import flatten_results, run

@@ -14,7 +14,7 @@ from sweeps import each_or_full
 import lowerings
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
 from lowerings.driver.program import load_program
-from lowerings.expand.compound import XlaExpandCompoundPass
+from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.examples import examples
 from tools.stored_programs import StoredProgram, stored_programs

@@ -11,7 +11,7 @@ from machine_code import AnyArray, MachineCode, lower
 from xdsl.dialects import memref
 
 from lowerings.loops.contraction_planning import LARGE_OPERAND_BYTES
-from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 
 DTYPES: dict[str, Any] = {
     "f32": np.float32,
@@ -93,7 +93,7 @@ def random_array(source: np.random.Generator, shape: tuple[int, ...], element: s
 
 def check(case: Einsum, vector_bits: int = 512) -> str:
     """Compares a contraction with numpy; returns the loops."""
-    module = lower(case.text(), [ConvertLinalgToLoops(vector_bits)])
+    module = lower(case.text(), [ConvertLinalgToVectorLoopsPass(vector_bits)])
     source = np.random.default_rng(0)
     left, right, out = case.operands
     a = random_array(source, case.shape(left), case.element)
@@ -199,7 +199,7 @@ def test_pairs_of_the_largest_products(terms: int, vector_bits: int) -> None:
     a[3], b[:, 5], a[7, 1::2] = 7, (1 << 15) - 1, 0
     c = np.zeros((16, 40), np.int32)
     case = Einsum("mk,kn->mn", (terms, 16, 40), element="i16", accumulator="i32")
-    module = lower(case.text(), [ConvertLinalgToLoops(vector_bits)])
+    module = lower(case.text(), [ConvertLinalgToVectorLoopsPass(vector_bits)])
     assert "vector.bitcast" in str(module)
     MachineCode(module).run("main", [a, b, c])
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
@@ -240,7 +240,7 @@ def test_convolution() -> None:
     x = source.normal(size=(2, 9, 11, 5)).astype(np.float32)
     w = source.normal(size=(3, 3, 5, 20)).astype(np.float32)
     y = np.full((2, 7, 5, 20), np.nan, np.float32)
-    module = lower(text, [ConvertLinalgToLoops()])
+    module = lower(text, [ConvertLinalgToVectorLoopsPass()])
     assert "vector.fma" in str(module)
     MachineCode(module).run("main", [x, w, y])
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))[:, :, ::2]
@@ -254,7 +254,9 @@ def test_not_a_number_and_infinity_take_part() -> None:
     b = np.ones((16, 16), np.float32)
     a[3, 4], b[7, 5] = np.nan, np.inf
     c = np.zeros((16, 16), np.float32)
-    code = MachineCode(lower(Einsum("mk,kn->mn", (16, 16, 16)).text(), [ConvertLinalgToLoops()]))
+    code = MachineCode(
+        lower(Einsum("mk,kn->mn", (16, 16, 16)).text(), [ConvertLinalgToVectorLoopsPass()])
+    )
     code.run("main", [a, b, c])
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(np.isnan(c), np.isnan(a @ b))

@@ -8,7 +8,7 @@ from linalg_nests import NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
 from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
-from lowerings.loops.convert_linalg_to_loops import ConvertLinalgToLoops
+from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 
 PROGRAMS_AT_ONCE = 25
 
@@ -23,7 +23,7 @@ def text_of(programs: dict[str, NestProgram]) -> str:
 
 
 def check(programs: dict[str, NestProgram], vector_bits: int) -> None:
-    code = MachineCode(lower(text_of(programs), [ConvertLinalgToLoops(vector_bits)]))
+    code = MachineCode(lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(vector_bits)]))
     source = np.random.default_rng(0)
     for name, program in programs.items():
         operands = [*program.inputs, *program.outputs]
@@ -68,11 +68,12 @@ def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes
 def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: int) -> None:
     programs = programs_of(batch)
     loops = MachineCode(
-        lower(text_of(programs), [ConvertLinalgToLoops(512, parallel_microseconds=-1)])
+        lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(512, parallel_microseconds=-1)])
     )
     table = ThreadTable(openmp_runtime, 1)
     shared = MachineCode(
-        lower(text_of(programs), [ConvertLinalgToLoops(512, parallel_microseconds=0)]), table
+        lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(512, parallel_microseconds=0)]),
+        table,
     )
     assert shared.has_tasks
     for name, program in programs.items():
@@ -85,6 +86,6 @@ def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: 
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize(("vector_bits", "microseconds"), [(0, -1), (512, -1), (512, 0)])
 def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int, microseconds: int) -> None:
-    passes = [ConvertLinalgToLoops(vector_bits, parallel_microseconds=microseconds)]
+    passes = [ConvertLinalgToVectorLoopsPass(vector_bits, parallel_microseconds=microseconds)]
     module = lower(text_of(programs_of(0)), passes)
     subprocess.run([mlir_opt_path], input=str(module), text=True, check=True, capture_output=True)

@@ -8,7 +8,7 @@ from hlo_programs import hlo, module_of, on_grid
 from small_programs import computation, evaluate, numbers, same, shape
 
 from lowerings.driver.context import make_context
-from lowerings.simplify.flatten_tuples import XlaFlattenTuplesPass
+from lowerings.simplify.xla_flatten_tuples import XlaFlattenTuplesPass
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp, AsyncUpdateOp
 from xla_dialect.ops.elementwise_binary import AddOp

@@ -7,7 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.driver.program import parse_program
-from lowerings.simplify.inline import XlaInlinePass
+from lowerings.simplify.xla_inline import XlaInlinePass
 
 
 def calling(name: str, callee: str, times: int) -> str:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
 from lowerings.simplify.elementwise_rules import is_exact
-from lowerings.simplify.simplify import RULES, XlaSimplifyPass
+from lowerings.simplify.xla_simplify import RULES, XlaSimplifyPass
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.reference import flatten_results, numpy_dtype, run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass

@@ -7,7 +7,7 @@ import pytest
 from peers import has_jax
 
 from lowerings.driver.context import make_context
-from lowerings.simplify.inline import XlaInlinePass
+from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.reference import run, run_replicated
 from xla_dialect.stablehlo import read_stablehlo

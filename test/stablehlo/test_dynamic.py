@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import TensorType, f32, i32
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.expand.stablehlo import ConvertStablehloToXlaPass
+from lowerings.expand.convert_stablehlo_to_xla import ConvertStablehloToXlaPass
 from tools import xla_run
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.reference import run

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from small_programs import computation, constant, numbers, shape
-from tensors_level import TO_TENSORS, check, lower, module_of
+from tensors_level import FUSION, TO_TENSORS, check, lower, module_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 
-from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
@@ -39,7 +38,7 @@ def reduce(operation: Callable[..., XlaOp], init: Any, x: Any, dimensions: Seque
 def fused(build: Callable[..., Any], *arguments: Any) -> list[GenericOp]:
     """The structured operations that are left, contractions included."""
     module: ModuleOp = module_of(build, arguments)
-    lower(module, (*TO_TENSORS, LinalgFuseElementwiseOpsPass()))
+    lower(module, (*TO_TENSORS, *FUSION))
     return [op for op in module.walk() if isinstance(op, GenericOp)]
 
 

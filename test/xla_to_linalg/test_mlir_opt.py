@@ -9,12 +9,11 @@ from mlir_acceptance import assert_mlir_takes
 from run_files import COMPUTED_ALIKE
 from small_programs import Built, computation, constant, function, shape
 from sweeps import each_or_full
-from tensors_level import TO_TENSORS, lower
+from tensors_level import FUSION, TO_TENSORS, lower
 from window_programs import reduce_window, select_and_scatter
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from lowerings.tensors.fuse_elementwise_ops import LinalgFuseElementwiseOpsPass
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
@@ -166,6 +165,6 @@ def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> No
         )
     module = ModuleOp(functions)
     module.verify()
-    for passes in (TO_TENSORS, (LinalgFuseElementwiseOpsPass(),)):
+    for passes in (TO_TENSORS, FUSION):
         lower(module, passes)
         assert_mlir_takes(mlir_opt_path, str(module))

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from lowerings.expand.bitcast import XlaExpandBitcastPass
+from lowerings.expand.xla_expand_bitcast import XlaExpandBitcastPass
 from xla_dialect.ops.data_movement import BitcastOp
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.xdsl.traversal import operations_in

@@ -1,16 +1,18 @@
-"""Reshapes between elementwise operations become loops of the operations' own."""
+"""The pass `linalg-fold-reshapes-by-expansion`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
+from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
+    ModuleOp,
     TensorType,
     i64,
 )
@@ -18,39 +20,68 @@ from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.reshapes import reshape, reshape_steps
+from lowerings.rewriting.change import ReportingPass
+from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.fusion_graph import Node, node_of, view_of
 from lowerings.tensors.indices import Index, Indices, affine_map
+from lowerings.tensors.purity import is_pure
 
 Sizes: TypeAlias = tuple[int, ...]
 Groups: TypeAlias = dict[int, Sizes]
 """For loops that become several: the sizes of those."""
 
 
-def expand_loops_at_reshapes(block: Block) -> None:
+class LinalgFoldReshapesByExpansionPass(ReportingPass):
     """
-    Lets producers and users of reshapes run over the expanded dimensions, so that they can fuse.
+    Lets producers and users of reshapes iterate over the expanded dimensions, so that they can
+    fuse (MLIR's `populateFoldReshapeOpsByExpansionPatterns`).
 
     An elementwise operation whose only use is expanded computes the expanded result; one that
     reads the collapsed result of an elementwise operation reads that before it is collapsed. What
-    remains are reshapes of tensors in memory, which move nothing. In all regions of the block.
+    remains are reshapes of tensors in memory, which move nothing.
+
+    ```
+    %0 = linalg.generic {.. parallel} ins(%x : tensor<6xf32>) ... { exp }
+    %1 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 3]
+    // becomes
+    %0 = tensor.expand_shape %x [[0, 1]] output_shape [2, 3]
+    %1 = linalg.generic {.. parallel, parallel} ins(%0 : tensor<2x3xf32>) ... { exp }
+    ```
     """
+
+    name = "linalg-fold-reshapes-by-expansion"
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through every block from the outside in."""
+        changed = _fold_reshapes(op.body.block)
+        if changed:
+            remove_dead_code(op.body.block, is_pure)
+        return changed
+
+
+def _fold_reshapes(block: Block) -> bool:
+    """Folds reshapes in a block and the regions in it; whether there were any to fold."""
+    changed = False
     op = block.first_op
     while op is not None:
         following = op.next_op
         pending: list[tensor.ExpandShapeOp] = []
         if isinstance(op, GenericOp):
-            _read_before_collapse(op, pending)
+            changed |= _read_before_collapse(op, pending)
         elif isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-            following = _shorten(op) or following
-            if isinstance(op, tensor.ExpandShapeOp) and op.parent is not None:
+            shorter = _shorten(op)
+            if shorter is not None:
+                following, changed = shorter, True
+            elif isinstance(op, tensor.ExpandShapeOp):
                 pending.append(op)
         elif not isinstance(op, FillOp):
             for region in op.regions:
                 for inner in region.blocks:
-                    expand_loops_at_reshapes(inner)
+                    changed |= _fold_reshapes(inner)
         while pending:
-            _compute_expanded(pending.pop(), pending)
+            changed |= _compute_expanded(pending.pop(), pending)
         op = following
+    return changed
 
 
 def _shorten(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Operation | None:
@@ -86,20 +117,22 @@ def _elementwise(value: SSAValue) -> Node | None:
     return node if node is not None and node.is_pointwise else None
 
 
-def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShapeOp]) -> None:
+def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShapeOp]) -> bool:
     node = _elementwise(op.src)
     if node is None or view_of(op, 0) is not None or sum(1 for _ in op.src.uses) != 1:
-        return
+        return False
     if node.op.parent is not op.parent or len(node.op.res) != 1:
-        return
+        return False
     sizes = _group_sizes(op, _shape(op.result))
     groups = {d: s for d, s in enumerate(sizes) if len(s) > 1}
     collapsed = _expand(node, groups, pending)
-    if collapsed is not None:
-        op.result.replace_all_uses_with(collapsed[0].src)
+    if collapsed is None:
+        return False
+    op.result.replace_all_uses_with(collapsed[0].src)
+    return True
 
 
-def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) -> None:
+def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) -> bool:
     for value in op.inputs:
         owner = value.owner
         if (
@@ -110,7 +143,7 @@ def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) ->
             continue
         node = node_of(op, 0)
         if node is None or node.is_contraction:
-            return
+            return False
         indices = dict(node.inputs)[value]
         groups: Groups = {}
         for (loop, _, _), sizes in zip(
@@ -119,8 +152,8 @@ def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) ->
             if loop is not None and len(sizes) > 1:
                 groups[loop] = sizes
         if groups:
-            _expand(node, groups, pending)
-            return
+            return _expand(node, groups, pending) is not None
+    return False
 
 
 def _expand(

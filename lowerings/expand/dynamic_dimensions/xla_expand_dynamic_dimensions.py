@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
-from lowerings.expand.compound import expand
+from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from xla_dialect.dynamic_dimensions import shared_dimensions

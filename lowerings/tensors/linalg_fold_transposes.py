@@ -1,38 +1,59 @@
-"""Writes the results of reductions and contractions in the order in which they are used."""
+"""The pass `linalg-fold-transposes`."""
 
 from __future__ import annotations
 
+from xdsl.context import Context
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from lowerings.rewriting.change import ReportingPass
 from lowerings.tensors.indices import Indices, affine_map, identity, indices_of, is_permutation
 
 
-def sink_transposes(block: Block) -> None:
+class LinalgFoldTransposesPass(ReportingPass):
     """
-    Replaces transposes of reductions by reductions that write the transposed result.
+    Folds transposes into the reductions and contractions that they are the only users of.
 
-    Only where the transpose is the only user; in all regions of the block.
+    The indexing map of the result is permuted, so that it is written as it is read.
+
+    ```
+    %0 = linalg.generic {indexing_maps = [.., (i, j, k) -> (i, j)]} ins(%x, %y) ... { mulf, addf }
+    %1 = linalg.generic {indexing_maps = [(i, j) -> (j, i), (i, j) -> (i, j)]} ins(%0) ... { }
+    // becomes
+    %1 = linalg.generic {indexing_maps = [.., (i, j, k) -> (j, i)]} ins(%x, %y) ... { mulf, addf }
+    ```
     """
+
+    name = "linalg-fold-transposes"
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through every block from the outside in."""
+        return _fold_transposes(op.body.block)
+
+
+def _fold_transposes(block: Block) -> bool:
+    """Folds transposes in a block and the regions in it; whether there were any to fold."""
+    changed = False
     op = block.first_op
     while op is not None:
         following = op.next_op
         if isinstance(op, GenericOp):
-            _sink(op)
+            changed |= _fold(op)
         elif not isinstance(op, FillOp):
             for region in op.regions:
                 for inner in region.blocks:
-                    sink_transposes(inner)
+                    changed |= _fold_transposes(inner)
         op = following
+    return changed
 
 
-def _sink(transpose: GenericOp) -> None:
+def _fold(transpose: GenericOp) -> bool:
     order = _permutation(transpose)
     if order is None:
-        return
+        return False
     value = transpose.inputs[0]
     reduction = value.owner
     if (
@@ -42,17 +63,17 @@ def _sink(transpose: GenericOp) -> None:
         or not _is_used_once(value)
         or IteratorTypeAttr.reduction() not in reduction.iterator_types.data
     ):
-        return
+        return False
     destination = _destination(reduction, transpose.res[0].type)
     maps = [m.data for m in reduction.indexing_maps.data]
     written = indices_of(maps[-1])
     if destination is None or written is None:
-        return
-    sunk: list[tuple[int | None, int, int]] = list(written)
+        return False
+    permuted: list[tuple[int | None, int, int]] = list(written)
     for dimension, (loop, _, _) in enumerate(order):
         assert loop is not None
-        sunk[loop] = written[dimension]
-    new_map = affine_map(tuple(sunk), maps[-1].num_dims)
+        permuted[loop] = written[dimension]
+    new_map = affine_map(tuple(permuted), maps[-1].num_dims)
     new = GenericOp.create(
         operands=[*reduction.inputs, destination],
         result_types=(destination.type,),
@@ -69,6 +90,7 @@ def _sink(transpose: GenericOp) -> None:
     for old in (transpose, reduction):
         old.detach()
         old.erase()
+    return True
 
 
 def _permutation(op: GenericOp) -> Indices | None:

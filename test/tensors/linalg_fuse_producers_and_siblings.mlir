@@ -1,10 +1,9 @@
-// RUN: xla-opt %s -p linalg-fuse-elementwise-ops | filecheck %s
+// RUN: xla-opt %s -p linalg-fuse-producers-and-siblings | filecheck %s
 
 #id1 = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 #column = affine_map<(d0, d1) -> (d1)>
-#swap = affine_map<(d0, d1) -> (d1, d0)>
 
 // The exponential is needed twice: its first user stores it. The broadcast sum is read in place.
 // CHECK-LABEL: @softmax_tail
@@ -48,6 +47,28 @@ func.func @softmax_tail(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     linalg.yield %r : f32
   } -> tensor<4x8xf32>
   func.return %d : tensor<4x8xf32>
+}
+
+// Siblings: both reductions read %x where the other does, so one loop nest computes both.
+// CHECK-LABEL: @siblings
+// CHECK:         %m, %s = linalg.generic
+// CHECK-SAME:      ins(%x : tensor<4x8xf32>)
+// CHECK:           linalg.yield %{{.*}}, %{{.*}} : f32, f32
+// CHECK-NOT:     linalg.generic
+func.func @siblings(%x: tensor<4x8xf32>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = linalg.generic {indexing_maps = [#id2, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%a : tensor<4xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %r = arith.addf %o, %e : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [#id2, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %r = arith.maximumf %o, %e : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  func.return %s, %m : tensor<4xf32>, tensor<4xf32>
 }
 
 // Slices of what is computed are computed alone; slices of what is stored are read.
@@ -95,32 +116,6 @@ func.func @scalars(%i: tensor<i32>) -> i1 {
   } -> tensor<i1>
   %s = tensor.extract %c[] : tensor<i1>
   func.return %s : i1
-}
-
-// A transpose of a contraction is the order in which that writes.
-// CHECK-LABEL: @transposed
-// CHECK:         linalg.fill {{.*}} -> tensor<5x4xf32>
-// CHECK:         linalg.generic
-// CHECK-SAME:      affine_map<(d0, d1, d2) -> (d1, d0)>], iterator_types = ["parallel", "parallel", "reduction"]}
-// CHECK-NOT:     linalg.generic
-func.func @transposed(%x: tensor<4x3xf32>, %y: tensor<3x5xf32>) -> tensor<5x4xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4x5xf32>
-  %t = tensor.empty() : tensor<5x4xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<4x5xf32>) -> tensor<4x5xf32>
-  %dot = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%x, %y : tensor<4x3xf32>, tensor<3x5xf32>) outs(%init : tensor<4x5xf32>) {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %m = arith.mulf %a, %b : f32
-    %s = arith.addf %o, %m : f32
-    linalg.yield %s : f32
-  } -> tensor<4x5xf32>
-  %r = linalg.generic {indexing_maps = [#swap, #id2], iterator_types = ["parallel", "parallel"]}
-      ins(%dot : tensor<4x5xf32>) outs(%t : tensor<5x4xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
-  } -> tensor<5x4xf32>
-  func.return %r : tensor<5x4xf32>
 }
 
 // A producer in one region and its user in another stay apart; each region is fused by itself.

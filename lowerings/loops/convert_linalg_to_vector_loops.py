@@ -50,7 +50,7 @@ class PlannedNest:
 
 
 @dataclass(frozen=True)
-class ConvertLinalgToLoops(ModulePass):
+class ConvertLinalgToVectorLoopsPass(ModulePass):
     """
     Linalg operations on memrefs to `scf` loops over scalars and one-dimensional vectors.
 

@@ -1,4 +1,4 @@
-"""The pass `linalg-fuse-elementwise-ops`."""
+"""The pass `linalg-fuse-producers-and-siblings`."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from lowerings.rewriting.dead_code import remove_dead_code
-from lowerings.tensors.common_subexpressions import merge_equal_operations
-from lowerings.tensors.expand_loops import expand_loops_at_reshapes
 from lowerings.tensors.fused_generic import emit_generic
 from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.purity import is_pure
-from lowerings.tensors.sink_transposes import sink_transposes
 
 
-class LinalgFuseElementwiseOpsPass(ModulePass):
+class LinalgFuseProducersAndSiblingsPass(ModulePass):
     """
-    Computes elementwise operations where their results are used, and together what shares loops.
+    Fuses elementwise producers into their consumers, and siblings that iterate over the same input.
 
     Elementwise producers (with broadcasts, transposes, slices, fills, constants and reshapes) move
     into the bodies of elementwise operations and reductions. Cheap ones may be computed by several
     users; what several need and is not cheap is stored by the first of them, as one more result.
-    Nothing but data movement moves into a contraction. Transposes of what a reduction gives become
-    the order in which it writes. Before, equal operations are merged; dead ones are removed.
+    Nothing but data movement moves into a contraction. It is what XLA's instruction fusion and
+    multi-output fusion do, decided at once, for whether a producer is stored depends on both.
 
     ```
     %e = linalg.generic {.. parallel, parallel} ins(%x) ...  { exp }
@@ -37,18 +34,12 @@ class LinalgFuseElementwiseOpsPass(ModulePass):
     ```
     """
 
-    name = "linalg-fuse-elementwise-ops"
+    name = "linalg-fuse-producers-and-siblings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through every block from the outside in."""
-        for block in op.body.blocks:
-            remove_dead_code(block, is_pure)
-            merge_equal_operations(block)
-            expand_loops_at_reshapes(block)
-            remove_dead_code(block, is_pure)
-            sink_transposes(block)
-            _fuse_blocks(block)
-            remove_dead_code(block, is_pure)
+        _fuse_blocks(op.body.block)
+        remove_dead_code(op.body.block, is_pure)
 
 
 def _fuse_blocks(block: Block) -> None:

@@ -1,25 +1,49 @@
-"""Merging of equal operations on the tensors level."""
+"""The pass `linalg-cse`."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from xdsl.context import Context
 from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
 
+from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 
 
-def merge_equal_operations(block: Block) -> None:
+class LinalgCsePass(ModulePass):
     """
-    Replaces every pure operation by an equal one that comes before it, regions included.
+    Eliminates common subexpressions on the tensors level, and dead code.
 
-    Fills and empty tensors stay apart, for they are destinations; operations are equal if they
-    differ in such destinations only.
+    A pure operation is replaced by an equal one that dominates it. Unlike in MLIR's `cse`,
+    destinations (`tensor.empty`, `linalg.fill`) do not count: operations that differ in nothing
+    else are equal, and destinations themselves are not merged, so that each result keeps its own.
+
+    ```
+    %e0 = tensor.empty()
+    %e1 = tensor.empty()
+    %0 = linalg.generic {..} ins(%x) outs(%e0) { exp }
+    %1 = linalg.generic {..} ins(%x) outs(%e1) { exp }
+    %2 = linalg.generic {..} ins(%0, %1) ... { subf }
+    // becomes
+    %e0 = tensor.empty()
+    %0 = linalg.generic {..} ins(%x) outs(%e0) { exp }
+    %2 = linalg.generic {..} ins(%0, %0) ... { subf }
+    ```
     """
-    _Merging().merge(block)
+
+    name = "linalg-cse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Merges in every region, from the outside in."""
+        remove_dead_code(op.body.block, is_pure)
+        _Merging().merge(op.body.block)
+        remove_dead_code(op.body.block, is_pure)
 
 
 class _Merging:
