@@ -49,7 +49,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.devices.process_grid",
         "xla_dialect.devices.replica_groups",
     ),
-    ("xla_dialect.broadcasting", "xla_dialect.constraints", "xla_dialect.structure"),
+    (
+        "xla_dialect.broadcasting",
+        "xla_dialect.constraints",
+        "xla_dialect.dimensions",
+        "xla_dialect.structure",
+    ),
     ("xla_dialect.op",),
     ("xla_dialect.ops", "xla_dialect.self_checking"),
     (
@@ -85,6 +90,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "lowerings.expand",
         "lowerings.layouts",
+        "lowerings.xla_populate_dimension_relations",
         "lowerings.simplify",
         "lowerings.xla_to_linalg",
         "lowerings.xla_to_scf",
