@@ -38,7 +38,7 @@ NAMED_FILE = re.compile(r"`(\w+\.(?:py|c))`")
 COMMON_LABEL = re.compile(r"(?<![\w\])])\(((?:RC|RG|B|S|L|P|W|I)\d+)\)")
 """In brackets that no name is before: there it would be an argument."""
 EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
-MESSAGE = re.compile(r"\bxla\\?\.(\w+): \\?\((C\d+)\\?\)")
+MESSAGE = re.compile(r"\b((?:xla|check|interpreter)\\?\.\w+): \\?\((C\d+)\\?\)")
 BUILDER_MESSAGE = re.compile(r"\"(\w+): \(((?:[AB]\.)?C\d+)\)")
 ELSEWHERE = re.compile(
     r"\b[Ss]ections? \d|\bappendix [A-Z]|\b[A-Z]\w+\.[CG]\d*\b|shapes_layouts_broadcasting"
@@ -192,7 +192,7 @@ def test_rules_in_messages_have_anchors() -> None:
     """`xla.pad: (C3)` in any source is docs/generated/ops.md#pad-c3."""
     known = anchors(OPERATIONS_PAGE)
     found = {
-        (f"{source.relative_to(ROOT)}: {name}", anchor(name, label))
+        (f"{source.relative_to(ROOT)}: {name}", anchor(name.replace("\\", ""), label))
         for source in SOURCES
         for name, label in MESSAGE.findall(text_of(source))
     }

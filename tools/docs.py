@@ -26,6 +26,7 @@ from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
+from xla_dialect.self_checking import check, interpreter
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -46,7 +47,7 @@ def operations_page() -> str:
         " region marked `...` stands for any number; a property marked `?` may be absent, or has"
         " a default. In the examples a comment above the end states each result.\n",
     ]
-    for family in FAMILIES:
+    for family in (*FAMILIES, check, interpreter):
         name = family_name(family)
         lines.append(f"## {name.replace('_', ' ')}\n")
         lines.append(linked(family.__doc__, name) + "\n")
@@ -71,11 +72,11 @@ def _operation_entry(operation: type[XlaOp], family: ModuleType) -> str:
         f"{title}: {names}" for title, names in (*rows, ("rules", ", ".join(further))) if names
     )
     name = operation.name.removeprefix("xla.")
-    text = linked(operation.__doc__, name)
+    text = linked(operation.__doc__, operation.name)
     example = examples().get(name)
     code = f"\n```mlir\n{example.text}\n```\n" if example is not None else ""
     return (
-        f'<a id="{name}"></a>\n\n'
+        f'<a id="{name.replace(".", "-")}"></a>\n\n'
         f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n{code}"
     )
 
