@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jax_programs import LIBRARY, PROGRAMS
+from jax_programs import PROGRAMS
 from stablehlo_oracle import with_sharding_rules
 
 from lowerings.driver.program import Source, parse_program
@@ -38,7 +38,10 @@ def test_names_of_factors_go_on_after_z() -> None:
 
 OTHERWISE = {
     "xla.bitcast": "StableHLO has bitcast_convert in its place, which knows no layouts",
+    "xla.broadcast": "where StableHLO stretches a size of 1, here is a reshape in front",
+    "xla.concatenate": "Shardy takes one of slices of an array for a rotation",
     "xla.convolution": "windows that do not move pass through, as do those side by side",
+    "xla.custom_call": "Shardy knows some of those that JAX calls",
     "xla.dynamic_update_slice": "Shardy looks at the values of constant starts",
     "xla.pad": "padding that gives the same size moves elements nevertheless",
     "xla.scatter": "a whole window is skipped where it does not start at 0",
@@ -48,11 +51,12 @@ OTHERWISE = {
 
 
 def programs() -> Iterator[str]:
+    """Programs of the xla dialect and of StableHLO."""
     yield from (example.text for example in examples().values())
     for folder in ("run", "programs"):
         for path in sorted((ROOT / "test" / folder).glob("*.mlir")):
             yield from (chunk.text for chunk in split_chunks(path.read_text()))
-    yield from (program.lower().as_text() for program in (*PROGRAMS.values(), *LIBRARY.values()))
+    yield from (program.lower().as_text() for program in PROGRAMS.values())
 
 
 @pytest.mark.jax
@@ -78,7 +82,7 @@ def test_relations_are_sharding_rules() -> None:
                     same[op.name] += 1
                 else:
                     different[op.name].append((found, str(op.dimension_relations())))
-    print(rejected, same.total(), different)
     assert different.keys() <= OTHERWISE.keys(), different
+    assert rejected < 10
     assert len(same) > 70
     assert sum(map(len, different.values())) < 0.05 * same.total()

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.attributes import FftType, FftTypeAttr, TransposeAttr
+from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
 from xla_dialect.constraints import require_same_elements, with_elements
 from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.dynamic_size import marked, united
@@ -105,7 +105,7 @@ class FftOp(XlaOp):
                 FactorType.NEED_REPLICATION,
                 Access.WHOLE,
                 static="the length of the transform is fixed",
-                blocked=before[d] != after[d] or len(before) == 1,
+                blocked=before[d] != after[d],
             )
             relations.add(line, {0: d}, {0: d})
 
@@ -198,20 +198,20 @@ class TriangularSolveOp(XlaOp):
         return (array(right.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
 
     @staticmethod
-    def relate(relations: RelationsBuilder, *, left_side: bool) -> None:
+    def relate(relations: RelationsBuilder, *, left_side: bool, transpose_a: Transpose) -> None:
         """The triangles stay whole; each column (`left_side`) or row of b is solved by itself."""
         *batch, _, _ = relations.operands[1]
         relations.add_each(batch, (0, 1))
         first = len(batch)
         solved, free = (first, first + 1) if left_side else (first + 1, first)
-        size = relations.operands[0][-1]
-        of_b = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE)
+        read, given = (solved, free) if transpose_a == Transpose.NO_TRANSPOSE else (free, solved)
+        of_b = Factor(relations.operands[0][-1], FactorType.NEED_REPLICATION, Access.WHOLE)
         for d in (first, first + 1):
             if d == solved:
-                relations.add(of_b, {0: d, 1: d})
+                relations.add(of_b, {0: read, 1: d})
             else:
                 relations.add(relations.operands[1][d], {1: d}, {0: d})
-        relations.add(replace(of_b, same_size=first + (not left_side)), {0: free}, {0: solved})
+        relations.add(replace(of_b, same_size=solved), {0: given}, {0: solved})
 
 
 def _require_square(matrix: Array, rank_label: str, label: str) -> None:

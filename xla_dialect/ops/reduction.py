@@ -296,7 +296,7 @@ class SelectAndScatterOp(XlaOp):
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window) -> None:
-        """The window moves along each dimension, with one element of the source at each place."""
+        """Dimension by dimension; where the window moves, it picks the places of the source."""
         reason = "the window slides along it"
         for d, part in enumerate(window.dimensions):
             size, source = relations.operands[0][d], relations.operands[1][d]
@@ -305,7 +305,7 @@ class SelectAndScatterOp(XlaOp):
                 continue
             placement = Factor(source, FactorType.NEED_REPLICATION, Access.INDEXED, static=reason)
             relations.add(placement, {1: d})
-            base = Factor(size, FactorType.PERMUTATION, part, static=reason)
+            base = Factor(size, FactorType.PERMUTATION, Access.INDEXED, static=reason)
             relations.add(base, {0: d}, {0: d})
 
 
