@@ -39,16 +39,21 @@ from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
-from lowerings.layouts.entry_layout import ENTRY_SYMBOL, entry_type
+from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
-from xla_dialect.reference import Observer, RunOptions, flatten_results, nest_arguments, run
-from xla_dialect.reference.custom_calls import CustomCallFunction
+from xla_dialect.reference import run
 from xla_dialect.reference.interpreter import prepared
+from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.custom_calls import CustomCallFunction
+from xla_dialect.runtime.observation import Observer
+from xla_dialect.runtime.options import RunOptions
 
 
 class CompilationError(XlaError):

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 import lowerings
 from lowerings.driver.context import make_context
 from xla_dialect.builder import XlaBuilder
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.mlir_text import read_mlir
-from xla_dialect.reference import flatten_results, run
-from xla_dialect.verification import verify
+from xla_dialect.reference import run
+from xla_dialect.verification.verify import verify
 
 
 def build(body: Callable[..., Any], *arguments: Any) -> ModuleOp:

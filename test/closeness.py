@@ -7,8 +7,7 @@ import ml_dtypes
 import numpy as np
 from jax_programs import Bound
 
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference import element_type_of
+from xla_dialect.literals.arrays import Array, element_type_of
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
 

@@ -19,7 +19,7 @@ from xla_dialect.ops import reduction as reductions
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.window import Window
+from xla_dialect.shapes.window import Window
 
 
 class Case(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -8,9 +8,11 @@ import numpy as np
 from peers import has_jax
 
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.reference import element_type_of, flatten_results, nest_arguments, run
+from xla_dialect.literals.arrays import element_type_of, flatten_results
+from xla_dialect.reference import run
+from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.types import element_name
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 if has_jax():
     import jax

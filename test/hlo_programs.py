@@ -13,10 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
 from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.reference import Host, flatten_results, run_replicated
-from xla_dialect.verification import verify
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run_replicated
+from xla_dialect.verification.verify import verify
 
 FILE = "program.hlo"
 

@@ -12,7 +12,7 @@ from xdsl.rewriter import Rewriter
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import Array, array, is_array
 

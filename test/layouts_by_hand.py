@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import BY_NAME, Array, array
 
 PADDING = -1

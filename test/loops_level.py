@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 from lowerings.driver.context import make_context
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE
 from xla_dialect.types import BY_NAME
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

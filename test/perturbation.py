@@ -33,15 +33,16 @@ from xdsl.ir import Attribute, Block, Operation, Region, TypeAttribute
 from lowerings.driver.program import parse_program
 from tools.examples import examples
 from xla_dialect import types
-from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
-from xla_dialect.dynamic_size import DynamicSize
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.asynchronous import AsyncUpdateOp, DoneOp
 from xla_dialect.ops.transfers import TransferDoneOp
 from xla_dialect.ops.tuples import TupleOp
-from xla_dialect.reference import numpy_dtype, run
+from xla_dialect.reference import run
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import ELEMENT_TYPES, TokenType
-from xla_dialect.window import Window, WindowAttr
 
 # Around every bound: of lists, of sizes, of s32, and of 64 bits.
 NUMBERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 4, 5, 7, 2**31, 2**62, 2**63 - 1)

@@ -9,12 +9,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.literals.literal import bits_of
+from xla_dialect.literals.arrays import bits_of, element_type_of, from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.reference import element_type_of, from_numpy, numpy_dtype, run
+from xla_dialect.reference import run
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import BY_NAME, TokenType, array
 
 

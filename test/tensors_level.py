@@ -24,8 +24,8 @@ from lowerings.tensors.linalg_fuse_producers_and_siblings import (
 )
 from lowerings.xla_to_linalg import ConvertXlaToLinalgPass
 from lowerings.xla_to_scf import ConvertXlaToScfPass
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, flatten_results
+from xla_dialect.reference import run
 from xla_dialect.types import ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -3,7 +3,7 @@
 import pytest
 
 from lowerings.driver.program import detect_format, parse_program
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 HLO = [
     "HloModule m\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n",

@@ -19,9 +19,9 @@ from lowerings.execution.emulator import Emulation, EmulationError
 from lowerings.pipelines import NATIVE
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import bits_of
+from xla_dialect.literals.arrays import bits_of
 from xla_dialect.ops import OPERATIONS
-from xla_dialect.reference.comparison import is_inexact, ulps_between
+from xla_dialect.runtime.comparison import is_inexact, ulps_between
 from xla_dialect.types import ELEMENT_TYPES
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

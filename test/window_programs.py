@@ -11,8 +11,8 @@ from small_programs import computation, numbers
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import BY_NAME, array
-from xla_dialect.window import Window, WindowAttr, WindowDimension
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 Reducer = Callable[..., Any]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import check_memory, numpy_dtype
+from xla_dialect.literals.arrays import check_memory, numpy_dtype
 from xla_dialect.types import BY_NAME, BY_TYPE, Array, ElementClass, array
 
 RANDOM_SEED = 0

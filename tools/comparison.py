@@ -9,7 +9,7 @@ import numpy as np
 from lowerings.execution.signature import Signature
 from tools.array_spec import AnyArray, as_parameter
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.comparison import first_mismatch
+from xla_dialect.runtime.comparison import first_mismatch
 from xla_dialect.types import spell
 
 DEFAULT_TOLERANCE = 1e-5

@@ -13,13 +13,13 @@ from xdsl.ir import Attribute
 
 from tools.layout_report import leaves_of, size_and_waste, spell_index
 from tools.memory_view import MemoryView, SliceView, slices_of
-from xla_dialect.layouts.layout_functions import layout_of
 from xla_dialect.layouts.shape_functions import (
     bits_per_element,
     elements_in,
     human_string_with_layout,
     rank,
 )
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.types import Array, extents
 
 MOST_DRAWN = 8

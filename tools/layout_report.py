@@ -9,15 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
 from xdsl.ir import Attribute
 
 from tools.memory_view import MOST_COLUMNS, Cell, MemoryView
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.layouts.layout import MEMORY_SPACES, Layout, TileDivision
-from xla_dialect.layouts.layout_functions import (
-    is_monotonic_with_dim0_major,
-    is_monotonic_with_dim0_minor,
-    layout_of,
-    physical_strides,
-    strides,
-)
+from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
 from xla_dialect.layouts.shape_functions import (
     bits_per_element,
     byte_size_of,
@@ -25,6 +17,14 @@ from xla_dialect.layouts.shape_functions import (
     human_string_with_layout,
     total_byte_size_of,
 )
+from xla_dialect.layouts.type_layouts import (
+    is_monotonic_with_dim0_major,
+    is_monotonic_with_dim0_minor,
+    layout_of,
+    physical_strides,
+    strides,
+)
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import Array, element_name, extents, sizes_of
 
 MOST_LEAVES = 16

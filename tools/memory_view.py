@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from xla_dialect.layouts.indexing import linear_index, multidimensional_indices
-from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.types import Array, sizes_of
 
 MOST_COLUMNS = 16

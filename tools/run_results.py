@@ -17,8 +17,7 @@ from tools.comparison import UnexpectedResult, compare_results
 from tools.process_specs import arrays_by_process
 from xla_dialect.devices.process_grid import Place, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Value, spell_array
-from xla_dialect.reference import flatten_results
+from xla_dialect.literals.arrays import Value, flatten_results, spell_array
 
 
 class OutputError(XlaError):

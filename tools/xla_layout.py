@@ -15,10 +15,10 @@ from tools.layout_drawing import drawing
 from tools.layout_report import leaves_of, report
 from tools.reporting import guarded
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import LayoutAttr, LayoutError
-from xla_dialect.layouts.layout_functions import validate_layout_for_shape
+from xla_dialect.layout import LayoutAttr, LayoutError
+from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.mlir_text import read_mlir_type
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,

@@ -36,11 +36,11 @@ from tools.limit_arguments import add_limit_arguments, ending_the_process, time_
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
-from xla_dialect.devices.process_grid import Place, ProcessGrid
+from xla_dialect.devices.process_grid import Host, Place, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.process_groups import process_counts
-from xla_dialect.reference import Host, Observer
+from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking.interpreter import RunParallelOp
 
 PROCESS_OPERATIONS = frozenset(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import VerifyException
 
 
 class XlaError(Exception):
@@ -94,3 +95,18 @@ def described(op: Operation) -> str:
     """An operation and where it stands, as messages about others name it."""
     place = place_of(op.location)
     return op.name if place is None else f"{op.name} at {':'.join(map(str, place))}"
+
+
+class Violation(VerifyException):
+    """A constraint that does not hold: its label, e.g. `C3`, and what was found."""
+
+    def __init__(self, label: str, found: str):
+        self.label = label
+        self.found = found
+        super().__init__(f"({label}) {found}")
+
+
+def require(holds: bool, label: str, found: str, *values: object) -> None:
+    """Raises `Violation(label, ...)` unless `holds`; `found` is a format string for `values`."""
+    if not holds:
+        raise Violation(label, found.format(*values))

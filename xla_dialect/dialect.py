@@ -5,12 +5,12 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from xla_dialect.attributes import ENUM_ATTRIBUTES
-from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.devices.replica_groups import ReplicaGroupsAttr, SourceTargetPairsAttr
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import OPERATIONS
+from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.types import BufferType, OpaqueType, TokenType
-from xla_dialect.window import WindowAttr
 from xla_dialect.xdsl import speed as xdsl_speed
 from xla_dialect.xdsl import workarounds as xdsl_workarounds
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias, cast
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
-from xla_dialect.dynamic_size import DynamicSize
 from xla_dialect.op import decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp, ScaledDotOp
 from xla_dialect.ops.control_flow import ScanOp
@@ -27,9 +26,10 @@ from xla_dialect.ops.normalization import (
 )
 from xla_dialect.ops.reduction import SelectAndScatterOp
 from xla_dialect.ops.sorting import TopkOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import without
+from xla_dialect.shapes.window import WindowDimension
 from xla_dialect.types import Array, is_array, sizes_of
-from xla_dialect.window import WindowDimension
 
 Dimensions: TypeAlias = Sequence[tuple[int, int]]
 """Numbers of operands, each with one of its dimensions."""

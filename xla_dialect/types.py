@@ -46,9 +46,9 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.dynamic_size import DynamicSize, is_dynamic, united
-from xla_dialect.layouts.layout import Layout, LayoutAttr
-from xla_dialect.violation import Violation
+from xla_dialect.diagnostics import Violation
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic, united
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""

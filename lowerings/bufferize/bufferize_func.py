@@ -35,7 +35,7 @@ from lowerings.bufferize.storage import Buffer, Storage, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout, laid_out_type
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
-from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
 
 __all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
 

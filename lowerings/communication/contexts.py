@@ -15,10 +15,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
-from xla_dialect.devices.process_calls import HANDLE
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, control_flow, transfers
 from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.runtime.process_calls import HANDLE
 from xla_dialect.xdsl.traversal import operations_in
 
 Starts = (

@@ -13,8 +13,8 @@ from typing import cast
 from lowerings.expand.random_bits import philox
 from xla_dialect.attributes import RandomDistribution
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.literals.random_bits import blocks_of
 from xla_dialect.ops.random import RngOp
-from xla_dialect.reference.random import blocks_of
 from xla_dialect.types import BY_TYPE, Array, ElementClass
 
 

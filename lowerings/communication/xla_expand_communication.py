@@ -17,15 +17,15 @@ from lowerings.expand.xla_expand_compound import build_before, loaded
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, leftover
 from lowerings.simplify.flattening import Flattening
-from xla_dialect.call_tokens import note_tokens
-from xla_dialect.devices.process_calls import HANDLE, START, process_call
-from xla_dialect.literals.literal import from_numpy, numpy_dtype
+from xla_dialect.analysis.call_tokens import note_tokens
+from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
+from xla_dialect.runtime.process_calls import HANDLE, START, process_call
 from xla_dialect.types import (
     BY_NAME,
     Array,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
-from lowerings.layouts.entry_layout import ENTRY_LAYOUT, ENTRY_SYMBOL
+from lowerings.layouts.entry_layout import ENTRY_LAYOUT
 from lowerings.simplify.alias_attributes import take_entry_aliases
-from xla_dialect.calls import callee, is_call
+from xla_dialect.analysis.calls import callee, is_call
+from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -18,7 +18,7 @@ from lowerings.pipelines import LEVELS, PIPELINES, Stage, stages_to
 from lowerings.rewriting.change import run_pass
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 
 class PipelineError(XlaError):

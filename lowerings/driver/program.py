@@ -16,7 +16,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
 from xla_dialect.mlir_text import read_mlir
 from xla_dialect.stablehlo import read_stablehlo
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 InputFormat: TypeAlias = Literal["hlo", "stablehlo", "mlir"]
 INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)

@@ -10,8 +10,8 @@ import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, spell_array
-from xla_dialect.reference.memory import physical_memory
+from xla_dialect.literals.arrays import Array, spell_array
+from xla_dialect.runtime.memory import physical_memory
 from xla_dialect.types import BY_NAME, ElementClass
 
 ALIGNMENT = 64

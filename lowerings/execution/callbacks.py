@@ -16,7 +16,7 @@ from lowerings.execution.declared_functions import DeclaredFunction
 from lowerings.execution.lapack_calls import native_lapack_call
 from lowerings.execution.program_run import current_run, run_program
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, numpy_dtype
+from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType, element_count

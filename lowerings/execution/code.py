@@ -13,7 +13,7 @@ from lowerings.execution.run_control import RunControl
 from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import CompilationError
 from lowerings.targets.llvm.module import ExternalConstant
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

@@ -11,7 +11,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import order_of_layout
 from lowerings.targets.llvm.guards import Guard, ModuleGuards
 from lowerings.targets.llvm.module import ExternalConstant
-from xla_dialect.layouts.layout import Layout
+from xla_dialect.layout import Layout
 
 _LENGTH = struct.Struct("<Q")
 

@@ -12,14 +12,14 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
-from xla_dialect.devices.process_calls import TARGETS, read_process_call
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.literals.literal import Array, Value
+from xla_dialect.literals.arrays import Array, Value
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.custom_calls import CustomCallFunction, call_on_arrays, function_for
-from xla_dialect.reference.interpreter import located_error
-from xla_dialect.reference.observation import Observer
-from xla_dialect.reference.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
+from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
+from xla_dialect.runtime.errors import located_error
+from xla_dialect.runtime.observation import Observer
+from xla_dialect.runtime.process_calls import TARGETS, read_process_call
+from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
 

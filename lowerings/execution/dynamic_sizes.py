@@ -21,8 +21,8 @@ from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.interpreter import OperationError
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.errors import OperationError
 from xla_dialect.types import S32, array, without_bounds
 from xla_dialect.types import Array as ArrayType
 

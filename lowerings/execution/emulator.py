@@ -37,9 +37,9 @@ from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import declared_operation
 from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.interpreter import located_error
-from xla_dialect.reference.memory import physical_memory
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.errors import located_error
+from xla_dialect.runtime.memory import physical_memory
 
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""

@@ -46,9 +46,9 @@ from lowerings.targets.llvm.parallel import THREADS
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.deadline import TimeLimitReached
-from xla_dialect.reference.observation import Observer
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.observation import Observer
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""

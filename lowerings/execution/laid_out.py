@@ -11,9 +11,9 @@ from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import MemoryOrder, inverse
-from xla_dialect.layouts.layout_functions import row_major_strides
 from xla_dialect.layouts.physical_order import from_physical, to_physical
-from xla_dialect.literals.literal import Array
+from xla_dialect.layouts.type_layouts import row_major_strides
+from xla_dialect.literals.arrays import Array
 
 Bring: TypeAlias = Callable[[Array], Array]
 

@@ -19,9 +19,9 @@ from typing import TypeAlias, cast
 
 from lowerings.execution.code import LoadedCode
 from lowerings.targets.llvm.machine import host
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.lapack import configuration_of, lapack_routine
+from xla_dialect.runtime.lapack import configuration_of, lapack_routine
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count, is_array, sizes_of
 

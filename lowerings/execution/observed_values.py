@@ -23,18 +23,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import dense_to_numpy, from_numpy
+from xla_dialect.literals.arrays import dense_to_numpy, from_numpy
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.tuples import TupleOp
-from xla_dialect.reference.interpreter import located_error
-from xla_dialect.reference.observation import Observer
-from xla_dialect.reference.self_checking import (
-    CHECK_CALLS,
-    OBSERVATIONS,
-    call_check,
-    require_check,
-)
+from xla_dialect.runtime.errors import located_error
+from xla_dialect.runtime.observation import Observer
+from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, call_check, require_check
 from xla_dialect.types import tuple_elements
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -16,10 +16,10 @@ from xdsl.dialects.func import FuncOp
 
 from lowerings.execution.processes import Runnable, run_as
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.transfers import AfterAllOp
-from xla_dialect.reference.custom_calls import CustomCallFunction
+from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import TokenType
 from xla_dialect.xdsl.traversal import operations_in

@@ -10,7 +10,7 @@ from typing import Any
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 
 class Runnable(ABC):

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute
 
 from lowerings.layouts.memory_order import LayoutNotLowered, MemoryOrder, memory_order
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.literals.literal import DType, numpy_dtype
+from xla_dialect.literals.arrays import DType, numpy_dtype
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import (
     BY_NAME,
     Array,

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import Float64Type, f32
 from xdsl.ir import Attribute
 
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.ops.normalization import (
     BatchNormGradOp,
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
+from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import Array, sizes_of
 
 Values = Sequence[XlaValue]

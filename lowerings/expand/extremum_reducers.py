@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
-from xla_dialect.literals.literal import dense_to_numpy, numpy_dtype
+from xla_dialect.literals.arrays import dense_to_numpy, numpy_dtype
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp

@@ -14,7 +14,7 @@ from typing import cast
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.ops.random import RngBitGeneratorOp
-from xla_dialect.shapes import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.types import BY_TYPE, Array
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

@@ -20,10 +20,10 @@ from lowerings.layouts.memory_order import (
     to_memory,
 )
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass
-from xla_dialect.layouts.layout import LayoutError
-from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import padding_element
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.layouts.type_layouts import layout_of
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name

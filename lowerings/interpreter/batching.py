@@ -32,7 +32,7 @@ from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from lowerings.interpreter.vector import lane_axis, lanes_of
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 BATCH = 1024
 """Iterations that are carried out at once."""

@@ -31,7 +31,7 @@ from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, DType, numpy_dtype
+from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 
 Number: TypeAlias = Any
 """A numpy scalar, or an array."""

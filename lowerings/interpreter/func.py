@@ -30,7 +30,7 @@ from lowerings.interpreter.machine import (
 from lowerings.interpreter.memory import Memref
 from lowerings.targets.llvm.func import KERNEL
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, numpy_dtype
+from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.xdsl.vector_extension import ScatterOp
 

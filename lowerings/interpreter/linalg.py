@@ -40,7 +40,7 @@ from lowerings.interpreter.machine import (
 from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 SCALAR_POINT_LIMIT = 1 << 22
 """How many points of an iteration space are carried out one by one, where they have to be."""

@@ -26,10 +26,10 @@ from lowerings.execution.program_run import run_program
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.literals.literal import MEMORY_LIMIT, Array, MemoryLimitError
-from xla_dialect.reference.deadline import Deadline, TimeLimitReached
-from xla_dialect.reference.interpreter import OperationError, located_error
-from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
+from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError
+from xla_dialect.runtime.deadline import Deadline, TimeLimitReached
+from xla_dialect.runtime.errors import OperationError, located_error
+from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
 
 Frame: TypeAlias = list[Any]
 """The values of one call of a function, by the numbers of their slots."""

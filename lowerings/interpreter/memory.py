@@ -19,8 +19,8 @@ from xdsl.ir import Attribute
 from lowerings.interpreter.elements import Element, Number, element_of, require_inside
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layouts.layout_functions import row_major_strides
-from xla_dialect.literals.literal import Array
+from xla_dialect.layouts.type_layouts import row_major_strides
+from xla_dialect.literals.arrays import Array
 
 _EXACT_OVERLAP_WORK = 1 << 14
 """How long to look for a common element of two views whose extents overlap."""

@@ -32,7 +32,7 @@ from lowerings.interpreter.machine import (
 )
 from lowerings.interpreter.memory import Memref, TypedView, byte_count, dense
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layouts.layout_functions import row_major_strides
+from xla_dialect.layouts.type_layouts import row_major_strides
 
 ALIGNMENT = 64
 """Bytes that the place of a view in an arena is a multiple of."""

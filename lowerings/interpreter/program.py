@@ -36,8 +36,8 @@ from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.observation import Observer
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.observation import Observer
 from xla_dialect.types import array
 
 DIALECTS: tuple[Dialect, ...] = (

@@ -31,7 +31,7 @@ from lowerings.interpreter.memref import (
     require_slice,
     slices,
 )
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 
 def sizes_of(type_: Attribute) -> tuple[int | None, ...]:

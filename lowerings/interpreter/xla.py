@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.machine import Dialect, Frame, FrameFunction, StructuredMaker, Translator
-from xla_dialect.literals.literal import Array, numpy_dtype
+from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
 from xla_dialect.reference.interpreter import ReferenceInterpreter

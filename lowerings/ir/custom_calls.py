@@ -24,9 +24,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation
 
-from xla_dialect.call_tokens import lacks_tokens, with_tokens
+from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.self_checking import OBSERVATIONS
+from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import without_layout
 

@@ -21,7 +21,7 @@ from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xla_dialect.shapes import Sizes, common_collapse, reassociation, refined
+from xla_dialect.shapes.size_arithmetic import Sizes, common_collapse, reassociation, refined
 
 
 def _shape(value: SSAValue) -> Sizes:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.custom_calls import CustomCallFunction
+from xla_dialect.runtime.custom_calls import CustomCallFunction
 
 TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
 """The custom calls; the second calls for the part of an array that one device has."""

@@ -21,7 +21,7 @@ from lowerings.jax.interfaces import jax, kept_callbacks
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 SOURCE_LEVEL = "stablehlo"
 """What JAX prints."""

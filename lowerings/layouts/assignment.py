@@ -20,7 +20,7 @@ from lowerings.layouts.movement import (
     operations_on_arrays,
     orders_that_agree,
 )
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.types import Array, is_array

@@ -9,15 +9,15 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import Layout
-from xla_dialect.layouts.layout_functions import with_layout
+from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.layout import Layout
+from xla_dialect.layouts.type_layouts import with_layout
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import Array, all_compatible, flatten, is_array, tuple_elements
 
 ENTRY_LAYOUT = "xla.entry_computation_layout"
 """The attribute in which the reader of HLO text keeps what the head of a module says."""
 
-ENTRY_SYMBOL = "main"
 
 LAYOUT_MODE = "mhlo.layout_mode"
 """The attribute with which JAX says the layout of a parameter or result: `"{0,1}"`."""

@@ -21,7 +21,7 @@ from lowerings.layouts.memory_order import (
     to_memory,
     transposed,
 )
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
 from xla_dialect.xdsl.traversal import operations_in
 

@@ -19,9 +19,9 @@ from lowerings.layouts.orders import (
     renamed_order,
 )
 from xla_dialect import ops
-from xla_dialect.literals.literal import from_numpy, to_numpy
+from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import decode
-from xla_dialect.shapes import permuted
+from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import is_array
 
 Ints = tuple[int, ...]

@@ -17,13 +17,13 @@ import numpy as np
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xla_dialect.layouts.layout import Layout, Tile, TileDivision
-from xla_dialect.layouts.layout_functions import layout_of, row_major_strides
-from xla_dialect.literals.literal import from_numpy, numpy_dtype
+from xla_dialect.layout import Layout, Tile, TileDivision
+from xla_dialect.layouts.type_layouts import layout_of, row_major_strides
+from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import decode
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import PadOp, ReshapeOp, SliceOp, TransposeOp
-from xla_dialect.shapes import permuted
+from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array, array
 
 OperationT = TypeVar("OperationT", bound=Operation)

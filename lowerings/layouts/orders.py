@@ -13,7 +13,7 @@ from xla_dialect import ops
 from xla_dialect.op import decode
 from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
 from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.size_arithmetic import without
 
 Ints = tuple[int, ...]
 

@@ -28,7 +28,7 @@ from lowerings.layouts.movement import (
     operations_on_arrays,
 )
 from lowerings.layouts.objections import require_lowered_layouts
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 from xla_dialect.types import Array, array, is_array

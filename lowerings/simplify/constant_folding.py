@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from lowerings.simplify.known_values import Dense, array_type, dense_of, splat_literal, splat_of
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, dense_to_numpy, from_numpy
+from xla_dialect.literals.arrays import Array, dense_to_numpy, from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import (
     control_flow,

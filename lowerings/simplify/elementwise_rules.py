@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from lowerings.simplify.known_values import number_of, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.attributes import ComparisonDirection
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion, creation
 from xla_dialect.ops import elementwise_binary as binary

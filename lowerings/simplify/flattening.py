@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT
+from xla_dialect.entry.aliases import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.dynamic_size import is_dynamic
-from xla_dialect.literals.literal import Array, dense_to_numpy, from_numpy, numpy_dtype
+from xla_dialect.literals.arrays import Array, dense_to_numpy, from_numpy, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import array, element_count, extents, is_array
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from xdsl.ir import SSAValue
 
 from lowerings.simplify.known_values import splat_literal
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import Array as ArrayType

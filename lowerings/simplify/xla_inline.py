@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.rewriting.change import ReportingPass
-from xla_dialect.calls import Call, callee, is_call
+from xla_dialect.analysis.calls import Call, callee, is_call
 from xla_dialect.ops.control_flow import FusionOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import compatible, is_array

@@ -11,8 +11,8 @@ import numpy as np
 
 from lowerings.interpreter.elements import where
 from lowerings.validation.inputs import EVERY_INPUT, InputKind
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.comparison import is_inexact
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.comparison import is_inexact
 
 
 @dataclass(frozen=True)

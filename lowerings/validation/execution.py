@@ -22,11 +22,12 @@ from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
 from lowerings.layouts.entry_layout import entry_type
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dynamic_size import is_dynamic
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array, flatten_results
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
-from xla_dialect.reference import flatten_results, nest_arguments, run
+from xla_dialect.reference import run
+from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.self_checking.interpreter import RunParallelOp
+from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 from xla_dialect.xdsl.traversal import inventory, operations_in

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
 from xla_dialect.types import ElementClass
 
 

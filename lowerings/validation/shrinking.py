@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 
 Fails = Callable[[list[Array]], bool]
 

@@ -29,8 +29,8 @@ from lowerings.validation.execution import (
 from lowerings.validation.inputs import InputKind, make_input, spelled
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
-from xla_dialect.reference.comparison import first_mismatch, is_inexact
+from xla_dialect.literals.arrays import Array
+from xla_dialect.runtime.comparison import first_mismatch, is_inexact
 
 SEED = 20261120
 """Inputs are the same in every run."""

@@ -38,7 +38,7 @@ from lowerings.xla_to_linalg.structured import (
 )
 from xla_dialect.op import decode
 from xla_dialect.ops.contraction import DotOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import ElementClass, component_type, element_class
 
 Ints = tuple[int, ...]

@@ -34,7 +34,7 @@ from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.sorting import sorting, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect import ops
-from xla_dialect.reference.self_checking import OBSERVATIONS
+from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.traversal import operands_of

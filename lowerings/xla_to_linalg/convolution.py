@@ -42,7 +42,7 @@ from lowerings.xla_to_linalg.windows import (
     sliding_dimensions,
 )
 from xla_dialect.ops.contraction import ConvolutionOp
-from xla_dialect.shapes import ceil_div, permuted
+from xla_dialect.shapes.size_arithmetic import ceil_div, permuted
 from xla_dialect.types import element_count
 
 Ints = tuple[int, ...]

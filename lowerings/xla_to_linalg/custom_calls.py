@@ -14,7 +14,7 @@ from lowerings.ir.custom_calls import (
 )
 from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.reference.self_checking import CHECK_CALLS
+from xla_dialect.runtime.self_checking import CHECK_CALLS
 from xla_dialect.types import is_array
 
 

@@ -42,7 +42,7 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.shapes import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.types import Array, ElementClass, element_class, element_count
 
 

@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.entry_aliases import BUFFER_DONOR
+from xla_dialect.entry.aliases import BUFFER_DONOR
 
 FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
 """Whose attributes describe a program as a front end sees it: names, positions, shardings."""

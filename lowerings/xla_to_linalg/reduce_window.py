@@ -12,10 +12,7 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import zero
 from lowerings.xla_to_linalg.cumulative import Running, convert_cumulative
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
-    inline_computation,
-    only_operation,
-)
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
@@ -33,6 +30,7 @@ from lowerings.xla_to_linalg.windows import (
     WindowLoops,
     sliding_dimensions,
 )
+from xla_dialect.analysis.computations import only_operation
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.types import BY_TYPE, ElementClass, element_class, is_array

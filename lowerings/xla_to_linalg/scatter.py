@@ -35,7 +35,7 @@ from lowerings.xla_to_linalg.structured import (
 )
 from xla_dialect.op import decode
 from xla_dialect.ops.gather_scatter import ScatterOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.size_arithmetic import without
 
 Ints = tuple[int, ...]
 Values = Sequence[SSAValue]

@@ -47,7 +47,7 @@ from lowerings.xla_to_linalg.windows import (
     times,
 )
 from xla_dialect.ops.reduction import SelectAndScatterOp
-from xla_dialect.shapes import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div
 
 
 def convert_select_and_scatter(op: SelectAndScatterOp, builder: ConversionBuilder) -> None:

@@ -22,9 +22,9 @@ from lowerings.xla_to_linalg.structured import (
     projection,
     sizes_of,
 )
-from xla_dialect.shapes import ceil_div
+from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import element_count
-from xla_dialect.window import Window, WindowDimension
 
 Neutral = Callable[[ScalarBuilder], SSAValue]
 """Makes the scalar that stands for padding and holes."""

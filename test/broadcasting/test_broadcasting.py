@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specification_tables import numbers, table
 
-from xla_dialect.broadcasting import (
+from xla_dialect.diagnostics import Violation
+from xla_dialect.shapes.broadcasting import (
     Expansion,
     broadcast_shape,
     degenerate_shape,
@@ -18,7 +19,6 @@ from xla_dialect.broadcasting import (
     in_dim_shape,
     matched_dimensions,
 )
-from xla_dialect.violation import Violation
 
 PAGE = "broadcasting.md"
 SHAPES = [

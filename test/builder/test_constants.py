@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import TensorType, f64
 
 from xla_dialect.builder import BuildError, XlaBuilder
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import ELEMENT_TYPES, TokenType, spell
 
 

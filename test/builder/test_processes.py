@@ -8,9 +8,10 @@ from built_programs import build, f32, reparsed
 from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.builder import BuildError, ChannelHandle, XlaBuilder, XlaValue
+from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.transfers import AfterAllOp, InfeedOp, OutfeedOp
-from xla_dialect.reference import Host, run_programs, run_replicated
+from xla_dialect.reference import run_programs, run_replicated
 from xla_dialect.reference.parallel import Program
 from xla_dialect.types import spell
 

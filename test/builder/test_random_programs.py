@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xla_dialect.builder import XlaBuilder
-from xla_dialect.reference import numpy_dtype, run
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.reference import run
 
 
 def start(data: st.DataObject) -> tuple[SideBySide, list[np.ndarray]]:

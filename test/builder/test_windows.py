@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from xla_dialect.builder import BuildError, XlaBuilder, XlaValue
 from xla_dialect.builder.window_arguments import same_padding
-from xla_dialect.window import WindowDimension
+from xla_dialect.shapes.window import WindowDimension
 
 LHS = np.arange(1, 10, dtype=np.float32).reshape(1, 1, 3, 3)
 RHS = f32([1, 2], [3, 4]).reshape(1, 1, 2, 2)

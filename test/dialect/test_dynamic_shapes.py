@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ConditionalOp, OptBarrierOp, WhileOp
@@ -32,7 +32,7 @@ from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.elementwise_unary import IsFiniteOp, NegateOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import BY_NAME, array, compatible, spell
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 S32 = "s32[]"
 

@@ -11,9 +11,10 @@ from lowerings.driver.program import load_program, parse_program
 from tools.comparison import mismatches
 from tools.examples import examples
 from tools.status import lowered_operations
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 
 # Floats are stated with eight digits: one unit in the last place of f32, twice.
 TOLERANCE = 3e-7

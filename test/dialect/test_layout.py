@@ -14,7 +14,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.dialect import XLA
-from xla_dialect.layouts.layout import COMBINE, Layout, LayoutAttr, LayoutError
+from xla_dialect.layout import COMBINE, Layout, LayoutAttr, LayoutError
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import BY_NAME, array
 

@@ -8,7 +8,8 @@ from small_programs import computation, shape, tuple_of, value
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.literals.arrays import literal_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.control_flow import ConditionalOp, FusionOp, OptBarrierOp, WhileOp
@@ -28,7 +29,6 @@ from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.reference import literal_of
 from xla_dialect.types import BY_NAME, array, spell, spell_all
 
 

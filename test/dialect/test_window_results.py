@@ -9,13 +9,13 @@ from violations import accepts
 from xdsl.ir import Region
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.convolution_labels import ConvolutionLabels
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.elementwise_binary import AddOp, CompareOp
 from xla_dialect.ops.reduction import MapOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.window import Window
 from xla_dialect.types import spell
-from xla_dialect.window import Window
 
 
 def adding(name: str = "f32") -> Region:

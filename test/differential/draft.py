@@ -9,8 +9,8 @@ import numpy as np
 from xdsl.ir import Block
 
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.reference import numpy_dtype
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, ElementType
 
 Array = np.ndarray[Any, Any]

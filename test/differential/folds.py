@@ -9,7 +9,7 @@ from differential.draft import Draft, row_of
 from differential.elements import Step
 from differential.movement import has_elements
 from xla_dialect.builder import DotDimensionNumbers, XlaValue
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import ElementClass
 
 NUMBER, REAL = ElementClass.NUMBER, ElementClass.REAL

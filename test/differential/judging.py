@@ -17,7 +17,8 @@ from xdsl.ir import Operation
 
 from differential.draft import ROWS, Array
 from differential.rewriting import block_of, cut, returned
-from xla_dialect.reference import element_type_of, flatten_results, run
+from xla_dialect.literals.arrays import element_type_of, flatten_results
+from xla_dialect.reference import run
 from xla_dialect.types import ElementClass
 
 Explanation = Callable[[Operation, Sequence[Array]], bool]

@@ -9,8 +9,8 @@ from differential.draft import ROWS, Array, random_array
 from differential.judging import Executor, differences
 from differential.rewriting import operations, resize, without
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference import element_type_of
-from xla_dialect.verification import verify
+from xla_dialect.literals.arrays import element_type_of
+from xla_dialect.verification.verify import verify
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from differential.draft import Array
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import array, is_array, sizes_of
 

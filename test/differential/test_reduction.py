@@ -12,7 +12,8 @@ from differential.judging import Executor
 from differential.reduction import failure_of, reduced
 from differential.rewriting import operations, return_all, returned
 from xla_dialect.builder import XlaBuilder
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
 
 
 def program() -> tuple[ModuleOp, list[Array]]:

@@ -12,7 +12,7 @@ from peers import has_jax
 
 import lowerings
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES
 
 if has_jax():

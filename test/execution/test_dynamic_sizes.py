@@ -18,9 +18,9 @@ from lowerings.driver.program import load_program
 from lowerings.validation import MeaningChanged, Validator
 from tools.xla_run import main as xla_run
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
-from xla_dialect.reference import from_numpy
 
 COLUMNS = "f32[<=3,<=4]{0,1}"
 LINES = f"""HloModule lines, entry_computation_layout={{({COLUMNS}, s32[])->({COLUMNS}, s32[])}}

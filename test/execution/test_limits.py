@@ -13,8 +13,8 @@ import lowerings
 from lowerings.execution.arrays import OutOfMemory, physical_memory
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference.deadline import TimeLimitReached
-from xla_dialect.reference.memory import MemoryMeter
+from xla_dialect.runtime.deadline import TimeLimitReached
+from xla_dialect.runtime.memory import MemoryMeter
 
 WHILE = """HloModule m
 body {

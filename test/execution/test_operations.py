@@ -16,12 +16,13 @@ from tensors_level import module_of, within
 import lowerings
 from lowerings.compilation import compile_module
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
+from xla_dialect.literals.arrays import flatten_results, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
 from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
-from xla_dialect.reference import flatten_results, numpy_dtype, run
+from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

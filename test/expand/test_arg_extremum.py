@@ -11,8 +11,9 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.program import parse_program
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass
 
 # Computations over the values %a and %b and their places %i and %j, by what they find.

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import lowerings
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layouts.layout import Layout, LayoutAttr
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME, Array, array
 
 

@@ -14,6 +14,7 @@ from tensors_level import lower, module_of, natively
 
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from xla_dialect.attributes import RandomAlgorithm
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ScaledDotOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
@@ -23,7 +24,7 @@ from xla_dialect.ops.normalization import (
     BatchNormTrainingOp,
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -19,10 +19,11 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, run_time_checks, with_sizes
 from lowerings.execution.signature import signature_of
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import element_name, sizes_of
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 ROUNDED = ("convolution", "batch-norm", "cholesky", "triangular-solve", "fft", "dot", "product")

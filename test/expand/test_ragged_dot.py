@@ -12,9 +12,10 @@ from sweeps import each_or_full
 from tensors_level import lower, module_of, natively
 
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME
 
 Ints = Sequence[int]

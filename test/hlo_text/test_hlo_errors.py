@@ -8,8 +8,9 @@ from contextlib import suppress
 import pytest
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.hlo_text import HloImportError, HloSyntaxError, read_hlo
-from xla_dialect.verification import verify
+from xla_dialect.hlo_text import HloImportError, read_hlo
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.verification.verify import verify
 
 MARK = "@@"
 

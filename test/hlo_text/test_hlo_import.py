@@ -23,7 +23,7 @@ from xdsl.parser import Parser
 
 from lowerings.driver.context import make_context
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.hlo"))
 

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from xla_dialect.hlo_text.errors import HloSyntaxError
-from xla_dialect.hlo_text.lexer import Lexer
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.shape_text.lexer import Lexer
 
 
 def tokens(text: str) -> list[tuple[str, str]]:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TupleType
 
-from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.literals import parse_literal
-from xla_dialect.hlo_text.shapes import parse_shape
+from xla_dialect.shape_text.errors import PartError
+from xla_dialect.shape_text.shapes import parse_shape
 
 INF, NAN = float("inf"), float("nan")
 

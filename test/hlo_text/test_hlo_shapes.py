@@ -3,10 +3,10 @@
 import pytest
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType, TupleType, f32
 
-from xla_dialect.hlo_text.errors import HloSyntaxError, PartError
-from xla_dialect.hlo_text.shapes import parse_shape
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
+from xla_dialect.shape_text.errors import HloSyntaxError, PartError
+from xla_dialect.shape_text.shapes import parse_shape
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import ELEMENT_TYPES, BufferType, OpaqueType, TokenType, spell
 
 

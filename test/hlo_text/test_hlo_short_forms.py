@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import StringAttr
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 if has_jax():
     from xla_cpu import hlo_module

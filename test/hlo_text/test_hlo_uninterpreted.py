@@ -8,7 +8,7 @@ from peers import has_jax
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.hlo_text import HloSyntaxError, read_hlo
+from xla_dialect.hlo_text import read_hlo
 from xla_dialect.hlo_text.attributes import (
     COMMON_ATTRIBUTES,
     COMPUTATION_ATTRIBUTES,
@@ -16,7 +16,8 @@ from xla_dialect.hlo_text.attributes import (
 )
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
-from xla_dialect.verification import verify
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.verification.verify import verify
 
 if has_jax():
     from xla_cpu import hlo_module

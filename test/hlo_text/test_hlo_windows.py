@@ -11,11 +11,11 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from lowerings.driver.context import make_context
-from xla_dialect.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.verification import verify
-from xla_dialect.window import Window, WindowAttr
+from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.verification.verify import verify
 
 OPERANDS: Operands = {
     "x": numbers("f32", range(5)),

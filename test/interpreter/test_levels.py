@@ -19,8 +19,8 @@ from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.examples import examples
 from tools.stored_programs import StoredProgram, stored_programs
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, bits_of
-from xla_dialect.reference.comparison import ulps_between
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, bits_of
+from xla_dialect.runtime.comparison import ulps_between
 from xla_dialect.types import ElementClass
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -11,6 +11,7 @@ from hypothesis import given
 from layouts_by_hand import PADDING, laid_out, memory_by_hand, orders, shape, typed
 from specification_tables import numbers, table
 
+from xla_dialect.layout import Layout, LayoutError
 from xla_dialect.layouts.indexing import (
     bump_indices,
     get_dimension_stride,
@@ -20,7 +21,6 @@ from xla_dialect.layouts.indexing import (
     multidimensional_index_to_linear_index,
     multidimensional_indices,
 )
-from xla_dialect.layouts.layout import Layout, LayoutError
 from xla_dialect.layouts.shape_functions import for_each_index
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from layouts_by_hand import laid_out, memory_by_hand, orders, shape, typed
 from specification_tables import numbers, table
 
-from xla_dialect.layouts.layout import MAX_TILES, Layout, LayoutError
-from xla_dialect.layouts.layout_functions import (
+from xla_dialect.layout import MAX_TILES, Layout, LayoutError
+from xla_dialect.layouts.type_layouts import (
     is_monotonic_with_dim0_major,
     is_monotonic_with_dim0_minor,
     is_order_only,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts_by_hand import laid_out, memory_by_hand, orders
 
-from xla_dialect.layouts.layout import PADDING_VALUES, Layout, LayoutError
+from xla_dialect.layout import PADDING_VALUES, Layout, LayoutError
 from xla_dialect.layouts.physical_order import from_bytes, from_physical, to_bytes, to_physical
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
 LETTERS = np.array([list(b"abc"), list(b"def")], np.uint8)

@@ -10,12 +10,13 @@ from tensors_level import module_of, within
 from xdsl.ir import SSAValue
 
 from lowerings.compilation import compile_module
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReverseOp, SliceOp, TransposeOp
 from xla_dialect.ops.elementwise_binary import ComplexOp, MultiplyOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.elementwise_unary import ImagOp, NegateOp, RealOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 

@@ -13,7 +13,7 @@ from small_programs import same
 
 from lowerings.ir.float_formats import SMALL_FLOATS
 from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass
 

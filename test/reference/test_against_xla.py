@@ -10,11 +10,11 @@ from peers import has_jax
 from small_programs import evaluate, shape
 from sweeps import each_or_full
 
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.conversion import ConvertOp
-from xla_dialect.reference import numpy_dtype
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, ElementType
 
 if has_jax():

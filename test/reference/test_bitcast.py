@@ -7,7 +7,7 @@ import pytest
 from small_programs import evaluate, numbers, same
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layouts.layout import Layout, LayoutAttr
+from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.types import BY_NAME, array
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import evaluate, numbers, same, shape, type_of
 
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp
-from xla_dialect.reference import numpy_dtype
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, ElementType
 
 NAN, INF = np.nan, np.inf

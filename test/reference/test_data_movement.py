@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import Built, constant, evaluate, numbers, same, shape, type_of
 
+from xla_dialect.literals.arrays import literal_of, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import (
     BroadcastOp,
@@ -23,7 +24,6 @@ from xla_dialect.ops.data_movement import (
     SliceOp,
     TransposeOp,
 )
-from xla_dialect.reference import literal_of, numpy_dtype
 from xla_dialect.types import ELEMENT_TYPES
 
 V = numbers(

@@ -20,18 +20,13 @@ from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.literals.literal import MEMORY_LIMIT
+from xla_dialect.literals.arrays import MEMORY_LIMIT, flatten_results
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_binary import AddOp
-from xla_dialect.reference import (
-    ReferenceInterpreter,
-    flatten_results,
-    nest_arguments,
-    register_reference,
-    run,
-)
-from xla_dialect.reference.interpreter import OperationError
+from xla_dialect.reference import ReferenceInterpreter, register_reference, run
+from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.errors import OperationError
 from xla_dialect.types import array
 
 PAIR = numbers("f32", [1, 2])

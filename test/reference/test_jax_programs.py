@@ -10,7 +10,9 @@ from small_programs import same
 from sweeps import each_or_full
 
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.reference import flatten_results, nest_arguments, numpy_dtype, run
+from xla_dialect.literals.arrays import flatten_results, numpy_dtype
+from xla_dialect.reference import run
+from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.types import BY_NAME, ElementClass
 
 if has_jax():

@@ -10,9 +10,10 @@ from peers import has_jax
 from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
-from xla_dialect.reference import flatten_results, run
-from xla_dialect.reference.lapack import ROUTINES, lapack_function
-from xla_dialect.verification import verify
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
+from xla_dialect.runtime.lapack import ROUTINES, lapack_function
+from xla_dialect.verification.verify import verify
 
 if has_jax():
     import jax

@@ -8,7 +8,7 @@ from small_programs import numbers, same, shape
 from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DenseIntOrFPElementsAttr, StringAttr, f80
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import (
+from xla_dialect.literals.arrays import (
     MemoryLimitError,
     bits_of,
     check_memory,

@@ -8,7 +8,7 @@ from hlo_examples import Operands, on_reference, on_xla, program, spelled
 from small_programs import numbers, same
 from sweeps import each_or_full
 
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME, ElementClass
 
 

@@ -9,9 +9,10 @@ from hlo_programs import hlo, module_of, on_grid, on_reference
 from peers import has_jax
 from small_programs import numbers, same
 
-from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
+from xla_dialect.devices.process_grid import MAX_PROCESSES, Host, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
-from xla_dialect.reference import Host, Program, run, run_programs, run_replicated
+from xla_dialect.reference import run, run_programs, run_replicated
+from xla_dialect.runtime.programs import Program
 
 if has_jax():
     import jax

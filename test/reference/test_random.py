@@ -12,14 +12,14 @@ from xla_cpu import xla_cpu
 
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.literals.random_bits import philox, random_bits, threefry
 from xla_dialect.ops.random import (
     RngBitGeneratorOp,
     RngGetAndUpdateStateOp,
     RngOp,
     StochasticConvertOp,
 )
-from xla_dialect.reference import numpy_dtype
-from xla_dialect.reference.random import philox, random_bits, threefry
 from xla_dialect.types import BY_NAME
 
 if has_jax():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_programs import computation, constant, evaluate, numbers, same
 
+from xla_dialect.literals.arrays import element_type_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp
 from xla_dialect.ops.conversion import ConvertOp
@@ -26,7 +27,6 @@ from xla_dialect.ops.elementwise_binary import (
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.ops.tuples import TupleOp
-from xla_dialect.reference import element_type_of
 from xla_dialect.types import array
 
 NAN, INF = np.nan, np.inf

@@ -21,7 +21,7 @@ from peers import has_jax
 from small_programs import numbers, same
 from sweeps import each_or_full
 
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.types import BY_NAME, ElementClass
 
 if has_jax():

@@ -8,8 +8,10 @@ from hlo_programs import hlo, module_of, on_grid
 from small_programs import numbers, same
 
 import lowerings
+from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.reference import Host, flatten_results, run
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
 
 TOKEN = "  t = token[] after-all()\n"
 

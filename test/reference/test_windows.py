@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from small_programs import numbers, same
 from sweeps import each_or_full
 
-from xla_dialect.reference import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.reference.windows import meetings
+from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import BY_NAME
-from xla_dialect.window import Window, WindowDimension
 
 FIVE = numbers("f32", [1, 2, 3, 4, 5])
 LARGE = numbers("f32", [10000, 1000, 100, 10, 1])

@@ -10,8 +10,8 @@ from lowerings.compilation import compile_module
 from lowerings.driver.program import load_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import numpy_dtype
-from xla_dialect.reference.observation import Observer
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.runtime.observation import Observer
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES
 
 BACKENDS = ["reference", "llvm"]

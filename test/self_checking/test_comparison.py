@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xla_dialect.literals.literal import numpy_dtype
-from xla_dialect.reference.comparison import (
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.runtime.comparison import (
     INFINITELY_FAR,
     Exactly,
     Within,

@@ -20,9 +20,10 @@ from lowerings.driver.program import parse_program
 from lowerings.simplify.elementwise_rules import is_exact
 from lowerings.simplify.xla_simplify import RULES, XlaSimplifyPass
 from xla_dialect.builder import XlaBuilder
-from xla_dialect.reference import flatten_results, numpy_dtype, run
+from xla_dialect.literals.arrays import flatten_results, numpy_dtype
+from xla_dialect.reference import run
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 INTEGERS = [e.name for e in ELEMENT_TYPES if e.element_class & ElementClass.INTEGER]
 SIGNED = [name for name in INTEGERS if name.startswith("s")]

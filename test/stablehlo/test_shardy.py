@@ -9,7 +9,8 @@ import pytest
 from peers import DEVICES, has_jax
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.reference import flatten_results, run, run_replicated
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run, run_replicated
 from xla_dialect.stablehlo import read_stablehlo
 
 if has_jax():

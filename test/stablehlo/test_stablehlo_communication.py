@@ -7,8 +7,10 @@ import pytest
 from peers import has_jax
 from small_programs import numbers, same
 
+from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.reference import Host, flatten_results, run, run_replicated
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run, run_replicated
 from xla_dialect.stablehlo import read_stablehlo
 
 if has_jax():

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from peers import has_jax
 
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
 
 if has_jax():

@@ -14,7 +14,7 @@ from tools.layout_drawing import drawing
 from tools.layout_report import report
 from tools.memory_view import MemoryView, shown, slices_of
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.layouts.layout import Layout
+from xla_dialect.layout import Layout
 from xla_dialect.types import ELEMENT_TYPES
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,8 @@ from sweeps import each_or_full
 from tensors_level import check, check_natively
 from window_programs import ConvolutionProgram, convolutions, random_numbers
 
+from xla_dialect.shapes.window import Window
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
-from xla_dialect.window import Window
 
 NUMBERS = [e.name for e in ELEMENT_TYPES if e.element_class & ElementClass.NUMBER]
 PADDED = Window.parse(

@@ -5,8 +5,8 @@ import pytest
 from small_programs import constant, numbers
 from tensors_level import check
 
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.reference import from_numpy
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 NAMES = [e.name for e in ELEMENT_TYPES]

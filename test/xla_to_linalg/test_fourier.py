@@ -19,9 +19,10 @@ from lowerings.xla_to_linalg.fourier.fourier_planes import (
     radices,
     roots,
 )
+from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.linear_algebra import FftOp
-from xla_dialect.reference import flatten_results, run
+from xla_dialect.reference import run
 
 if has_jax():
     import jax

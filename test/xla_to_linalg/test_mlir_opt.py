@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xla_dialect.attributes import ComparisonType
+from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
@@ -35,9 +36,8 @@ from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
+from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array, element_name
-from xla_dialect.violation import Violation
-from xla_dialect.window import Window, WindowAttr
 
 NAMES = [e.name for e in ELEMENT_TYPES]
 QUICK = [e.name for e in ELEMENT_TYPES if str(e.type) in {group[-1] for group in COMPUTED_ALIKE}]

@@ -19,8 +19,8 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
-from xla_dialect.window import Window, WindowDimension
 
 NAMES = [e.name for e in ELEMENT_TYPES]
 PADDED = Window.parse("size=2x3 stride=2x1 pad=1_1x2_0 lhs_dilate=1x2 rhs_dilate=2x1")

@@ -14,8 +14,8 @@ from window_programs import random_numbers, select_and_scatter, window_dimension
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.shapes.window import Window, WindowDimension
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
-from xla_dialect.window import Window, WindowDimension
 
 
 def greater_or_equal(x: Any, y: Any) -> XlaOp:

@@ -31,7 +31,7 @@ from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 # Its passes are reported.
 LARGEST_PROGRAM = "transformer_block"

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, cast, overload
 
 from xdsl.ir import Attribute, Region
 
-from xla_dialect import shapes
 from xla_dialect.attributes import SpellingError
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
@@ -35,6 +34,7 @@ from xla_dialect.ops.collectives import (
 )
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_elements
 
 Groups: TypeAlias = Sequence[Sequence[int]] | str | None

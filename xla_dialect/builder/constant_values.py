@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, element_type_of, numpy_dtype
+from xla_dialect.literals.arrays import Array, element_type_of, numpy_dtype
 from xla_dialect.types import BY_NAME, BY_TYPE, ElementClass, ElementType
 
 Number: TypeAlias = bool | int | float | complex

@@ -22,7 +22,7 @@ from xla_dialect.builder.type_spelling import (
     names_element_type,
 )
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.literals.literal import from_numpy
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import Array, is_array, spell
 

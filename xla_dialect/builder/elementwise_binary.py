@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
-from xla_dialect.builder.recorder import Operand
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
 from xla_dialect.types import ElementClass, element_class

@@ -8,8 +8,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
-from xla_dialect.builder.recorder import Operand
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.types import PRED, is_scalar, spell, spell_all, tuple_elements

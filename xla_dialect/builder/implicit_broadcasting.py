@@ -1,15 +1,15 @@
-"""Broadcasting of operands, by the rules of `xla_dialect.broadcasting`."""
+"""Broadcasting of operands, by the rules of `xla_dialect.shapes.broadcasting`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_dialect.broadcasting import broadcast_shape, expansion, matched_dimensions
-from xla_dialect.builder.recorder import Operand, Recorder, violated
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.recorder import Recorder, violated
+from xla_dialect.builder.value import Operand, XlaValue
+from xla_dialect.diagnostics import Violation
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
+from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.types import array
-from xla_dialect.violation import Violation
 
 
 class ImplicitBroadcasting(Recorder):

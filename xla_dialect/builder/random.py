@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from xla_dialect.attributes import RandomAlgorithm, RandomAlgorithmAttr, RandomDistribution
-from xla_dialect.builder.recorder import Operand, Recorder
+from xla_dialect.builder.recorder import Recorder
 from xla_dialect.builder.type_spelling import TypeLike, as_array_type
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.ops.random import RngBitGeneratorOp, RngGetAndUpdateStateOp, RngOp
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import Enum
 from inspect import isfunction
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -20,20 +20,14 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
-from xla_dialect.builder.value import XlaValue
-from xla_dialect.literals.literal import from_numpy
+from xla_dialect.builder.value import Operand, Operators, XlaValue
+from xla_dialect.diagnostics import Violation
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import PropertyValue, XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import array
-from xla_dialect.violation import Violation
-
-if TYPE_CHECKING:
-    from xla_dialect.builder.xla_builder import XlaBuilder
 
 EnumT = TypeVar("EnumT", bound=EnumAttribute[Any])
-
-Operand: TypeAlias = XlaValue | Number
-"""A value, or a number that stands for a scalar constant of the element type around it."""
 
 
 class Recorder:
@@ -53,9 +47,9 @@ class Recorder:
         self._finished = False
 
     @property
-    def _self(self) -> XlaBuilder:
+    def _self(self) -> Operators:
         """Methods of all families are methods of one class."""
-        return cast("XlaBuilder", self)
+        return cast(Operators, self)
 
     def _ssa(self, value: object, what: str = "operand") -> SSAValue:
         """The value in the IR, if it can be used where the builder stands."""
@@ -63,7 +57,7 @@ class Recorder:
             raise build_error(
                 f"{what} is a Python {type(value).__name__}, not a value; constant makes one of it"
             )
-        if value.builder is not self:
+        if value.builder is not self._self:
             raise build_error(f"{what} is a value of another builder, '{value.builder.name}'")
         owner = value.ssa.owner
         block = owner.parent if isinstance(owner, Operation) else owner

@@ -9,12 +9,12 @@ from xdsl.ir import SSAValue
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations
-from xla_dialect.builder.recorder import Operand, all_normalized
-from xla_dialect.builder.value import XlaValue
+from xla_dialect.builder.recorder import all_normalized
+from xla_dialect.builder.value import Operand, XlaValue
 from xla_dialect.builder.window_arguments import Padding, make_window
 from xla_dialect.ops.reduction import MapOp, ReduceOp, ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.types import array
-from xla_dialect.window import WindowAttr
 
 
 class ReductionMethods(Computations):

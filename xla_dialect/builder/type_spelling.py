@@ -12,10 +12,10 @@ from xdsl.ir import Attribute
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.hlo_text import HloSyntaxError
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.literals.literal import element_type_of
+from xla_dialect.literals.arrays import element_type_of
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,

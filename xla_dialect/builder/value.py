@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, TypeAlias, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.constant_values import Number
+from xla_dialect.diagnostics import Violation
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -18,10 +19,32 @@ from xla_dialect.types import (
     spell,
     tuple_elements,
 )
-from xla_dialect.violation import Violation
 
-if TYPE_CHECKING:
-    from xla_dialect.builder.xla_builder import XlaBuilder
+
+class Operators(Protocol):
+    """The methods of a builder that the operators of its values stand for."""
+
+    name: str
+
+    def add(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def sub(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def mul(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def div(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def pow(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def dot(self, lhs: XlaValue, rhs: XlaValue, /) -> XlaValue: ...
+    def neg(self, operand: XlaValue, /) -> XlaValue: ...
+    def not_(self, operand: XlaValue, /) -> XlaValue: ...
+    def and_(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def or_(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def xor(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def eq(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def ne(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def lt(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def le(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def gt(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+    def ge(self, lhs: Operand, rhs: Operand, /) -> XlaValue: ...
+
+    def get_tuple_element(self, operand: XlaValue, index: int, /) -> XlaValue: ...
 
 
 class XlaValue:
@@ -46,7 +69,7 @@ class XlaValue:
     __array_ufunc__ = None
     """Says to numpy that the operators here are meant when one of its arrays stands on the left."""
 
-    def __init__(self, builder: XlaBuilder, ssa: SSAValue):
+    def __init__(self, builder: Operators, ssa: SSAValue):
         self.builder = builder
         """The builder that made it."""
         self.ssa = ssa
@@ -213,3 +236,7 @@ class XlaValue:
 
     def __iter__(self) -> Iterator[XlaValue]:
         return iter([self[i] for i in range(len(self))])
+
+
+Operand: TypeAlias = XlaValue | Number
+"""A value, or a number that stands for a scalar constant of the element type around it."""

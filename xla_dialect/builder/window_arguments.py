@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
 from xla_dialect.builder.caller import build_error
-from xla_dialect.shapes import ceil_div, dilated
-from xla_dialect.window import Window
+from xla_dialect.shapes.size_arithmetic import ceil_div, dilated
+from xla_dialect.shapes.window import Window
 
 Padding: TypeAlias = Literal["SAME", "VALID", "kSame", "kValid"] | Sequence[tuple[int, int]]
 """A word (the k is optional), or one pair (low, high) per dimension."""

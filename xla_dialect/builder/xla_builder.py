@@ -31,7 +31,7 @@ from xla_dialect.builder.tuples import TupleMethods
 from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.verification import verify
+from xla_dialect.verification.verify import verify
 
 
 class XlaBuilder(
@@ -86,7 +86,7 @@ class XlaBuilder(
         position = sum(other < number for other in self._parameters)
         argument = self._entry.insert_arg(type_, position, caller_location())
         self._parameters[number] = argument
-        value = XlaValue(self, argument)
+        value = XlaValue(self._self, argument)
         return value.named(name) if name else value
 
     def build(self, root: XlaValue | Sequence[XlaValue]) -> ModuleOp:

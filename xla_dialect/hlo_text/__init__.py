@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xla_dialect.hlo_text.errors import HloImportError, HloPrintError, HloSyntaxError
+from xla_dialect.hlo_text.errors import HloImportError, HloPrintError
 from xla_dialect.hlo_text.importer import import_module
 from xla_dialect.hlo_text.parser import parse_module
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.hlo_text.printer import print_module
+from xla_dialect.shape_text.errors import HloSyntaxError
 
 __all__ = [
     "HloImportError",

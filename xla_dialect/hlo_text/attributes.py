@@ -26,11 +26,18 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError
-from xla_dialect.hlo_text.errors import HloSyntaxError, Inexpressible, PartError, quoted, suggestion
+from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.literal_printing import spell_float
-from xla_dialect.hlo_text.shapes import spell_type
-from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
+from xla_dialect.shape_text.errors import (
+    HloSyntaxError,
+    Inexpressible,
+    PartError,
+    quoted,
+    suggestion,
+)
+from xla_dialect.shape_text.shapes import spell_type
+from xla_dialect.shape_text.type_parser import parse_type
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -70,11 +77,6 @@ COMMON_ATTRIBUTES = (
 
 COMPUTATION_ATTRIBUTES = ("execution_thread", "frontend_attributes")
 """What may follow the closing brace of a computation. Not interpreted, but kept."""
-
-
-def kept_name(attribute: str) -> str:
-    """Where an attribute is kept: `control-predecessors` is `xla.control_predecessors`."""
-    return f"xla.{attribute.replace('-', '_')}"
 
 
 def kept_value(attribute: str, text: str) -> Attribute:
@@ -350,8 +352,6 @@ MODULE_ATTRIBUTES: dict[str, Spelling] = {
     **{name: uninterpreted(name) for name in ("frontend_attributes", "origin_recovery_table")},
 }
 """What the head of a module may say, in the order of printing."""
-
-ENTRY_LAYOUT = kept_name("entry_computation_layout")
 
 LAYOUT_DEPENDENT = tuple(
     map(

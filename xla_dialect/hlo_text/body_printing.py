@@ -15,11 +15,9 @@ from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from xla_dialect.hlo_text.attributes import names as names_in
-from xla_dialect.hlo_text.errors import Inexpressible
 from xla_dialect.hlo_text.naming import FreeNames, given_name
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, Opcode
 from xla_dialect.hlo_text.program_printing import Body, ProgramPrinter
-from xla_dialect.hlo_text.shapes import count_list
 from xla_dialect.hlo_text.structure_printing import (
     NOTHING,
     Bundle,
@@ -33,6 +31,8 @@ from xla_dialect.hlo_text.structure_printing import (
     tuple_of,
 )
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.shape_text.errors import Inexpressible
+from xla_dialect.shape_text.shapes import count_list
 
 
 class BodyPrinter(ABC):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from xla_dialect.hlo_text.errors import HloImportError, quoted, suggestion
+from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.opcodes import Opcode, opcode_with_computations
 from xla_dialect.hlo_text.syntax import Computation, Instruction, Module
-from xla_dialect.hlo_text.type_parser import MAX_NESTING
+from xla_dialect.shape_text.errors import quoted, suggestion
+from xla_dialect.shape_text.type_parser import MAX_NESTING
 
 MAX_COPIED_INSTRUCTIONS = 1 << 18
 """How many instructions a module may have once every computation is copied to where it is used;

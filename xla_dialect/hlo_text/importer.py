@@ -34,25 +34,22 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
+from xla_dialect.entry.aliases import ALIASES, check_aliases
+from xla_dialect.entry.names import ENTRY_LAYOUT, ENTRY_SYMBOL, kept_name
 from xla_dialect.hlo_text.attributes import (
     COMPUTATION_ATTRIBUTES,
-    ENTRY_LAYOUT,
     LAYOUT_DEPENDENT,
     MODULE_ATTRIBUTES,
     Properties,
-    kept_name,
 )
 from xla_dialect.hlo_text.computations import resolve_computations
-from xla_dialect.hlo_text.entry_aliases import ALIASES, check_aliases
-from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
 from xla_dialect.hlo_text.index_vectors import FIRST_INDEX
 from xla_dialect.hlo_text.instructions import InstructionImporter, Values, set_name
-from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.syntax import Computation, Module
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.shape_text.errors import PartError, quoted, suggestion
+from xla_dialect.shape_text.shapes import spell_entry_layout
 from xla_dialect.types import all_compatible, compatible, spell, spell_all
-
-ENTRY_SYMBOL = "main"
 
 TABLE_ATTRIBUTES = {
     "FileNames": "xla.file_names",

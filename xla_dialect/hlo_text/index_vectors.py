@@ -13,10 +13,10 @@ from typing import cast
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import SSAValue
 
-from xla_dialect.hlo_text.errors import PartError
 from xla_dialect.hlo_text.syntax import Instruction
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp
+from xla_dialect.shape_text.errors import PartError
 from xla_dialect.types import Array, array, extents, is_array, spell
 
 FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}

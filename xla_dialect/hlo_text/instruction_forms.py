@@ -9,7 +9,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_name, kept_text
+from xla_dialect.entry.names import kept_name
+from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_text
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 

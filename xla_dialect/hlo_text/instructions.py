@@ -19,29 +19,19 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.constraints import results_follow
-from xla_dialect.hlo_text.attributes import (
-    COMMON_ATTRIBUTES,
-    Properties,
-    kept_name,
-    kept_value,
-    names,
-)
-from xla_dialect.hlo_text.errors import (
-    HloImportError,
-    HloSyntaxError,
-    PartError,
-    quoted,
-    suggestion,
-)
+from xla_dialect.entry.names import kept_name
+from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, Properties, kept_value, names
+from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with_scalars
 from xla_dialect.hlo_text.literals import parse_literal
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
-from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.asynchronous import AsyncStartOp, AsyncUpdateOp
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.rules.constraints import results_follow
+from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import (
     PRED,
     all_compatible,

@@ -16,8 +16,9 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import Inexpressible
-from xla_dialect.hlo_text.literals import numpy_float
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.literals.text import integer_texts
+from xla_dialect.shape_text.errors import Inexpressible
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -127,15 +128,8 @@ def _spell_booleans(data: bytes, element: ElementType) -> list[str]:
     return ["1" if byte else "0" for byte in data]
 
 
-def integer_texts(data: bytes, element: ElementType) -> list[str]:
-    """Integers as they lie in memory, in decimal: alike in HLO text and in MLIR."""
-    kind = "u" if element.element_class is ElementClass.UNSIGNED else "i"
-    numbers = np.frombuffer(data, f"{kind}{max(element.bits // 8, 1)}")
-    return list(map(str, numbers.tolist()))
-
-
 def _spell_reals(data: bytes, element: ElementType) -> list[str]:
-    return _spell_floats(np.frombuffer(data, numpy_float(element.name)))
+    return _spell_floats(np.frombuffer(data, numpy_dtype(element.type)))
 
 
 def _spell_complex(data: bytes, element: ElementType) -> list[str]:

@@ -22,8 +22,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import PartError, quoted
-from xla_dialect.hlo_text.lexer import without_comments
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.shape_text.errors import PartError, quoted
+from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -275,7 +276,7 @@ def _floats(text: str, element: ElementType) -> Numbers:
     if _FLOATS.fullmatch(text) is None:
         return _floats_with_payloads(text, element)
     exact = np.array(list(map(float, text.split(","))), np.float64)
-    dtype = numpy_float(element.name)
+    dtype = numpy_dtype(element.type)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         rounded = exact.astype(dtype)
         back = rounded.astype(np.float64)
@@ -323,13 +324,6 @@ def _precision(dtype: np.dtype[Any]) -> tuple[int, float]:
     return int(info.nmant), float(info.smallest_normal)
 
 
-def numpy_float(name: str) -> np.dtype[Any]:
-    """The numpy type of a float type of HLO: `f8e4m3fn` is `ml_dtypes.float8_e4m3fn`."""
-    if name in _NUMPY_FLOATS:
-        return np.dtype(_NUMPY_FLOATS[name])
-    return np.dtype(getattr(ml_dtypes, re.sub(r"^f(\d)", r"float\1_", name)))
-
-
 _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
 _PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
 _NO_STRUCTURE = re.compile(r"[^(){},]++")
@@ -345,12 +339,6 @@ _NAN = re.compile(r"\s*+(-?nan):(0x[0-9a-fA-F]{1,16})\s*+")
 
 # xDSL holds the elements of signless integers sign extended, so `true : i1` is -1.
 _BOOLEANS = {"true": -1, "false": 0, "1": -1, "0": 0}
-_NUMPY_FLOATS: dict[str, Any] = {
-    "bf16": ml_dtypes.bfloat16,
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-}
 _CONVERSIONS: dict[ElementClass, Callable[[str, ElementType], Numbers]] = {
     ElementClass.PRED: _booleans,
     ElementClass.SIGNED: _integers,

@@ -9,20 +9,16 @@ from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, ModuleO
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.attributes import (
-    ENTRY_LAYOUT,
-    LAYOUT_DEPENDENT,
-    MODULE_ATTRIBUTES,
-    kept_name,
-)
-from xla_dialect.hlo_text.entry_aliases import ALIASING_OUTPUT, BUFFER_DONOR
-from xla_dialect.hlo_text.errors import HloSyntaxError
+from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.entry.names import ENTRY_LAYOUT, kept_name
+from xla_dialect.hlo_text.attributes import LAYOUT_DEPENDENT, MODULE_ATTRIBUTES
 from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
-from xla_dialect.hlo_text.shapes import spell_entry_layout
 from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
-from xla_dialect.hlo_text.type_parser import parse_type
 from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.shape_text.shapes import spell_entry_layout
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import compatible
 
 SILENT = {

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.errors import PartError
-from xla_dialect.hlo_text.lexer import Lexer
 from xla_dialect.hlo_text.syntax import (
     COMPUTATION_LISTS,
     ONE_COMPUTATION,
@@ -28,8 +26,10 @@ from xla_dialect.hlo_text.syntax import (
     Signature,
     Span,
 )
-from xla_dialect.hlo_text.type_parser import MAX_NESTING, TypeParser
 from xla_dialect.hlo_text.uninterpreted import check_table_line
+from xla_dialect.shape_text.errors import PartError
+from xla_dialect.shape_text.lexer import Lexer
+from xla_dialect.shape_text.type_parser import MAX_NESTING, TypeParser
 
 STACK_FRAME_TABLES = {
     "FileNames": "string",

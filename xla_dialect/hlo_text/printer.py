@@ -13,9 +13,9 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
+from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.hlo_text.computation_printing import ComputationPrinter
-from xla_dialect.hlo_text.errors import Inexpressible
-from xla_dialect.hlo_text.importer import ENTRY_SYMBOL, TABLE_ATTRIBUTES
+from xla_dialect.hlo_text.importer import TABLE_ATTRIBUTES
 from xla_dialect.hlo_text.instruction_forms import name_list
 from xla_dialect.hlo_text.module_head import head_attributes
 from xla_dialect.hlo_text.naming import valid_name
@@ -23,6 +23,7 @@ from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.print_options import HloPrintOptions
 from xla_dialect.hlo_text.program_printing import Computation, ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block
+from xla_dialect.shape_text.errors import Inexpressible
 
 
 def print_module(module: ModuleOp, options: HloPrintOptions) -> str:

@@ -9,7 +9,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
 
-from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, COMPUTATION_ATTRIBUTES, kept_name
+from xla_dialect.entry.names import kept_name
+from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, COMPUTATION_ATTRIBUTES
 from xla_dialect.hlo_text.instruction_forms import (
     AttributeForm,
     common_attributes,
@@ -20,7 +21,7 @@ from xla_dialect.hlo_text.literal_printing import spell_literal
 from xla_dialect.hlo_text.naming import KEYWORDS, FreeNames
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import LARGE, HloPrintOptions
-from xla_dialect.hlo_text.shapes import spell_type
+from xla_dialect.shape_text.shapes import spell_type
 from xla_dialect.types import Array, element_count
 
 _MEMORIZED_BYTES = 64

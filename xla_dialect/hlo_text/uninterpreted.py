@@ -9,11 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from xla_dialect.convolution_labels import ConvolutionLabelsAttr
-from xla_dialect.hlo_text.errors import PartError, quoted, suggestion
-from xla_dialect.hlo_text.lexer import STRING
 from xla_dialect.hlo_text.literals import parse_literal
-from xla_dialect.hlo_text.type_parser import MAX_NESTING
 from xla_dialect.hlo_text.value_grammar import (
     FIELD,
     WORD,
@@ -39,7 +35,11 @@ from xla_dialect.hlo_text.value_grammar import (
     token,
     word,
 )
-from xla_dialect.window import WindowAttr
+from xla_dialect.shape_text.errors import PartError, quoted, suggestion
+from xla_dialect.shape_text.lexer import STRING
+from xla_dialect.shape_text.type_parser import MAX_NESTING
+from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
+from xla_dialect.shapes.window import WindowAttr
 
 
 def check_uninterpreted(attribute: str, text: str) -> None:

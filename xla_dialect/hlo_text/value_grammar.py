@@ -13,9 +13,9 @@ from typing import NoReturn, TypeAlias
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.hlo_text.errors import HloSyntaxError, PartError, quoted, suggestion
-from xla_dialect.hlo_text.lexer import STRING, Lexer, without_comments
-from xla_dialect.hlo_text.type_parser import TypeParser
+from xla_dialect.shape_text.errors import HloSyntaxError, PartError, quoted, suggestion
+from xla_dialect.shape_text.lexer import STRING, Lexer, without_comments
+from xla_dialect.shape_text.type_parser import TypeParser
 
 
 class Reader:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xla_dialect.layouts.layout import Layout, LayoutError, TileDivision
-from xla_dialect.layouts.layout_functions import layout_of, row_major_strides, strides
+from xla_dialect.layout import Layout, LayoutError, TileDivision
+from xla_dialect.layouts.type_layouts import layout_of, row_major_strides, strides
 from xla_dialect.types import Array, sizes_of
 
 Indices = NDArray[np.int64]

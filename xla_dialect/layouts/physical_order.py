@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from xla_dialect.layouts.layout import Layout, LayoutError, TileDivision
+from xla_dialect.layout import Layout, LayoutError, TileDivision
 
 Array: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]

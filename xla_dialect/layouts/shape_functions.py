@@ -15,16 +15,16 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.layouts.layout import Layout
-from xla_dialect.layouts.layout_functions import (
+from xla_dialect.layout import Layout
+from xla_dialect.layouts.type_layouts import (
     is_order_only,
     layout_of,
     permuted_layout,
     strides,
     with_layout,
 )
-from xla_dialect.shapes import are_dimensions, ceil_div, permuted, without
+from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import are_dimensions, ceil_div, permuted, without
 from xla_dialect.types import (
     BY_TYPE,
     Array,

@@ -22,17 +22,18 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.constraints import flat_results, signature, with_elements
 from xla_dialect.devices.replica_groups import (
     ReplicaGroups,
     SourceTargetPairs,
     SourceTargetPairsAttr,
 )
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, CollectivePermuteOp
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, OptBarrierOp, WhileOp
 from xla_dialect.ops.process_groups import INTEGER, CollectiveOp, GlobalGroupedOp
 from xla_dialect.ops.tuples import GetTupleElementOp
+from xla_dialect.rules.constraints import flat_results, signature, with_elements
 from xla_dialect.types import (
     BY_NAME,
     S32,
@@ -44,7 +45,6 @@ from xla_dialect.types import (
     tuple_elements,
     without_layout,
 )
-from xla_dialect.violation import Violation, require
 
 U32: Attribute = BY_NAME["u32"].type
 
@@ -121,8 +121,6 @@ class DoneOp(XlaOp):
     STARTS: ClassVar[tuple[type[XlaOp], ...]]
     """The operations whose context it takes."""
 
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
-
     context = var_operand_def()
     outputs = var_result_def()
 
@@ -147,7 +145,6 @@ class AsyncStartOp(XlaOp):
     """
 
     name = "xla.async_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     async_execution_thread = opt_prop_def(StringAttr)
     outputs = var_result_def()
@@ -187,7 +184,6 @@ class AsyncUpdateOp(XlaOp):
     """
 
     name = "xla.async_update"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     context = var_operand_def()
     outputs = var_result_def()
 
@@ -231,7 +227,6 @@ class CopyStartOp(XlaOp):
     """
 
     name = "xla.copy_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     operand = operand_def()
     cross_program_prefetch_index = opt_prop_def(INTEGER)
     outputs = var_result_def()
@@ -264,7 +259,6 @@ class AllGatherStartOp(GlobalGroupedOp):
     """
 
     name = "xla.all_gather_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     dimension = prop_def(INTEGER)
     outputs = var_result_def()
@@ -309,7 +303,6 @@ class AllReduceStartOp(GlobalGroupedOp):
     """Begins an `all_reduce`, whose rules hold; the context has the types of the results."""
 
     name = "xla.all_reduce_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     outputs = var_result_def()
     to_apply = region_def()
@@ -360,7 +353,6 @@ class CollectivePermuteStartOp(CollectiveOp):
     """
 
     name = "xla.collective_permute_start"
-    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     source_target_pairs = prop_def(SourceTargetPairsAttr)
     slice_sizes = opt_prop_def(StringAttr)

@@ -7,11 +7,10 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.constraints import declared_array, require_same_shape, with_elements
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.diagnostics import require
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
-from xla_dialect.violation import require
 
 
 @irdl_op_definition
@@ -38,11 +37,6 @@ class ConvertOp(XlaOp):
         require_same_shape(source, result, "operand and result", "C2")
         return (array_like(source, result.element_type),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
-
 
 @irdl_op_definition
 class BitcastConvertOp(XlaOp):
@@ -68,20 +62,6 @@ class BitcastConvertOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         target = with_elements(declared_array(declared), ElementClass.ANY, "the result")
         return (bitcast_type(source, target.element_type),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension, but for the one that is consumed or appended."""
-        before, after = relations.operands[0], relations.results[0]
-        common = min(len(before), len(after))
-        relations.add_each(before[:common])
-        for size in before[common:]:
-            joined = Factor(
-                size, FactorType.NEED_REPLICATION, Access.WHOLE, static="its elements become one"
-            )
-            relations.add(joined, {0: common})
-        for size in after[common:]:
-            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {}, {0: common})
 
 
 def bitcast_type(source: Array, element_type: Attribute) -> Array:
@@ -137,8 +117,3 @@ class ReducePrecisionOp(XlaOp):
         require(exponent_bits >= 1, "C2", "exponent_bits is {}", exponent_bits)
         require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
         return (array_like(source),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()

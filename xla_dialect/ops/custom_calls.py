@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -16,9 +14,9 @@ from xdsl.irdl import (
 )
 
 from xla_dialect.attributes import CustomCallApiVersionAttr
+from xla_dialect.diagnostics import require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import FALSE, FLAG
-from xla_dialect.violation import require
 
 LAYOUT_CONSTRAINT = "LayoutConstraint"
 """The target of calls that return their operand, in the layout of the result."""
@@ -44,7 +42,6 @@ class CustomCallOp(XlaOp):
     """
 
     name = "xla.custom_call"
-    UNRELATED: ClassVar = "nobody knows what it computes"
     inputs = var_operand_def()
     custom_call_target = prop_def(StringAttr)
     custom_call_has_side_effect = prop_def(FLAG, default_value=FALSE)

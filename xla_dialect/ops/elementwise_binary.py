@@ -26,9 +26,13 @@ from xla_dialect.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
 )
-from xla_dialect.constraints import require_same_elements, require_same_shape, with_elements
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.diagnostics import require
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.rules.constraints import (
+    require_same_elements,
+    require_same_shape,
+    with_elements,
+)
 from xla_dialect.types import (
     PRED,
     Array,
@@ -38,7 +42,6 @@ from xla_dialect.types import (
     united_type,
     without_layout,
 )
-from xla_dialect.violation import require
 
 INTEGER = ElementClass.INTEGER
 FLOAT = ElementClass.FLOAT
@@ -72,11 +75,6 @@ class ElementwiseBinaryOp(XlaOp):
     def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
         """The common type of the operands."""
         return (operand_array(lhs, rhs, cls.ELEMENTS),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
 
 
 @irdl_op_definition
@@ -306,8 +304,3 @@ class CompareOp(XlaOp):
             return self.comparison_type.data
         lhs = with_elements(self.lhs.type, ElementClass.ANY, "lhs")
         return _DEFAULT_ORDER[element_class(lhs.element_type)]
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()

@@ -20,14 +20,14 @@ from xla_dialect.attributes import (
     RandomDistribution,
     RandomDistributionAttr,
 )
-from xla_dialect.constraints import (
+from xla_dialect.diagnostics import Violation, require
+from xla_dialect.op import Types, XlaOp
+from xla_dialect.rules.constraints import (
     declared_array,
     flat_results,
     require_same_shape,
     with_elements,
 )
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
-from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
@@ -40,7 +40,6 @@ from xla_dialect.types import (
     spell_all,
     without_layout,
 )
-from xla_dialect.violation import Violation, require
 
 U64: Attribute = BY_NAME["u64"].type
 
@@ -81,11 +80,6 @@ class RngOp(XlaOp):
                 spell(result),
             )
         return (without_layout(result),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """All dimensions are made."""
-        relations.add_generated(0)
 
 
 _STATES = {
@@ -135,14 +129,6 @@ class RngBitGeneratorOp(XlaOp):
         require(width >= 8, "C2", "the result has elements of {} bits", width)
         return (without_layout(state), without_layout(bits))
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """All of a state makes the next one, and the bits."""
-        (size,) = relations.operands[0]
-        state = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, blocked=True)
-        relations.add(state, {0: 0}, {0: 0})
-        relations.add_generated(1)
-
 
 @irdl_op_definition
 class RngGetAndUpdateStateOp(XlaOp):
@@ -156,11 +142,6 @@ class RngGetAndUpdateStateOp(XlaOp):
     def infer(*, delta: int) -> Types:
         """`u64[2]`."""
         return (array(U64, (2,)),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """All dimensions are made."""
-        relations.add_generated(0)
 
 
 @irdl_op_definition
@@ -191,8 +172,3 @@ class StochasticConvertOp(XlaOp):
         allowed = ElementClass.INTEGER | ElementClass.FLOAT
         result = with_elements(declared_array(declared), allowed, "the result", "C3")
         return (array_like(source, result.element_type),)
-
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, TupleType, i64
 from xdsl.ir import Attribute, TypeAttribute
@@ -16,9 +16,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.types import spell, tuple_elements
-from xla_dialect.violation import Violation, require
 
 
 @irdl_op_definition
@@ -26,7 +26,6 @@ class TupleOp(XlaOp):
     """The tuple of its operands, in order; none of them gives `()`."""
 
     name = "xla.tuple"
-    UNRELATED: ClassVar = "a tuple has no dimensions"
     elements = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
@@ -46,7 +45,6 @@ class GetTupleElementOp(XlaOp):
     """
 
     name = "xla.get_tuple_element"
-    UNRELATED: ClassVar = "a tuple has no dimensions"
     operand = operand_def()
     index = prop_def(IntegerAttr.constr(type=i64))
     result = result_def()

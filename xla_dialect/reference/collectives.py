@@ -11,15 +11,15 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Region
 
 from xla_dialect import types
-from xla_dialect.devices.process_calls import SITE
 from xla_dialect.devices.process_grid import Pending, Place, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError, described
-from xla_dialect.literals.literal import Array, spell_array
+from xla_dialect.literals.arrays import Array, spell_array
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.tuples import as_results
+from xla_dialect.runtime.process_calls import SITE
 
 Combine: TypeAlias = Callable[[Sequence[PythonValues], int], PythonValues]
 """From what all members have brought, and which of them this is, to the results."""

@@ -10,15 +10,14 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation, Region, SSAValue
 
 from xla_dialect import types
-from xla_dialect.constraints import flat_results
-from xla_dialect.literals.literal import Array, DType, numpy_dtype
-from xla_dialect.op import XlaOp
+from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.ops import control_flow, conversion, creation, data_movement, tuples
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.reference.elementwise_binary import BINARY
 from xla_dialect.reference.elementwise_ternary import TERNARY
 from xla_dialect.reference.elementwise_unary import UNARY
 from xla_dialect.reference.tuples import elements
+from xla_dialect.rules.constraints import flat_results
 from xla_dialect.types import flatten, is_scalar
 
 POLYMORPHIC: frozenset[type[Operation]] = frozenset(
@@ -54,23 +53,6 @@ def is_elementwise(computation: Region) -> bool:
 
 def _only_scalars(values: Iterable[SSAValue]) -> bool:
     return all(is_scalar(leaf) for leaf in flatten([value.type for value in values]))
-
-
-def only_operation(computation: Region) -> type[XlaOp] | None:
-    """The binary operation that a computation of two parameters consists of, if it does."""
-    block = computation.block
-    operation = block.first_op
-    if (
-        operation is None
-        or type(operation) not in BINARY
-        or operation.next_op is not block.last_op
-        or len(block.args) != 2
-        or set(operation.operands) != set(block.args)
-        or tuple(returned_values(computation)) != tuple(operation.results)
-    ):
-        return None
-    # Which parameter comes first makes no difference to operations with a fold of their own.
-    return cast("type[XlaOp]", type(operation))
 
 
 def returned_values(computation: Region) -> Sequence[SSAValue]:

@@ -10,17 +10,16 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
-from xla_dialect import shapes
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, DType
+from xla_dialect.literals.arrays import Array, DType
+from xla_dialect.literals.compute_types import accumulator_dtype
 from xla_dialect.ops import contraction as ops
 from xla_dialect.reference.conversion import convert, result_dtype
 from xla_dialect.reference.data_movement import broadcast, integers
 from xla_dialect.reference.gather_scatter import as_signed
 from xla_dialect.reference.ordered_folds import sum_in_order
-from xla_dialect.reference.rounding import COMPUTE_DTYPES
 from xla_dialect.reference.windows import boxes
-from xla_dialect.types import ElementClass
-from xla_dialect.window import Window
+from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.window import Window
 
 Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """Dimensions of lhs and of rhs."""
@@ -34,21 +33,6 @@ _SHORT = 8
 
 _DEEP = 16
 """Up to so many products per sum, loops along the contracting index are too short."""
-
-
-def accumulator_dtype(lhs: DType, rhs: DType, result: DType) -> DType:
-    """f64 (c128) if a part of the dot has it, f32 (c64) for other floats, else the result type."""
-    rows = [ELEMENT_OF_DTYPE[d] for d in (lhs, rhs, result)]
-    if not any(row.element_class & (ElementClass.FLOAT | ElementClass.COMPLEX) for row in rows):
-        return COMPUTE_DTYPES.get(result, result)
-    kind = "c" if any(row.element_class == ElementClass.COMPLEX for row in rows) else "f"
-    parts = [
-        row.bits // (2 if row.element_class == ElementClass.COMPLEX else 1)
-        for row in rows
-        if row.element_class & (ElementClass.FLOAT | ElementClass.COMPLEX)
-    ]
-    size = 8 if max(parts) == 64 else 4
-    return np.dtype(f"{kind}{2 * size if kind == 'c' else size}")
 
 
 def contract(lhs: Array, rhs: Array) -> Array:

@@ -19,12 +19,12 @@ from xdsl.interpreter import (
     register_impls,
 )
 
-from xla_dialect.constraints import flat_results
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import numpy_dtype
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.reference.tuples import as_results, elements
+from xla_dialect.rules.constraints import flat_results
 from xla_dialect.types import PRED, Array, is_scalar, sizes_of
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import types
-from xla_dialect.literals.literal import (
+from xla_dialect.literals.arrays import (
     ELEMENT_OF_DTYPE,
     Array,
     DType,
@@ -17,9 +17,10 @@ from xla_dialect.literals.literal import (
     bits_of,
     numpy_dtype,
 )
+from xla_dialect.literals.compute_types import COMPUTE_DTYPES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import conversion as ops
-from xla_dialect.reference.rounding import COMPUTE_DTYPES, as_complex, rounded, widened
+from xla_dialect.reference.rounding import as_complex, rounded, widened
 from xla_dialect.types import ElementClass
 
 

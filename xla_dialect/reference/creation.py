@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import types
-from xla_dialect.literals.literal import MEMORY_LIMIT, Value, numpy_dtype, to_numpy
+from xla_dialect.literals.arrays import MEMORY_LIMIT, Value, numpy_dtype, to_numpy
 from xla_dialect.ops import creation as ops
 from xla_dialect.reference.conversion import convert
 

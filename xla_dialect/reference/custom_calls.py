@@ -2,93 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
-from xla_dialect.call_tokens import lacks_tokens, with_tokens
-from xla_dialect.devices.process_calls import TARGETS, ProcessCall, read_process_call
+from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
 from xla_dialect.devices.process_grid import Process
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import TOKEN, Value, as_argument, copied
 from xla_dialect.ops import custom_calls as ops
-from xla_dialect.reference.lapack import lapack_function
 from xla_dialect.reference.process_calls import ProcessCalls
-from xla_dialect.reference.self_checking import CHECK_CALLS, call_check
 from xla_dialect.reference.sharding_calls import ShardingCalls
-from xla_dialect.types import TokenType
-
-CustomCallFunction: TypeAlias = Callable[..., object]
-"""
-From the operation and the values of its operands to its result.
-
-Arrays are ndarrays, tuples Python tuples, tokens None. One array for one result, a tuple for a
-tuple or for several results. Operands and results are copied: a function may keep what it is given,
-and write to it, and may go on using what it has returned. The operation has everything else that a
-function may want to know: the types of the results, `backend_config` among its attributes.
-"""
-
-
-def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
-    return operand
-
-
-def built_in_function(target: str) -> CustomCallFunction | None:
-    """What a target computes that everybody knows: annotations, checks, JAX's calls of LAPACK."""
-    if target in CHECK_CALLS:
-        return call_check
-    return _identity if target in ops.ANNOTATIONS else lapack_function(target)
-
-
-_Function = TypeVar("_Function")
-
-
-def function_for(target: str, registry: Mapping[str, _Function]) -> _Function | CustomCallFunction:
-    """What a registry has for a target, or else what it is known for; raises XlaError."""
-    function = registry.get(target) or built_in_function(target)
-    if function is None:
-        known = ", ".join(sorted(registry)) or "none"
-        raise XlaError(f"no function is registered for the target '{target}' (there are: {known})")
-    return function
-
-
-def on_copies(function: CustomCallFunction) -> CustomCallFunction:
-    """The function on copies of its operands, which gives copies of its results."""
-
-    def call(op: ops.CustomCallOp, *operands: Value) -> Value:
-        return copied(function(op, *map(copied, operands)))
-
-    return call
-
-
-def call_function(
-    op: ops.CustomCallOp, function: CustomCallFunction, arguments: Sequence[Any]
-) -> tuple[Value, ...]:
-    """The results of a function, one for each of the operation; raises XlaError for wrong ones."""
-    found = function(op, *arguments)
-    target = op.custom_call_target.data
-    count = len(op.results)
-    values: Sequence[object] = (found,)
-    if count != 1 and isinstance(found, tuple | list):
-        values = cast("Sequence[object]", found)
-    if len(values) != count:
-        raise XlaError(f"'{target}' has given {len(values)} results instead of {count}")
-    return tuple(
-        as_argument(value, type_, f"result {i} of '{target}'")
-        for i, (value, type_) in enumerate(zip(values, op.result_types, strict=True))
-    )
-
-
-def call_on_arrays(
-    op: ops.CustomCallOp, function: CustomCallFunction, arrays: Sequence[Any]
-) -> tuple[Value, ...]:
-    """As `call_function`, for a caller that neither has tokens nor wants any."""
-    given = iter(arrays)
-    arguments = [TOKEN if isinstance(t, TokenType) else next(given) for t in op.operand_types]
-    results = zip(call_function(op, function, arguments), op.result_types, strict=True)
-    return tuple(value for value, type_ in results if not isinstance(type_, TokenType))
+from xla_dialect.runtime.custom_calls import (
+    CustomCallFunction,
+    call_function,
+    call_on_arrays,
+    function_for,
+    on_copies,
+)
+from xla_dialect.runtime.process_calls import TARGETS, ProcessCall, read_process_call
 
 
 @register_impls

@@ -10,20 +10,22 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import SSAValue
 
-from xla_dialect import shapes, types
+from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.layouts.layout import LayoutError
-from xla_dialect.layouts.layout_functions import layout_of
+from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import from_bytes, to_bytes
 from xla_dialect.layouts.shape_functions import byte_size_of
-from xla_dialect.literals.literal import (
+from xla_dialect.layouts.type_layouts import layout_of
+from xla_dialect.literals.arrays import (
     MEMORY_LIMIT,
     Array,
     MemoryLimitError,
     numpy_dtype,
 )
 from xla_dialect.ops import data_movement as ops
-from xla_dialect.reference.dynamic_shapes import bounds, filled, reshaped_sizes
+from xla_dialect.reference.dynamic_shapes import bounds, filled
+from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.dynamic_reshapes import reshaped_sizes
 
 
 def integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, bit_width, bits_of
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, bit_width, bits_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as ops
 from xla_dialect.reference import special_functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_dialect.literals.literal import Array, bit_width, bits_of
+from xla_dialect.literals.arrays import Array, bit_width, bits_of
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_unary as ops
 from xla_dialect.reference import special_functions

@@ -9,15 +9,15 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.utils.str_enum import StrEnum
 
-from xla_dialect import shapes
 from xla_dialect.dynamic_dimensions import whole_windows
-from xla_dialect.dynamic_size import DynamicSize
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
 from xla_dialect.ops import gather_scatter as ops
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.dynamic_shapes import bounds, filled
 from xla_dialect.reference.indexed_updates import update_at
 from xla_dialect.reference.tuples import as_results
+from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import ElementClass
 
 

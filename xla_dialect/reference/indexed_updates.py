@@ -8,10 +8,11 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Region
 
-from xla_dialect.literals.literal import Array
+from xla_dialect.analysis.computations import only_operation
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.reference.computations import on_arrays, only_operation, returned_values
+from xla_dialect.reference.computations import on_arrays, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
 from xla_dialect.reference.rounding import widened
 
@@ -57,7 +58,7 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
     if list(returned_values(computation)) == [block.args[1]]:
         total[places] = update
         return True
-    operation = only_operation(computation)
+    operation = only_operation(block)
     if operation in _EXTREMES and total.dtype.kind != "c":
         _update_extremes(_EXTREMES[operation], total, places, update)
         return True

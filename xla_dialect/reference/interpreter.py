@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter, OpImplResult, PythonValues
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from xla_dialect import types
 from xla_dialect.devices.process_grid import Host, Pending, Process
-from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.extensions import REFERENCE, extensions
-from xla_dialect.literals.literal import (
+from xla_dialect.literals.arrays import (
     MEMORY_LIMIT,
-    TOKEN,
     Array,
     Value,
-    as_argument,
     check_memory,
     flatten_results,
 )
@@ -32,9 +28,8 @@ from xla_dialect.reference.contraction import ContractionFunctions
 from xla_dialect.reference.control_flow import ControlFlowFunctions
 from xla_dialect.reference.conversion import ConversionFunctions
 from xla_dialect.reference.creation import CreationFunctions
-from xla_dialect.reference.custom_calls import CustomCallFunction, CustomCallFunctions
+from xla_dialect.reference.custom_calls import CustomCallFunctions
 from xla_dialect.reference.data_movement import DataMovementFunctions
-from xla_dialect.reference.deadline import Deadline, TimeLimitReached
 from xla_dialect.reference.dynamic_shapes import (
     DynamicShapeFunctions,
     Preparation,
@@ -46,18 +41,18 @@ from xla_dialect.reference.elementwise_unary import ElementwiseUnaryFunctions
 from xla_dialect.reference.functions import FuncFunctions
 from xla_dialect.reference.gather_scatter import GatherScatterFunctions, OutOfBounds
 from xla_dialect.reference.linear_algebra import LinearAlgebraFunctions
-from xla_dialect.reference.memory import COUNTED_BYTES, MemoryMeter
 from xla_dialect.reference.normalization import NormalizationFunctions
-from xla_dialect.reference.observation import Observer
 from xla_dialect.reference.process_calls import ProcessCalls
 from xla_dialect.reference.reduction import ReductionFunctions
 from xla_dialect.reference.self_checking import ObservationFunctions, ParallelFunctions
 from xla_dialect.reference.sorting import SortingFunctions
 from xla_dialect.reference.tuples import TupleFunctions
-
-
-class OperationError(XlaError):
-    """What went wrong in an operation, by its name: its place in a text is not known."""
+from xla_dialect.runtime.arguments import checked_arguments, entry_function
+from xla_dialect.runtime.deadline import Deadline, TimeLimitReached
+from xla_dialect.runtime.errors import OperationError, located_error
+from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
+from xla_dialect.runtime.observation import Observer
+from xla_dialect.runtime.options import RunOptions
 
 
 @dataclass
@@ -118,34 +113,6 @@ class ReferenceInterpreter(Interpreter):
         return result
 
 
-def located_error(op: Operation, message: str) -> XlaError:
-    """The error of an operation, with its name and its place if that is known."""
-    place = place_of(op.location)
-    message = f"{op.name}: {message}"
-    return OperationError(message) if place is None else LocatedError(message, *place)
-
-
-class RunOptions(TypedDict, total=False):
-    """What a run may be told beyond its arguments; everything has a default."""
-
-    iteration_limit: int | None
-    """How often the body of one loop may run; by default there is no limit."""
-    memory_limit: int
-    """Bytes of the largest array, and of all that a process holds at the same time; by default
-    `MEMORY_LIMIT` and all that this machine has."""
-    time_limit: float | None
-    """Seconds that a process may take; by default there is no limit."""
-    scatter_oob: str
-    """What a scatter skips where a window is partly outside: the whole `window`, as XLA does, or
-    the `element`, as the specification of StableHLO says."""
-    seed: int
-    """Of the numbers that `rng` draws."""
-    custom_calls: Mapping[str, CustomCallFunction]
-    """The functions that custom calls may call, by target."""
-    observer: Observer
-    """Where printed and probed values go."""
-
-
 def register_reference(
     interpreter: Interpreter, process: Process | None = None, **options: Unpack[RunOptions]
 ) -> None:
@@ -186,68 +153,6 @@ def register_reference(
         *(functions() for functions in extensions(REFERENCE)),
     ):
         interpreter.register_implementations(functions)
-
-
-def entry_function(module: ModuleOp, name: str) -> FuncOp:
-    """The function of a module with this name; raises XlaError that lists what there is."""
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    if name not in functions:
-        known = ", ".join(f"@{other}" for other in functions) or "none"
-        raise XlaError(f"there is no function @{name}; the module has {known}")
-    return functions[name]
-
-
-def checked_arguments(function: FuncOp, arguments: Sequence[object]) -> tuple[Value, ...]:
-    """
-    The arguments as the values of the function's parameters.
-
-    Raises XlaError, naming the parameter, where number, element type or sizes differ.
-    """
-    parameters = function.function_type.inputs.data
-    name = function.sym_name.data
-    if len(arguments) != len(parameters):
-        raise XlaError(
-            f"@{name} takes {len(parameters)} arguments {types.spell_all(parameters)}, "
-            f"found {len(arguments)}"
-        )
-    names = [_parameter_name(argument) for argument in function.body.block.args]
-    return tuple(
-        as_argument(argument, type_, f"@{name}: parameter {i}{hint}")
-        for i, (argument, type_, hint) in enumerate(zip(arguments, parameters, names, strict=True))
-    )
-
-
-def nest_arguments(
-    module: ModuleOp, arguments: Sequence[object], entry: str = "main"
-) -> tuple[object, ...]:
-    """
-    Arguments for `run` from one array per leaf: those of a tuple parameter become a tuple, and a
-    parameter that is a token gets one.
-
-    Raises XlaError if there are not as many as the parameters have leaves, or no such function.
-    """
-    parameters = entry_function(module, entry).function_type.inputs.data
-    expected = sum(not isinstance(leaf, types.TokenType) for leaf in types.flatten(parameters))
-    if len(arguments) != expected:
-        raise XlaError(
-            f"@{entry} takes {expected} arguments {types.spell_all(parameters)}, "
-            f"found {len(arguments)}"
-        )
-    rest = iter(arguments)
-    return tuple(_nested(type_, rest) for type_ in parameters)
-
-
-def _nested(type_: Attribute, leaves: Iterator[object]) -> object:
-    elements = types.tuple_elements(type_)
-    if isinstance(type_, types.TokenType):
-        return TOKEN
-    if elements is None:
-        return next(leaves)
-    return tuple(_nested(element, leaves) for element in elements)
-
-
-def _parameter_name(value: SSAValue) -> str:
-    return f" (%{value.name_hint})" if value.name_hint else ""
 
 
 def run(

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect.attributes import FftType, Transpose
-from xla_dialect.literals.literal import Array, DType
+from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.ops import linear_algebra as ops
 from xla_dialect.reference.conversion import result_dtype
 from xla_dialect.reference.data_movement import array_type, integers

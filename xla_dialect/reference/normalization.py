@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import normalization as ops
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.reference.tuples import as_results

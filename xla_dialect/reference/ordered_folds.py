@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.reference.rounding import Function, in_compute_type
 
 _FEW = 512

@@ -1,4 +1,4 @@
-"""What a process does for the program that it runs: see `xla_dialect.devices.process_calls`."""
+"""What a process does for the program that it runs: see `xla_dialect.runtime.process_calls`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
 from xla_dialect import types
-from xla_dialect.devices.process_calls import ProcessCall
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
 from xla_dialect.ops.asynchronous import as_one
@@ -29,6 +28,7 @@ from xla_dialect.reference.collectives import (
 )
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
+from xla_dialect.runtime.process_calls import ProcessCall
 
 Types: TypeAlias = Sequence[Attribute]
 

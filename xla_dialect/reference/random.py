@@ -16,148 +16,29 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from xla_dialect import types
-from xla_dialect.attributes import RandomAlgorithm, RandomDistribution
+from xla_dialect.attributes import RandomDistribution
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.literal import Array, DType, bit_width, numpy_dtype
+from xla_dialect.literals.arrays import Array, DType, numpy_dtype
+from xla_dialect.literals.random_bits import (
+    BITS_64,
+    BITS_128,
+    HALF,
+    WORD,
+    blocks_of,
+    philox_bits,
+    random_bits,
+    words,
+)
 from xla_dialect.ops import random as ops
 from xla_dialect.reference.conversion import convert
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.reference.tuples import as_results
-from xla_dialect.shapes import ceil_div
-
-_WORD = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_BITS_64 = (1 << 64) - 1
-_BITS_128 = (1 << 128) - 1
-
-
-def words(value: int) -> tuple[int, int]:
-    """The low and the high 32 bits of a u64."""
-    return value & 0xFFFFFFFF, value >> 32
-
-
-def threefry(key: tuple[int, int], counter: Sequence[Array]) -> list[Array]:
-    """ThreeFry-2x32 with 20 rounds: two arrays of 32-bit words, kept in u64."""
-    keys = [np.uint64(k) for k in (*key, key[0] ^ key[1] ^ 0x1BD11BDA)]
-    x = [(word + k) & _WORD for word, k in zip(counter, keys, strict=False)]
-    for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
-            x[0] = (x[0] + x[1]) & _WORD
-            left, right = np.uint64(rotation), np.uint64(32 - rotation)
-            x[1] = (((x[1] << left) | (x[1] >> right)) & _WORD) ^ x[0]
-        x[0] = (x[0] + keys[(group + 1) % 3]) & _WORD
-        x[1] = (x[1] + keys[(group + 2) % 3] + np.uint64(group + 1)) & _WORD
-    return x
-
-
-def philox(key: tuple[int, int], counter: Sequence[Array]) -> list[Array]:
-    """Philox-4x32 with 10 rounds: four arrays of 32-bit words, kept in u64."""
-    c = list(counter)
-    for step in range(10):
-        k0, k1 = (
-            np.uint64((k + step * weyl) & 0xFFFFFFFF)
-            for k, weyl in zip(key, (0x9E3779B9, 0xBB67AE85), strict=True)
-        )
-        p0, p1 = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
-        c = [(p1 >> _HALF) ^ c[1] ^ k0, p1 & _WORD, (p0 >> _HALF) ^ c[3] ^ k1, p0 & _WORD]
-    return c
-
-
-def counted(start: int, count: int) -> list[Array]:
-    """The four words (lowest first) of `start + i` mod 2^128 for i below count."""
-    low = np.arange(count, dtype=np.uint64) + np.uint64(start & _BITS_64)
-    carried = low < np.uint64(start & _BITS_64)
-    high = np.uint64(start >> 64) + carried.astype(np.uint64)
-    return [low & _WORD, low >> _HALF, high & _WORD, high >> _HALF]
-
-
-def _narrowed(words_of_elements: Array, dtype: DType) -> Array:
-    """Elements of up to 32 bits: the low bits of one word each."""
-    unsigned = np.dtype(f"u{dtype.itemsize}")
-    return words_of_elements.astype(unsigned).view(dtype)
-
-
-def _joined(low: Array, high: Array, dtype: DType) -> Array:
-    """Elements of 64 bits from two words each."""
-    return (low | (high << _HALF)).view(dtype)
-
-
-def threefry_bits(state: Sequence[int], sizes: Sequence[int], dtype: DType) -> tuple[int, Array]:
-    """
-    The number of blocks used, and the bits that ThreeFry gives for a state.
-
-    Block i has the counter `state[1] + i` mod 2^64. Elements of 64 bits are one block each.
-    Otherwise the two words of a block go to neighbours along one dimension: the first of even size,
-    else the largest; a scalar takes the first word.
-    """
-    count = math.prod(sizes)
-    halves = list(sizes)
-    split = 0
-    if bit_width(dtype) < 64 and sizes:
-        even = [d for d, size in enumerate(sizes) if size % 2 == 0]
-        split = even[0] if even else max(range(len(sizes)), key=lambda d: sizes[d])
-        halves[split] = ceil_div(sizes[split], 2)
-        blocks = math.prod(halves)
-    else:
-        blocks = count
-    low, high, _, _ = counted(state[1], blocks)
-    x = threefry(words(state[0]), (low, high))
-    if bit_width(dtype) == 64:
-        return blocks, _joined(x[0], x[1], dtype).reshape(sizes)
-    if not sizes:
-        return blocks, _narrowed(x[0], dtype).reshape(())
-    pairs = np.stack([word.reshape(halves) for word in x], axis=split + 1)
-    halves[split] *= 2
-    whole = pairs.reshape(halves)[(slice(None),) * split + (slice(sizes[split]),)]
-    return blocks, _narrowed(np.ascontiguousarray(whole), dtype)
-
-
-def philox_bits(state: Sequence[int], sizes: Sequence[int], dtype: DType) -> tuple[int, Array]:
-    """
-    The number of blocks used, and the bits that Philox gives for a state.
-
-    Block i has the counter `state[1] + 2^64 state[2] + i` mod 2^128, without a third number
-    `state[1] + 2^64 state[0] + i`. Its words follow each other in row-major order.
-    """
-    count = math.prod(sizes)
-    wide = bit_width(dtype) == 64
-    blocks = ceil_div(count * 2 if wide else count, 4)
-    start = state[1] | (state[2] if len(state) == 3 else state[0]) << 64
-    stream = np.stack(philox(words(state[0]), counted(start, blocks)), axis=-1).reshape(-1)
-    if wide:
-        elements = _joined(stream[0 : 2 * count : 2], stream[1 : 2 * count : 2], dtype)
-    else:
-        elements = _narrowed(stream[:count], dtype)
-    return blocks, elements.reshape(sizes)
 
 
 def require_deviation(deviation: float) -> None:
     """Raises XlaError for a negative standard deviation."""
     if deviation < 0:
         raise XlaError(f"the standard deviation is {deviation}")
-
-
-def blocks_of(count: int) -> int:
-    """The blocks of Philox that hold `count` elements of 64 bits."""
-    return ceil_div(2 * count, 4)
-
-
-def advanced(state: Sequence[int], blocks: int) -> Array:
-    """The state after so many blocks: its counter moved on, of the size it has."""
-    if len(state) == 2:
-        return np.array([state[0], (state[1] + blocks) & _BITS_64], np.uint64)
-    counter = ((state[1] | state[2] << 64) + blocks) & _BITS_128
-    return np.array([state[0], counter & _BITS_64, counter >> 64], np.uint64)
-
-
-def random_bits(
-    algorithm: RandomAlgorithm, state: Sequence[int], sizes: Sequence[int], dtype: DType
-) -> tuple[Array, Array]:
-    """The next state and the bits of `rng-bit-generator`."""
-    generate = threefry_bits if algorithm == RandomAlgorithm.THREE_FRY else philox_bits
-    blocks, bits = generate(state, sizes, dtype)
-    return advanced(state, blocks), bits
 
 
 FIRST_STATE = 0x7012395
@@ -181,8 +62,8 @@ class RandomFunctions(InterpreterFunctions):
 
     def draw(self, blocks: int) -> tuple[int, int, int]:
         """The state, as of Philox, at which the next blocks of the stream begin; they are used."""
-        state = (self.seed & _BITS_64, self.drawn & _BITS_64, self.drawn >> 64)
-        self.drawn = (self.drawn + blocks) & _BITS_128
+        state = (self.seed & BITS_64, self.drawn & BITS_64, self.drawn >> 64)
+        self.drawn = (self.drawn + blocks) & BITS_128
         return state
 
     def draw_for(self, op: ops.RngOp, a: Array, b: Array, count: int) -> Array:
@@ -234,7 +115,7 @@ class RandomFunctions(InterpreterFunctions):
         """Integers of [a, b): a plus the high half of random 64 bits times b - a."""
         if b <= a:
             return convert(np.full(sizes, a, np.int64 if a < 0 else np.uint64), dtype)
-        return convert(_high_product(self.bits(sizes), b - a) + np.uint64(a & _BITS_64), dtype)
+        return convert(_high_product(self.bits(sizes), b - a) + np.uint64(a & BITS_64), dtype)
 
     @impl(ops.RngBitGeneratorOp)
     def run_rng_bit_generator(
@@ -256,8 +137,8 @@ class RandomFunctions(InterpreterFunctions):
     def move_on(self, delta: int) -> Array:
         """The state of the global generator before it moves on by `delta`."""
         state = self.global_state
-        self.global_state = (state + delta) & _BITS_128
-        return np.array([state & _BITS_64, state >> 64], np.uint64)
+        self.global_state = (state + delta) & BITS_128
+        return np.array([state & BITS_64, state >> 64], np.uint64)
 
 
 def _high_product(x: Array, factor: int) -> Array:
@@ -265,7 +146,7 @@ def _high_product(x: Array, factor: int) -> Array:
     if factor == 1 << 64:
         return x
     low, high = (np.uint64(half) for half in words(factor))
-    x_low, x_high = x & _WORD, x >> _HALF
-    middle = x_high * low + ((x_low * low) >> _HALF)
-    carry = (middle & _WORD) + x_low * high
-    return x_high * high + (middle >> _HALF) + (carry >> _HALF)
+    x_low, x_high = x & WORD, x >> HALF
+    middle = x_high * low + ((x_low * low) >> HALF)
+    carry = (middle & WORD) + x_low * high
+    return x_high * high + (middle >> HALF) + (carry >> HALF)

@@ -12,12 +12,12 @@ from typing import cast
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
-from xla_dialect import shapes
-from xla_dialect.literals.literal import Array
+from xla_dialect.analysis.computations import only_operation
+from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
-from xla_dialect.reference.computations import ArrayFunction, on_arrays, only_operation
+from xla_dialect.reference.computations import ArrayFunction, on_arrays
 from xla_dialect.reference.data_movement import integers
 from xla_dialect.reference.elementwise_binary import BINARY, maximum, minimum
 from xla_dialect.reference.indexed_updates import update_at
@@ -25,7 +25,8 @@ from xla_dialect.reference.ordered_folds import product_in_order, sum_in_order
 from xla_dialect.reference.rounding import Function, widened
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.reference.windows import boxes
-from xla_dialect.window import Window
+from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.shapes.window import Window
 
 
 def fold_in_any_order(ufunc: np.ufunc, x: Array) -> Array:
@@ -135,7 +136,7 @@ class ReductionFunctions(InterpreterFunctions):
         if values[0].size == 0:
             return as_results(op, tuple(np.broadcast_to(init, kept) for init in inits))
         if count == 1:
-            known = known_fold(only_operation(op.to_apply), inits[0], values[0])
+            known = known_fold(only_operation(op.to_apply.block), inits[0], values[0])
             if known is not None:
                 return (known,)
         function = on_arrays(interpreter, op.to_apply, "to_apply")

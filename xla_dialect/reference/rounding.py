@@ -12,21 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_dialect.literals.literal import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
+from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array, DType, numpy_dtype
+from xla_dialect.literals.compute_types import COMPUTE_DTYPES
 from xla_dialect.types import BY_NAME, ElementClass
-
-_WIDE_DTYPES = {
-    ElementClass.SIGNED: np.dtype(np.int8),
-    ElementClass.UNSIGNED: np.dtype(np.uint8),
-    ElementClass.FLOAT: np.dtype(np.float32),
-}
-
-COMPUTE_DTYPES: dict[DType, DType] = {
-    dtype: _WIDE_DTYPES[row.element_class]
-    for dtype, row in ELEMENT_OF_DTYPE.items()
-    if row.bits < (32 if row.element_class == ElementClass.FLOAT else 8)
-}
-"""From the dtype of a narrow type to the one that its arithmetic is done in."""
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _WITHOUT_NAN = frozenset(

@@ -21,7 +21,7 @@ from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.device_parts import Mesh, Parts, Sharding, axis_names
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError, described
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.custom_calls import CustomCallOp
 
 

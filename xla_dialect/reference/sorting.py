@@ -14,9 +14,9 @@ import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Block, SSAValue
 
+from xla_dialect.analysis.comparators import SortKey, needed_operations, sort_keys
 from xla_dialect.attributes import ComparisonType
-from xla_dialect.comparators import SortKey, needed_operations, sort_keys
-from xla_dialect.literals.literal import Array
+from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import sorting as ops
 from xla_dialect.reference.computations import (
     ArrayFunction,

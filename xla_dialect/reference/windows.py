@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xla_dialect.window import Window, WindowDimension
+from xla_dialect.shapes.window import Window, WindowDimension
 
 Box = tuple[slice, ...]
 

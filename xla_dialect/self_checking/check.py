@@ -28,11 +28,11 @@ from xdsl.irdl import (
     prop_def,
 )
 
-from xla_dialect.constraints import with_elements
+from xla_dialect.diagnostics import require
 from xla_dialect.op import Types
+from xla_dialect.rules.constraints import with_elements
 from xla_dialect.self_checking.form import Form, FormedOp
 from xla_dialect.types import ElementClass, compatible, spell
-from xla_dialect.violation import require
 
 INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 

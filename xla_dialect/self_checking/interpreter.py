@@ -24,12 +24,12 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xla_dialect.constraints import with_elements
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.rules.constraints import with_elements
 from xla_dialect.self_checking.form import Form, FormedOp
 from xla_dialect.syntax import Parts, parse_signature, print_signature
 from xla_dialect.types import ElementClass, all_compatible, is_array, spell_all
-from xla_dialect.violation import Violation, require
 
 _LIST = BaseAttr(ArrayAttr)
 

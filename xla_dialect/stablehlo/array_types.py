@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.layouts.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.stablehlo.attributes import Bounds
 from xla_dialect.stablehlo.source import SourceError, SourceOp
 from xla_dialect.types import MAX_ELEMENTS, Array, element_class, element_count, extents

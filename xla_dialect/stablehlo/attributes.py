@@ -33,7 +33,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 
 WORD_NAMES = (
     "comparison_direction",

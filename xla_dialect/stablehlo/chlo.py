@@ -22,20 +22,21 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
-from xla_dialect.broadcasting import broadcast_shape, expansion, matched_dimensions
+from xla_dialect.diagnostics import Violation
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReshapeOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.elementwise import BINARY, COMPARISON, one_to_one
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
@@ -49,7 +50,6 @@ from xla_dialect.types import (
     fits,
     spell,
 )
-from xla_dialect.violation import Violation
 
 F32 = BY_NAME["f32"].type
 F64 = BY_NAME["f64"].type

@@ -9,7 +9,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect import shapes
 from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.device_parts import Mesh
 from xla_dialect.devices.replica_groups import (
@@ -23,12 +22,13 @@ from xla_dialect.devices.replica_groups import (
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
+from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.stablehlo.attributes import Fields
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp, integers_of, matrix
+from xla_dialect.stablehlo.source import SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
 from xla_dialect.types import Array, array, spell
 
@@ -139,7 +139,7 @@ def global_collective(op_class: type[XlaOp], dimension: str | None = None) -> Co
 
 
 def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.all_to_all`, every operand by itself; see `xla_dialect.shapes.rejoined`."""
+    """`stablehlo.all_to_all`, every operand by itself; see `rejoined`."""
     properties = take_groups(op, conversion)
     groups = cast(ReplicaGroupsAttr, properties["replica_groups"]).data
     split, concat = op.integer("split_dimension"), op.integer("concat_dimension")

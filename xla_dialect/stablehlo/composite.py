@@ -18,8 +18,8 @@ from xdsl.parser import Parser
 from xla_dialect.ops.asynchronous import AsyncDoneOp, AsyncStartOp
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.stablehlo.attributes import FutureType
-from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import S32, array
 

@@ -9,9 +9,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.ops.contraction import DotOp, RaggedDotOp
 from xla_dialect.stablehlo import attributes
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import Fields, Property, Special, integers, same
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Gathered, fields_clause, form, pair_clause, words_clause
 
 _DIMENSIONS = {

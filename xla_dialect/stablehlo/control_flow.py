@@ -8,8 +8,8 @@ from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.ops.control_flow import ConditionalOp, OptBarrierOp, ReturnOp, WhileOp
-from xla_dialect.stablehlo.conversion import Conversion
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import each_type, form
 from xla_dialect.stablehlo.tuples import elements_of, tuple_of
 from xla_dialect.types import PRED, is_scalar, spell

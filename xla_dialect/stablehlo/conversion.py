@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -49,7 +49,7 @@ from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, Mes
 from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
-from xla_dialect.stablehlo.source import SourceError, SourceOp
+from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow
 from xla_dialect.types import (
     Array,
     TokenType,
@@ -587,3 +587,7 @@ _OTHER_OPERATIONS: Mapping[str, Callable[[Operation, Conversion], Sequence[SSAVa
     "func.return": _convert_function_return,
     **{op.name: _convert_kept for op in (*CHECK.operations, *INTERPRETER.operations)},
 }
+
+
+Convert: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
+Row: TypeAlias = SourceRow[Conversion]

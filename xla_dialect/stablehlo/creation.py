@@ -17,9 +17,9 @@ from xdsl.parser import Parser
 
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.ops.data_movement import BroadcastOp
-from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
+from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion, Row
 from xla_dialect.stablehlo.correspondence import integer, named, same
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
 

@@ -14,9 +14,9 @@ from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.attributes import Fields
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS, ReplacedCall
-from xla_dialect.stablehlo.source import Row, SourceOp, integers_of
+from xla_dialect.stablehlo.source import SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import as_array
 

@@ -11,10 +11,10 @@ from xdsl.parser import Parser
 from xla_dialect.ops import data_movement as xla
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integer, integers, named, same
 from xla_dialect.stablehlo.elementwise import one_to_one
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import (
     form,
     integer_clause,

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect.attributes import SpellingError
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.ops.sorting import TopkOp
+from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
-from xla_dialect.window import Window, WindowAttr
 
 ReplacedCall: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
 """Emits what replaces a custom call."""

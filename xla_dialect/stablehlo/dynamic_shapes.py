@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import SSAValue
 
-from xla_dialect.dynamic_size import is_dynamic
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import dynamic_shapes as xla
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import IotaOp
 from xla_dialect.ops.data_movement import PadOp, ReshapeOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
+from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.stablehlo.attributes import integers
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.data_movement import broadcast_in_dim
 from xla_dialect.stablehlo.gather_scatter import GATHER
-from xla_dialect.stablehlo.source import Convert, Row, SourceOp, UnknownShape
+from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.stablehlo.syntax import form, integer_clause, integers_clause
 from xla_dialect.stablehlo.windows import convert_convolution
 from xla_dialect.types import S32, Array, array, as_array, fits, is_unbounded, spell

@@ -21,9 +21,9 @@ from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
-from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
 from xla_dialect.types import BY_TYPE, PRED, array, as_array, spell
 

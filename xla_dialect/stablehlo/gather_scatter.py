@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.correspondence import (
     Fields,
     Special,
@@ -18,7 +18,7 @@ from xla_dialect.stablehlo.correspondence import (
     same,
 )
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 
 _GATHER_LISTS = (
     "offset_dims",

@@ -28,8 +28,8 @@ from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
 from xla_dialect.types import Array, ElementClass, array, as_array, element_class, fits
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from xla_dialect.attributes import FftTypeAttr, TransposeAttr
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
+from xla_dialect.stablehlo.conversion import Row
 from xla_dialect.stablehlo.correspondence import flag, integers, named, same, word
-from xla_dialect.stablehlo.source import Row
 from xla_dialect.stablehlo.syntax import flag_clause, form, integers_clause, same_type, word_clause
 
 ROWS: Mapping[str, Row] = {

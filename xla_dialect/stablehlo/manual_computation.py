@@ -31,9 +31,9 @@ from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
 from xla_dialect.types import BY_NAME, Array, array, as_array
 

@@ -10,8 +10,8 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
+from xla_dialect.stablehlo.conversion import Row
 from xla_dialect.stablehlo.correspondence import Same, integer, named, number, same
-from xla_dialect.stablehlo.source import Row
 
 
 def batch_norm(op_class: type[XlaOp]) -> Same:

@@ -13,9 +13,9 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.ops import random as xla
-from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import same, word
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
 from xla_dialect.types import spell
 

@@ -49,13 +49,13 @@ from xla_dialect.stablehlo import (
     windows,
 )
 from xla_dialect.stablehlo.attributes import ATTRIBUTES, CHLO_ATTRIBUTES
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.places import Places
-from xla_dialect.stablehlo.source import Row, SourceError, UnknownShape, classes_of
-from xla_dialect.verification import InvalidProgram, invalid_program, verify
+from xla_dialect.stablehlo.source import SourceError, UnknownShape, classes_of
+from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.traversal import operations_in
 
 ROWS: Mapping[str, Row] = {

@@ -10,10 +10,10 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
 from xla_dialect.ops.reduction import MapOp, ReduceOp
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list
 from xla_dialect.stablehlo.correspondence import integers, named, same
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import Array
 

@@ -23,10 +23,10 @@ from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.stablehlo.array_types import is_index, literal_of_integers
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.dynamic_shapes import take_shape
-from xla_dialect.stablehlo.source import Row, SourceOp, UnknownShape, integers_of
+from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import arrow_types, form
 from xla_dialect.types import ElementClass, as_array, element_class, fits, spell
 

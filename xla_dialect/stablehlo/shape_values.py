@@ -30,9 +30,13 @@ class ShapeValues:
     @cached_property
     def _interpreter(self) -> Any:
         # Only programs with dynamic dimensions need it: reading others does not load it.
-        interpreter = import_module("xla_dialect.reference.interpreter")
-        found = interpreter.ReferenceInterpreter(ModuleOp([]))
-        interpreter.register_reference(found)
+        from xla_dialect.reference.interpreter import (  # noqa: PLC0415
+            ReferenceInterpreter,
+            register_reference,
+        )
+
+        found = ReferenceInterpreter(ModuleOp([]))
+        register_reference(found)
         return found
 
     def integers(self, value: SSAValue) -> tuple[int, ...] | None:

@@ -16,10 +16,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.stablehlo.conversion import MESH, Conversion
+from xla_dialect.stablehlo.conversion import MESH, Conversion, Row
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.source import Row, SourceOp
+from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 
 _TEXT = "text"

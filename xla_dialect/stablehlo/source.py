@@ -1,6 +1,6 @@
 """Operations of StableHLO and CHLO as they are parsed: no meaning, only parts.
 
-Every operation that the reader knows is one `Row`: how its custom form is written, and how it
+Every operation that the reader knows is one `SourceRow`: how its custom form is written, and how it
 becomes operations of the `xla` dialect. Its class only parses; the conversion takes it apart.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, cast
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -27,9 +27,6 @@ from xdsl.traits import IsTerminator
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo.attributes import Fields, Word
-
-if TYPE_CHECKING:
-    from xla_dialect.stablehlo.conversion import Conversion
 
 
 class SourceError(XlaError):
@@ -50,17 +47,17 @@ class UnknownShape(SourceError):
 Form: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"
 """Parses what follows the name of an operation in its custom form."""
 
-Convert: TypeAlias = "Callable[[SourceOp, Conversion], Sequence[SSAValue]]"
-"""Emits the operations that replace a parsed one and returns what its results become."""
+Conversion = TypeVar("Conversion", contravariant=True)
 
 
 @dataclass(frozen=True)
-class Row:
-    """One operation of StableHLO or CHLO."""
+class SourceRow(Generic[Conversion]):
+    """One operation of StableHLO or CHLO, for a conversion that the rows know."""
 
     form: Form | None
     """How the custom form is written; None for an operation that has only the generic form."""
-    convert: Convert
+    convert: Callable[[SourceOp, Conversion], Sequence[SSAValue]]
+    """Emits the operations that replace a parsed one and returns what its results become."""
     operands: int | None = None
     """The number of operands, where it is fixed."""
     results: int | None = 1
@@ -78,7 +75,7 @@ MAX_LIST = 1 << 16
 class SourceOp(Operation):
     """A parsed operation; there is one subclass for each row of the table."""
 
-    row: ClassVar[Row]
+    row: ClassVar[SourceRow[Any]]
     traits = OpTraits(tuple)
 
     @classmethod
@@ -211,7 +208,7 @@ def integers_of(value: Attribute) -> tuple[int, ...] | None:
     return None
 
 
-def classes_of(rows: Mapping[str, Row], dialect: str) -> list[type[Operation]]:
+def classes_of(rows: Mapping[str, SourceRow[Any]], dialect: str) -> list[type[Operation]]:
     """The classes that parse the operations of one dialect."""
     return [
         type(

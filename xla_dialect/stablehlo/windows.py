@@ -10,18 +10,18 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
+from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
-from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.reduction import inputs_and_inits
-from xla_dialect.stablehlo.source import Row, SourceOp, matrix
+from xla_dialect.stablehlo.source import SourceOp, matrix
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import as_array, spell
-from xla_dialect.window import Window, WindowAttr
 
 _CONVOLUTION = {
     "stride": "window_strides",

@@ -13,7 +13,7 @@ from xla_dialect.builder import XlaValue
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.size_arithmetic import without
 
 Ints = tuple[int, ...]
 

@@ -24,7 +24,7 @@ from lowerings.rewriting.conversion import Leftover, leftover
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dynamic_dimensions import undefined
-from xla_dialect.literals.literal import from_numpy
+from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
 from xla_dialect.ops.creation import ConstantOp

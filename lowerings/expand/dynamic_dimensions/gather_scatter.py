@@ -11,7 +11,7 @@ from xla_dialect.builder import XlaValue
 from xla_dialect.dynamic_dimensions import whole_windows
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.shapes import without
+from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, ElementClass
 
 Ints = tuple[int, ...]

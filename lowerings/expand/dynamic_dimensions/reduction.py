@@ -11,17 +11,17 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float6
 from xdsl.ir import Attribute
 
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
+from xla_dialect.analysis.computations import only_operation
 from xla_dialect.builder import XlaValue
 from xla_dialect.dynamic_dimensions import moves
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
-from xla_dialect.reference import numpy_dtype
-from xla_dialect.reference.computations import only_operation
-from xla_dialect.shapes import dilated
+from xla_dialect.shapes.size_arithmetic import dilated
+from xla_dialect.shapes.window import WindowDimension
 from xla_dialect.types import ElementClass, element_class
-from xla_dialect.window import WindowDimension
 
 Fold = ReduceOp | ReduceWindowOp
 
@@ -67,7 +67,7 @@ _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
 
 def _neutral(rules: Rules, op: Fold) -> XlaValue | None:
     """What may stand for missing elements; None for computations not known to have it."""
-    operation = only_operation(op.to_apply)
+    operation = only_operation(op.to_apply.block)
     type_ = rules.scalars(op.to_apply)[0].element_type
     kind = element_class(type_)
     if operation is None or operation not in _NEUTRAL or kind == ElementClass.COMPLEX:

@@ -11,12 +11,12 @@ import numpy as np
 from xdsl.ir import Attribute, Region
 
 from xla_dialect.builder import XlaBuilder, XlaValue
-from xla_dialect.constraints import flat_results
-from xla_dialect.dynamic_size import DynamicSize
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.reference import numpy_dtype
-from xla_dialect.shapes import Sizes
+from xla_dialect.rules.constraints import flat_results
+from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import Array, sizes_of, without_bounds
 
 Counts: TypeAlias = Mapping[int, XlaValue]

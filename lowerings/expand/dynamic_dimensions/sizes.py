@@ -11,8 +11,7 @@ from xdsl.ir import Operation
 
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
 from xla_dialect.builder import XlaValue
-from xla_dialect.dynamic_size import DynamicSize, is_dynamic
-from xla_dialect.literals.literal import to_numpy
+from xla_dialect.literals.arrays import to_numpy
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import ReshapeOp
@@ -22,7 +21,8 @@ from xla_dialect.ops.dynamic_shapes import (
     SetDimensionSizeOp,
 )
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.reference.dynamic_shapes import ReshapeGroup, reshape_groups
+from xla_dialect.shapes.dynamic_reshapes import ReshapeGroup, reshape_groups
+from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic
 from xla_dialect.types import Array, sizes_of
 
 

@@ -22,11 +22,8 @@ from lowerings.expand.xla_expand_compound import expand
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionFailed
 from xla_dialect.dynamic_dimensions import shared_dimensions
-from xla_dialect.dynamic_size import is_dynamic
-from xla_dialect.hlo_text.attributes import ENTRY_LAYOUT
-from xla_dialect.hlo_text.shapes import spell_entry_layout
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.entry.names import ENTRY_LAYOUT
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.dynamic_shapes import (
     DynamicReshapeOp,
@@ -39,6 +36,9 @@ from xla_dialect.ops.normalization import (
     BatchNormInferenceOp,
     BatchNormTrainingOp,
 )
+from xla_dialect.shape_text.shapes import spell_entry_layout
+from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import (
     S32,
     Array,

@@ -21,7 +21,7 @@ from lowerings.xla_to_linalg.scalar_functions.element_functions import (
     elements_of,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
-from xla_dialect.comparators import needed_operations
+from xla_dialect.analysis.comparators import needed_operations
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import OptBarrierOp, ReturnOp
 from xla_dialect.ops.conversion import BitcastConvertOp, ConvertOp, ReducePrecisionOp
@@ -133,21 +133,6 @@ def _inline(
         operands = [value(operand) for operand in op.operands]
         values[op.results[0]] = operation(s, op, *operands)
     return [value(operand) for operand in wanted]
-
-
-def only_operation(computation: Block) -> type[Operation] | None:
-    """The operation of both parameters that a computation of two parameters consists of."""
-    op, last = computation.first_op, computation.last_op
-    if (
-        op is None
-        or last is None
-        or len(computation.args) != 2
-        or set(op.operands) != set(computation.args)
-        or op.next_op is not last
-        or tuple(last.operands) != tuple(op.results)
-    ):
-        return None
-    return type(op)
 
 
 def _types(op: Operation) -> str:

@@ -1,10 +1,10 @@
 """
 What comes before what in a sort, for code on scalars.
 
-A comparator that compares keys lexicographically (`xla_dialect.comparators`) becomes unsigned
-integers in the same order, equal where it knows no difference: those have digits. So NaN and
-signed zeros go where the reference puts them, however the lines are sorted. Any other comparator is
-asked.
+A comparator that compares keys lexicographically (`xla_dialect.analysis.comparators`) becomes
+unsigned integers in the same order, equal where it knows no difference: those have digits. So NaN
+and signed zeros go where the reference puts them, however the lines are sorted. Any other
+comparator is asked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
     inline_value,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, int_width
+from xla_dialect.analysis.comparators import SortKey, sort_keys
 from xla_dialect.attributes import ComparisonType
-from xla_dialect.comparators import SortKey, sort_keys
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import BY_TYPE, ElementClass
 

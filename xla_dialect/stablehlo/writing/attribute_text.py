@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.convolution_labels import ConvolutionLabels
+from xla_dialect.shapes.convolution_labels import ConvolutionLabels
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
 from xla_dialect.stablehlo.correspondence import spell_number
 

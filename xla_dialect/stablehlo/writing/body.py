@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -26,9 +26,6 @@ from xla_dialect.stablehlo.writing.regular import REGULAR, RegularForm, properti
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
 
-if TYPE_CHECKING:
-    from xla_dialect.stablehlo.writing.program import ProgramWriter
-
 Tree: TypeAlias = "str | tuple[Tree, ...] | None"
 """A value: its name, or its elements; None for what StableHLO has no value for."""
 
@@ -38,10 +35,22 @@ Write: TypeAlias = "Callable[[Operation, BodyWriter], None]"
 _STEP = "  "
 
 
+class ModuleWriter(Protocol):
+    """What the body of a function asks of the module that it is in."""
+
+    debug_info: bool
+
+    def type_text(self, type_: Attribute) -> str: ...
+
+    def literal_text(self, value: Attribute) -> str: ...
+
+    def outline(self, region: Region, name: str) -> str: ...
+
+
 class BodyWriter:
     """Writes the body of one function."""
 
-    def __init__(self, program: ProgramWriter, writers: Mapping[type[Operation], Write]):
+    def __init__(self, program: ModuleWriter, writers: Mapping[type[Operation], Write]):
         self.program = program
         self.lines: list[str] = []
         self.writers = writers

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorT
 from xdsl.ir import Attribute, Operation
 
 from xla_dialect.attributes import CustomCallApiVersion
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.stablehlo.custom_calls import API_VERSIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.attribute_text import (

@@ -9,7 +9,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.data_movement import (

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
-from xla_dialect.hlo_text.literal_printing import integer_texts
-from xla_dialect.hlo_text.literals import numpy_float
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.literals.text import integer_texts
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -67,7 +67,7 @@ def _complex(data: bytes, element: ElementType) -> list[str]:
 
 def _floats(data: bytes, element: ElementType) -> list[str]:
     """Six digits after the point where they are enough, else all that tell a number apart."""
-    numbers = np.frombuffer(data, numpy_float(element.name))
+    numbers = np.frombuffer(data, numpy_dtype(element.type))
     with np.errstate(all="ignore"):
         exact = numbers.astype(np.float64)
     bits = numbers.view(f"u{numbers.itemsize}").tolist()

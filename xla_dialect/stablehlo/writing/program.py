@@ -15,15 +15,15 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region
 
-from xla_dialect.hlo_text.entry_aliases import (
+from xla_dialect.entry.aliases import (
     ALIASING_OUTPUT,
     BUFFER_DONOR,
     entry_aliases,
 )
-from xla_dialect.hlo_text.errors import HloSyntaxError
-from xla_dialect.hlo_text.importer import ENTRY_SYMBOL
-from xla_dialect.hlo_text.type_parser import parse_type
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.layout import LayoutAttr
+from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.stablehlo.writing.attribute_text import (
     dictionary_text,
     kept_texts,

@@ -11,6 +11,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.ops.sorting import TopkOp
+from xla_dialect.shapes.window import Window
 from xla_dialect.stablehlo.correspondence import array_text
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.attribute_text import kept_texts
@@ -20,7 +21,6 @@ from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import Array, ElementClass, element_class
-from xla_dialect.window import Window
 
 _APPLIED: Sequence[type[XlaOp]] = (
     binary.AddOp,

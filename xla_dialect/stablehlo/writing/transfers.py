@@ -8,7 +8,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.writing.attribute_text import attribute_text, string_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write, leaves_of

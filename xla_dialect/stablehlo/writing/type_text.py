@@ -8,7 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xla_dialect.layouts.layout import LayoutAttr
+from xla_dialect.layout import LayoutAttr
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.types import Array, TokenType, element_name, spell

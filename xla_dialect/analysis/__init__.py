@@ -1,0 +1,1 @@
+"""What several rooms ask about operations of a program."""

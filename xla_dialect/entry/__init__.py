@@ -1,0 +1,1 @@
+"""What a module says of its entry computation."""

@@ -1,0 +1,110 @@
+"""What `input_output_alias` and `buffer_donor` name is there: parameters and their elements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute
+
+from xla_dialect.entry.names import kept_name
+from xla_dialect.shape_text.errors import PartError
+from xla_dialect.shape_text.lexer import without_comments
+from xla_dialect.types import flatten, spell, tuple_elements
+
+ALIASES = ("input_output_alias", "buffer_donor")
+"""The attributes of a module that name parameters of its entry computation."""
+
+ALIASING_OUTPUT = "tf.aliasing_output"
+"""The attribute of a parameter that says which result is in its memory, by number."""
+
+BUFFER_DONOR = "jax.buffer_donor"
+"""The attribute of a parameter whose memory may be used, for no result in particular."""
+
+_ENTRY = re.compile(
+    r"(?:\{(?P<output>[0-9,\s]*+)\}\s*+:\s*+)?"
+    r"\(\s*+(?P<parameter>[0-9]++)\s*+,\s*+\{(?P<element>[0-9,\s]*+)\}",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class EntryAliases:
+    """What shares memory, all tuples taken apart: parameters and results are counted by leaves."""
+
+    results: Mapping[int, int]
+    """The result that may be in the memory of each parameter."""
+    donors: frozenset[int]
+    """The parameters whose memory may be used, for no result in particular."""
+
+
+def entry_aliases(
+    module: ModuleOp, inputs: Sequence[Attribute], outputs: Sequence[Attribute]
+) -> EntryAliases:
+    """What the head of a module says of its entry, whose types are given."""
+    results: dict[int, int] = {}
+    donors: set[int] = set()
+    for name in ALIASES:
+        text = module.attributes.get(kept_name(name))
+        if not isinstance(text, StringAttr):
+            continue
+        for entry in _ENTRY.finditer(without_comments(text.data)):
+            parameter = _leaf_number(inputs, (int(entry["parameter"]), *_path(entry["element"])))
+            if parameter is None:
+                continue
+            if entry["output"] is None:
+                donors.add(parameter)
+                continue
+            # Several results are the elements of a tuple, as HLO sees them.
+            path = _path(entry["output"])
+            result = _leaf_number(outputs, (0, *path) if len(outputs) == 1 else path)
+            if result is not None:
+                results.setdefault(parameter, result)
+    return EntryAliases(results, frozenset(donors))
+
+
+def _path(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.replace(",", " ").split()))
+
+
+def _leaf_number(types: Sequence[Attribute], path: Sequence[int]) -> int | None:
+    """
+    Which of the leaves of types, in order, is at the end of a way through them; None where the way
+    leads nowhere, or ends before a leaf.
+    """
+    number = 0
+    inner: Sequence[Attribute] | None = types
+    for step in path:
+        if inner is None or step >= len(inner):
+            return None
+        number += len(flatten(inner[:step]))
+        inner = tuple_elements(inner[step])
+    return number if inner is None else None
+
+
+def check_aliases(text: str, parameters: Sequence[Attribute], result: Attribute) -> None:
+    """
+    Raises PartError where `{ {0}: (1, {}, may-alias) }` or `{ (1, {}) }`, spelled well, names a
+    parameter, or an element of a parameter or of the result, that does not exist.
+    """
+    for entry in _ENTRY.finditer(without_comments(text)):
+        if entry["output"] is not None:
+            _check_index(entry, "output", "the result", result)
+        number = int(entry["parameter"])
+        if number >= len(parameters):
+            message = f"there is no parameter {number}: the entry computation has {len(parameters)}"
+            raise PartError(message, entry.start("parameter"))
+        _check_index(entry, "element", f"parameter {number}", parameters[number])
+
+
+def _check_index(entry: re.Match[str], group: str, what: str, type_: Attribute) -> None:
+    """The index `0,1` is that of an element of a type, through tuples in tuples."""
+    inner = type_
+    for number in _path(entry[group]):
+        elements = tuple_elements(inner) or ()
+        if number >= len(elements):
+            message = f"{what}, {spell(type_)}, has no element {{{entry[group].strip()}}}"
+            raise PartError(message, entry.start(group))
+        inner = elements[number]

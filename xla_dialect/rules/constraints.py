@@ -1,0 +1,199 @@
+"""The constraints that many operations share; each raises `Violation` with the caller's label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Region
+
+from xla_dialect.diagnostics import Violation, require
+from xla_dialect.shapes.size_arithmetic import are_dimensions
+from xla_dialect.shapes.window import Window
+from xla_dialect.types import (
+    Array,
+    ElementClass,
+    all_compatible,
+    element_class,
+    element_name,
+    extents,
+    flatten,
+    is_scalar,
+    keeps_marks,
+    spell,
+    spell_all,
+)
+
+
+def as_array(type_: Attribute, name: str, label: str = "C1") -> Array:
+    """The type as an array type; `name` is the operand's name in messages."""
+    if not isinstance(type_, TensorType):
+        raise Violation(label, f"{name} is {spell(type_)}, not an array")
+    return cast(Array, type_)
+
+
+def with_elements(type_: Attribute, allowed: ElementClass, name: str, label: str = "C1") -> Array:
+    """The type as an array type whose elements are of one of the allowed classes."""
+    array_type = as_array(type_, name, label)
+    if not element_class(array_type.element_type) & allowed:
+        raise Violation(
+            label,
+            f"{name} has element type {element_name(array_type.element_type)}, "
+            f"allowed: {allowed.describe()}",
+        )
+    return array_type
+
+
+def require_same_shape(a: Array, b: Array, names: str, label: str) -> None:
+    """Both arrays have the same dimension sizes; marks of dynamic dimensions are ignored."""
+    if a is not b and extents(a) != extents(b):
+        raise Violation(label, f"{names} have shapes {spell(a)} and {spell(b)}")
+
+
+def require_same_elements(a: Array, b: Array, names: str, label: str) -> None:
+    """Both arrays have the same element type."""
+    if a.element_type != b.element_type:
+        raise Violation(
+            label,
+            f"{names} have element types {element_name(a.element_type)} "
+            f"and {element_name(b.element_type)}",
+        )
+
+
+def require_dimensions(numbers: Sequence[int], rank: int, name: str, label: str) -> None:
+    """The numbers name dimensions of an array of that rank, none twice."""
+    require(
+        are_dimensions(numbers, rank),
+        label,
+        "{} = {} are not distinct dimensions of rank {}",
+        name,
+        list(numbers),
+        rank,
+    )
+
+
+def require_length(values: Sequence[int], length: int, name: str, label: str) -> None:
+    """An attribute list has one entry per dimension."""
+    require(len(values) == length, label, "{} has {} entries, not {}", name, len(values), length)
+
+
+def require_window(window: Window, rank: int, labels: tuple[str, str]) -> None:
+    """
+    A window has `rank` dimensions, and sizes, strides and dilations are at least 1.
+
+    `labels`: of the rules about the number of dimensions and about the values.
+    """
+    require(
+        len(window.dimensions) == rank,
+        labels[0],
+        "window has {} dimensions, not {}",
+        len(window.dimensions),
+        rank,
+    )
+    for i, d in enumerate(window.dimensions):
+        for name, value in (
+            ("size", d.size),
+            ("stride", d.stride),
+            ("base dilation", d.base_dilation),
+            ("window dilation", d.window_dilation),
+        ):
+            require(value >= 1, labels[1], "{} of window dimension {} is {}", name, i, value)
+
+
+def require_index_scalars(indices: Sequence[Attribute], rank: int, label: str) -> None:
+    """One scalar of one integer type per dimension."""
+    require(len(indices) == rank, label, "{} start indices for rank {}", len(indices), rank)
+    for index in indices:
+        if not is_scalar(index) or not element_class(cast(Array, index).element_type) & (
+            ElementClass.INTEGER
+        ):
+            raise Violation(label, f"start index is {spell(index)}, not an integer scalar")
+        if cast(Array, index).element_type != cast(Array, indices[0]).element_type:
+            raise Violation(label, f"start indices {spell_all(indices)} differ in type")
+
+
+def declared_array(declared: Sequence[Attribute], label: str = "Result") -> Array:
+    """The declared result type of an operation whose result does not follow from its operands."""
+    if len(declared) != 1:
+        raise Violation("Result", f"one result type has to be given, found {len(declared)}")
+    return as_array(declared[0], "the result", label)
+
+
+def signature(region: Region, name: str, label: str) -> tuple[list[Attribute], list[Attribute]]:
+    """Parameter and result types of a computation, i.e. of a region of one block."""
+    block = region.first_block
+    if block is None or block.next_block is not None:
+        raise Violation(label, f"{name} is not one block")
+    last = block.last_op
+    if last is None or last.name != "xla.return":
+        found = "nothing" if last is None else last.name
+        raise Violation(label, f"{name} ends with {found}, not with xla.return")
+    return [a.type for a in block.args], [o.type for o in last.operands]
+
+
+def require_computation(
+    region: Region,
+    name: str,
+    parameters: Sequence[Attribute],
+    results: Sequence[Attribute],
+    labels: tuple[str, str],
+) -> None:
+    """
+    A computation has these parameter and result types (up to layout).
+
+    Several results may be one tuple. `labels`: of the rules about parameters and results.
+    """
+    found_parameters, found_results = signature(region, name, labels[0])
+    if not all_compatible(found_parameters, parameters):
+        raise Violation(
+            labels[0],
+            f"{name} takes {spell_all(found_parameters)}, expected {spell_all(parameters)}",
+        )
+    if not results_agree(found_results, results):
+        raise Violation(
+            labels[1], f"{name} returns {spell_all(found_results)}, expected {spell_all(results)}"
+        )
+
+
+def require_marks(
+    given: Sequence[Attribute], name: str, parameters: Sequence[Attribute], label: str
+) -> None:
+    """What is dynamic in a value is so in the parameter for it; the types are compatible."""
+    for number, (value, parameter) in enumerate(zip(given, parameters, strict=True)):
+        require(
+            keeps_marks(parameter, value),
+            label,
+            "parameter {} of {} is {}, a value for it {}",
+            number,
+            name,
+            spell(parameter),
+            spell(value),
+        )
+
+
+def results_agree(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:
+    """
+    Whether declared result types are the inferred ones, up to layout.
+
+    Where HLO has one tuple of several results, the tuple and its elements are both legal. A
+    dimension may be declared dynamic without being so, but not the other way round.
+    """
+    if len(declared) == 1 != len(inferred) and isinstance(declared[0], TupleType):
+        declared = declared[0].types.data
+    return all_compatible(declared, inferred) and all(map(keeps_marks, declared, inferred))
+
+
+def results_follow(declared: Sequence[Attribute], inferred: Sequence[Attribute]) -> bool:
+    """Whether an operation may declare these results: as `results_agree`, or all their leaves."""
+    if results_agree(declared, inferred):
+        return True
+    are_leaves = not any(isinstance(type_, TupleType) for type_ in declared)
+    return are_leaves and results_agree(declared, flatten(inferred))
+
+
+def flat_results(results: Sequence[Attribute]) -> tuple[Attribute, ...]:
+    """The results of a computation, one tuple taken apart."""
+    if len(results) == 1 and isinstance(results[0], TupleType):
+        return tuple(results[0].types.data)
+    return tuple(results)

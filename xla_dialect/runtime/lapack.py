@@ -1,0 +1,307 @@
+"""
+The LAPACK routines that JAX calls on the CPU, `lapack_<type><routine>_ffi`, through scipy.
+
+Each works on the matrices of one problem; `lapack_function` runs it over the batch dimensions.
+Operands, attributes and results are those of jaxlib's functions of the same names; where LAPACK
+leaves something undefined, such as the matrix that an SVD has used up, the operand is returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
+
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import Array, numpy_dtype
+from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import flatten, is_array, sizes_of
+
+Matrices: TypeAlias = Sequence[Any]
+Solved: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a routine needs besides its matrices."""
+
+    letter: str
+    """`s`, `d`, `c` or `z`: the element type."""
+    configuration: Mapping[str, int]
+    """The attributes of the call; characters as their numbers."""
+    result_shapes: tuple[tuple[int, ...], ...]
+    """The shape of each result for one problem."""
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the elements are complex."""
+        return self.letter in "cz"
+
+    def scipy(self, routine: str, module: str = "lapack") -> Callable[..., Any]:
+        """Scipy's function for a routine of LAPACK or BLAS for this element type."""
+        return getattr(_scipy(module), self.letter + routine)
+
+    def character(self, name: str) -> str:
+        """The value of an attribute that is a character, such as `uplo`: `L` or `U`."""
+        return chr(self.configuration[name])
+
+
+def _scipy(module: str) -> Any:
+    try:
+        return import_module(f"scipy.linalg.{module}")
+    except ImportError:
+        raise XlaError("calls of LAPACK need scipy: pip install scipy") from None
+
+
+def _triangular_factor(problem: Problem, matrices: Matrices) -> Solved:
+    """
+    Cholesky: `L` or `U` in its triangle of the matrix, and info.
+
+    LAPACK takes a matrix by columns. So it is given the transpose, which has its factor in the
+    other triangle, and nothing has to be moved.
+    """
+    lower = problem.character("uplo") == "L"
+    factor, info = problem.scipy("potrf")(matrices[0].T, lower=not lower, clean=0)
+    return factor.T, info
+
+
+def _triangular_solve(problem: Problem, matrices: Matrices) -> Solved:
+    """
+    `x` with `op(a) x = b`, or `x op(a) = b` for side `R`.
+
+    Like Cholesky with the transposes of all three: from the other side, and the other triangle.
+    """
+    a, b = matrices
+    character = problem.character
+    solution = problem.scipy("trsm", "blas")(
+        1.0,
+        a.T,
+        b.T,
+        side=character("side") == "L",
+        lower=character("uplo") == "U",
+        trans_a="NTC".index(character("trans_x")),
+        diag=character("diag") == "U",
+    )
+    return (solution.T,)
+
+
+def _lu(problem: Problem, matrices: Matrices) -> Solved:
+    """LU with partial pivoting: both factors, the pivots from 1, and info."""
+    factors, pivots, info = problem.scipy("getrf")(matrices[0])
+    return factors, pivots + 1, info
+
+
+def _qr(problem: Problem, matrices: Matrices) -> Solved:
+    """QR: R over the Householder vectors, and their factors."""
+    factors, tau, _, _ = problem.scipy("geqrf")(matrices[0])
+    return factors, tau
+
+
+def _qr_with_column_pivoting(problem: Problem, matrices: Matrices) -> Solved:
+    """QR of the matrix with its columns reordered; all columns are free to move."""
+    if np.any(matrices[1]):
+        raise XlaError("geqp3 with columns that have to stay in front is not supported")
+    factors, order, tau, _, _ = problem.scipy("geqp3")(matrices[0])
+    return factors, order, tau
+
+
+def _orthogonal_matrix(problem: Problem, matrices: Matrices) -> Solved:
+    """Q out of Householder vectors and their factors."""
+    routine = "ungqr" if problem.is_complex else "orgqr"
+    return (problem.scipy(routine)(*matrices)[0],)
+
+
+def _orthogonal_product(problem: Problem, matrices: Matrices) -> Solved:
+    """Q, or its adjoint, times a matrix from the left or the right."""
+    a, tau, c = matrices
+    routine = problem.scipy("unmqr" if problem.is_complex else "ormqr")
+    adjoint = "C" if problem.is_complex else "T"
+    side = "L" if problem.configuration["left"] else "R"
+    transposed = adjoint if problem.configuration["transpose"] else "N"
+    work = max(1, 64 * max(c.shape))
+    return (routine(side, transposed, a, tau, c, work)[0],)
+
+
+def _symmetric_eigenvalues(problem: Problem, matrices: Matrices) -> Solved:
+    """Eigenvectors in columns (if the mode is `V`), ascending eigenvalues, and info."""
+    vectors_wanted = problem.character("mode") == "V"
+    routine = problem.scipy("heevd" if problem.is_complex else "syevd")
+    values, vectors, info = routine(
+        matrices[0], compute_v=vectors_wanted, lower=problem.character("uplo") == "L"
+    )
+    return vectors if vectors_wanted else matrices[0], values, info
+
+
+def _singular_values(routine: str) -> Callable[[Problem, Matrices], Solved]:
+    def solve(problem: Problem, matrices: Matrices) -> Solved:
+        """The used-up matrix, singular values, U, the adjoint of V, and info."""
+        mode = problem.character("mode")
+        u, values, vt, info = problem.scipy(routine)(
+            matrices[0], compute_uv=mode != "N", full_matrices=mode == "A"
+        )
+        _, _, u_shape, vt_shape, _ = problem.result_shapes
+        if mode == "N":
+            u, vt = np.zeros(u_shape), np.zeros(vt_shape)
+        return matrices[0], values, u, vt, info
+
+    return solve
+
+
+def _eigenvalues(problem: Problem, matrices: Matrices) -> Solved:
+    """Eigenvalues (real and imaginary parts for a real matrix), both eigenvectors, and info."""
+    wanted = [problem.character(f"compute_{side}") == "V" for side in ("left", "right")]
+    *values, left, right, info = problem.scipy("geev")(
+        matrices[0], compute_vl=wanted[0], compute_vr=wanted[1]
+    )
+    vectors = [
+        _complex_vectors(found, values) if wanted else np.zeros(matrices[0].shape)
+        for found, wanted in zip((left, right), wanted, strict=True)
+    ]
+    return *values, *vectors, info
+
+
+def _complex_vectors(packed: Any, values: Sequence[Any]) -> Any:
+    """
+    The eigenvectors of a real matrix as complex columns.
+
+    A pair of conjugate eigenvalues has real and imaginary part of one vector in two columns.
+    """
+    if len(values) == 1:
+        return packed
+    vectors = packed.astype(np.result_type(packed.dtype, np.complex64))
+    for column in np.flatnonzero(values[1] > 0):
+        real, imaginary = packed[:, column], packed[:, column + 1]
+        vectors[:, column] = real + 1j * imaginary
+        vectors[:, column + 1] = real - 1j * imaginary
+    return vectors
+
+
+def _schur(problem: Problem, matrices: Matrices) -> Solved:
+    """The Schur form, its vectors, the eigenvalues, how many were selected, and info."""
+    vectors_wanted = problem.character("mode") == "V"
+    if problem.character("sort") != "N":
+        raise XlaError("gees with sorted eigenvalues is not supported")
+    form, selected, *values, vectors, _, info = problem.scipy("gees")(
+        _select_none, matrices[0], compute_v=vectors_wanted, sort_t=0
+    )
+    return form, vectors if vectors_wanted else matrices[0], *values, selected, info
+
+
+def _select_none(*_: complex) -> int:
+    return 0
+
+
+def _hessenberg(problem: Problem, matrices: Matrices) -> Solved:
+    """The Hessenberg form over the Householder vectors, their factors, and info."""
+    low, high = problem.configuration["low"] - 1, problem.configuration["high"] - 1
+    return problem.scipy("gehrd")(matrices[0], lo=low, hi=high)
+
+
+def _tridiagonal_form(problem: Problem, matrices: Matrices) -> Solved:
+    """The matrix that was reduced, its diagonals, the factors of the vectors, and info."""
+    routine = problem.scipy("hetrd" if problem.is_complex else "sytrd")
+    return routine(matrices[0], lower=problem.character("uplo") == "L")
+
+
+def _tridiagonal_solve(problem: Problem, matrices: Matrices) -> Solved:
+    """The diagonals that were used up, `x`, and info; the outer diagonals have an unused end."""
+    lower, diagonal, upper, b = matrices
+    *_, x, info = problem.scipy("gtsv")(lower[1:], diagonal, upper[:-1], b)
+    return lower, diagonal, upper, x, info
+
+
+ROUTINES: Mapping[str, Callable[[Problem, Matrices], Solved]] = {
+    "geev": _eigenvalues,
+    "gees": _schur,
+    "gehrd": _hessenberg,
+    "geqp3": _qr_with_column_pivoting,
+    "geqrf": _qr,
+    "gesdd": _singular_values("gesdd"),
+    "gesvd": _singular_values("gesvd"),
+    "getrf": _lu,
+    "gtsv": _tridiagonal_solve,
+    "heevd": _symmetric_eigenvalues,
+    "hetrd": _tridiagonal_form,
+    "orgqr": _orthogonal_matrix,
+    "ormqr": _orthogonal_product,
+    "potrf": _triangular_factor,
+    "syevd": _symmetric_eigenvalues,
+    "sytrd": _tridiagonal_form,
+    "trsm": _triangular_solve,
+    "ungqr": _orthogonal_matrix,
+    "unmqr": _orthogonal_product,
+}
+"""By the name in the target, without the letter of the element type."""
+
+_VECTOR_FIRST = {"gtsv"}
+"""The routines whose first operand is a vector for each problem, not a matrix."""
+
+_TARGET = re.compile(r"lapack_([sdcz])(\w+)_ffi")
+
+
+def lapack_routine(target: str) -> tuple[str, str] | None:
+    """The letter and the routine that a target names; None if it is none of `ROUTINES`."""
+    match = _TARGET.fullmatch(target)
+    if match is None or match.group(2) not in ROUTINES:
+        return None
+    return match.group(1), match.group(2)
+
+
+def lapack_function(target: str) -> Callable[..., Array | tuple[Array, ...]] | None:
+    """
+    What a custom call of this target computes, None if it is none of `ROUTINES`.
+
+    Takes the operation and its operands; returns one array, or a tuple of one per result. Problems
+    without elements have results of zeros.
+    """
+    found = lapack_routine(target)
+    if found is None:
+        return None
+    letter, routine = found
+
+    def run(op: CustomCallOp, *operands: Array) -> Array | tuple[Array, ...]:
+        types = cast("tuple[ArrayType, ...]", flatten(op.result_types))
+        results = tuple(np.zeros(sizes_of(t), numpy_dtype(t.element_type)) for t in types)
+        if all(operand.size for operand in operands):
+            solve(op, operands, results)
+        return results[0] if is_array(op.result_types[0]) and len(results) == 1 else results
+
+    def solve(op: CustomCallOp, operands: Sequence[Array], results: Sequence[Array]) -> None:
+        batch_rank = operands[0].ndim - (1 if routine in _VECTOR_FIRST else 2)
+        shapes = tuple(result.shape[batch_rank:] for result in results)
+        problem = Problem(letter, configuration_of(op), shapes)
+        for index in np.ndindex(*operands[0].shape[:batch_rank]):
+            solved = ROUTINES[routine](problem, [operand[index] for operand in operands])
+            for result, value in zip(results, solved, strict=True):
+                result[index] = value
+
+    return run
+
+
+_SETTING = re.compile(r"(\w+) = (true|false|-?\d+)")
+_WORDS = {"true": 1, "false": 0}
+_Number: TypeAlias = "IntegerAttr[Any]"
+
+
+def configuration_of(op: CustomCallOp) -> dict[str, int]:
+    """
+    The attributes of a call, characters as their numbers: a dictionary in StableHLO, the text of
+    one in HLO text.
+    """
+    found = op.attributes.get("mhlo.backend_config", op.attributes.get("xla.backend_config"))
+    if isinstance(found, StringAttr):
+        return {
+            name: _WORDS[value] if value in _WORDS else int(value)
+            for name, value in _SETTING.findall(found.data)
+        }
+    if not isinstance(found, DictionaryAttr):
+        return {}
+    numbers = {k: cast(_Number, v) for k, v in found.data.items() if isinstance(v, IntegerAttr)}
+    # The one bit of `true` may be read as -1; no attribute is negative.
+    return {name: abs(value.value.data) for name, value in numbers.items()}

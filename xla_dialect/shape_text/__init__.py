@@ -1,0 +1,1 @@
+"""Types as HLO text spells them; the builder and StableHLO's attributes spell them so, too."""

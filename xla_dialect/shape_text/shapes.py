@@ -1,0 +1,157 @@
+"""Shapes of HLO text, `f32[2,<=3]{1,0:T(8,128)}`, and the types of the dialect they stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
+from xdsl.ir import Attribute
+
+from xla_dialect.layout import Layout, LayoutAttr, LayoutError
+from xla_dialect.layouts.type_layouts import validate_layout_for_shape
+from xla_dialect.shape_text.errors import Inexpressible, PartError, quoted, suggestion
+from xla_dialect.shape_text.lexer import without_comments
+from xla_dialect.types import (
+    BY_NAME,
+    BY_TYPE,
+    MAX_ELEMENTS,
+    Array,
+    BufferType,
+    OpaqueType,
+    TokenType,
+    array,
+    element_count,
+    spell,
+)
+
+_SHAPE = re.compile(r"([a-z0-9]++)\s*+\[([^\]]*+)\]\s*+(\{.*\})?", re.DOTALL)
+_DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+", re.ASCII)
+_DIGITS_OF_MAXIMUM = len(str(MAX_ELEMENTS))
+_NO_ARRAYS = ("token", "opaque")
+
+
+def parse_shape(text: str) -> Attribute:
+    """
+    The type for the text of one shape that is no tuple: `f32[2]{0}`, `token[]`.
+
+    The default layout is no encoding. Raises PartError.
+    """
+    match = _SHAPE.fullmatch(without_comments(text))
+    if match is None:
+        raise PartError("expected a shape such as f32[2,3]", 0)
+    name, dimensions, layout = match.groups()
+    if name in _NO_ARRAYS:
+        if dimensions.strip():
+            raise PartError(f"{name} has no dimensions", match.start(2))
+        return OpaqueType() if name == "opaque" else TokenType()
+    element = BY_NAME.get(name)
+    if element is None:
+        hint = suggestion(name, BY_NAME)
+        raise PartError(f"unknown element type {quoted(name)}{hint}")
+    sizes, bounds = _parse_dimensions(dimensions, match.start(2))
+    encoding = _parse_layout(layout or "", match.start(3), sizes, bounds)
+    type_ = array(element.type, sizes, encoding)
+    try:
+        validate_layout_for_shape(type_)
+    except LayoutError as error:
+        raise PartError(str(error), match.start(3)) from None
+    return type_
+
+
+def _parse_dimensions(text: str, start: int) -> tuple[list[int], list[int | None]]:
+    """Sizes (dynamic ones as DYNAMIC_INDEX) and upper bounds (None where static or unbounded)."""
+    sizes: list[int] = []
+    bounds: list[int | None] = []
+    if not text.strip():
+        return sizes, bounds
+    for part in text.split(","):
+        match = _DIMENSION.fullmatch(part)
+        if match is None or (match.group(1) and match.group(2) == "?"):
+            raise PartError(f"expected a dimension size, found {quoted(part.strip())}", start)
+        at_most, digits = match.groups()
+        if digits == "?":
+            sizes.append(DYNAMIC_INDEX)
+            bounds.append(None)
+        else:
+            size = _size(digits, start + match.start(2))
+            sizes.append(DYNAMIC_INDEX if at_most else size)
+            bounds.append(size if at_most else None)
+        start += len(part) + 1
+    extents = (b if s < 0 else s for s, b in zip(sizes, bounds, strict=True))
+    if element_count([n for n in extents if n]) > MAX_ELEMENTS:
+        raise PartError("array has more than 2^63 - 1 elements", 0)
+    return sizes, bounds
+
+
+def _size(digits: str, position: int) -> int:
+    significant = digits.lstrip("0")
+    if len(significant) <= _DIGITS_OF_MAXIMUM and int(significant or "0") <= MAX_ELEMENTS:
+        return int(significant or "0")
+    spelled = digits if len(digits) <= 40 else f"{digits[:20]}... ({len(digits)} digits)"
+    raise PartError(f"dimension size {spelled} is greater than 2^63 - 1", position)
+
+
+def _parse_layout(
+    text: str, start: int, sizes: list[int], bounds: list[int | None]
+) -> LayoutAttr | None:
+    """The encoding for the braces after the dimensions; None for what the default says."""
+    try:
+        layout = Layout.parse(text) if text else Layout.default(len(sizes))
+        if any(bound is not None for bound in bounds):
+            layout = replace(layout, bounds=tuple(bounds))
+        layout.validate(sizes)
+    except LayoutError as error:
+        raise PartError(str(error), start + (error.position or 0)) from None
+    return None if layout.is_default else LayoutAttr(layout)
+
+
+def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
+    """
+    The text of a type, the inverse of `parse_type`: `f32[2,3]{1,0}`, `(s32[], token[])`.
+
+    Every array of rank 1 or more has its layout, unless they are left out. Raises Inexpressible
+    for what is no type of HLO.
+    """
+    if isinstance(type_, TensorType):
+        type_ = cast(Array, type_)
+        if type_.element_type not in BY_TYPE:
+            raise Inexpressible(f"{type_} is no type of HLO")
+        return spell(type_) + (_spell_layout(type_) if with_layouts else "")
+    if isinstance(type_, TupleType):
+        return f"({count_list([spell_type(t, with_layouts) for t in type_.types.data])})"
+    if isinstance(type_, BufferType):
+        return f"b({spell_type(type_.content, with_layouts)})"
+    if isinstance(type_, TokenType | OpaqueType):
+        return spell(type_)
+    raise Inexpressible(f"{type_} is no type of HLO")
+
+
+def spell_entry_layout(parameters: Sequence[Attribute], result: Attribute) -> str:
+    """The `entry_computation_layout` of these types: `{(f32[2]{0})->f32[]}`."""
+    return f"{{({count_list([spell_type(t) for t in parameters])})->{spell_type(result)}}}"
+
+
+def count_list(texts: Sequence[str], interval: int = 5) -> str:
+    """A list as XLA prints it: `a, b, c, d, e, /*index=5*/f`; an interval of 0 never counts."""
+    if not interval or len(texts) <= interval:
+        return ", ".join(texts)
+    return ", ".join(
+        f"/*index={i}*/{text}" if i and not i % interval else text for i, text in enumerate(texts)
+    )
+
+
+def _spell_layout(type_: Array) -> str:
+    """`{1,0:T(8,128)}`, or nothing for a scalar that has nothing to say."""
+    if isinstance(type_.encoding, NoneAttr):
+        rank = len(type_.shape.data)
+        return f"{{{','.join(map(str, range(rank - 1, -1, -1)))}}}" if rank else ""
+    if not isinstance(type_.encoding, LayoutAttr):
+        raise Inexpressible(f"{type_} has an encoding that is no layout")
+    layout = type_.encoding.data
+    if layout.padded_dimensions:
+        raise Inexpressible(f"layout of {type_}: today's HLO text has no padded_dimensions")
+    text = str(layout)
+    return "" if text == "{}" else text

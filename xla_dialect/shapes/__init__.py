@@ -1,0 +1,1 @@
+"""How sizes of arrays follow from each other: windows, broadcasting, dynamic sizes."""

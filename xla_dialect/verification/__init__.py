@@ -1,0 +1,1 @@
+"""Checking programs against the rules of their operations."""
