@@ -15,6 +15,11 @@ func.func @worked() {
   check.expect_eq_const %wide, dense<20000> : tensor<i32>
   %narrow = xla.dot %bytes, %bytes {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<2xi8>, tensor<2xi8>) -> tensor<i8>
   check.expect_eq_const %narrow, dense<32> : tensor<i8>
+  // Summed in f32 and rounded once; rounded at every step, 256 + 1 would stay 256.
+  %terms = xla.constant dense<[256.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]> : tensor<17xbf16>
+  %ones = xla.constant dense<1.0> : tensor<17xbf16>
+  %sum = xla.dot %terms, %ones {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<17xbf16>, tensor<17xbf16>) -> tensor<bf16>
+  check.expect_eq_const %sum, dense<272.0> : tensor<bf16>
   func.return
 }
 
