@@ -25,7 +25,7 @@ config.name = "xla-dialect"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".hlo", ".lit"]
 # Programs of the pytest tests, without RUN lines.
-config.excludes = ["programs", "run"]
+config.excludes = ["programs"]
 config.test_source_root = TEST_ROOT
 config.test_exec_root = os.path.join(os.path.dirname(TEST_ROOT), ".lit")
 

@@ -21,6 +21,7 @@ _VALUE = re.compile(r"%(?P<name>[\w.$-]+)(?P<part>\#\d+)?")
 _MADE_UP = re.compile(r"\d+|.*_\d+")
 _DEFINED = re.compile(r"^\s*((?:%[\w.$-]+(?::\d+)?(?:, )?)+) = \"?(?:[\w$]+\.)?(\w+)")
 _PARTS = re.compile(r"(?<=,) (?=affine_map|iterator_types)|(?<=}) (?=ins\(|outs\()")
+_LOCATION = re.compile(r'loc\("[^"]*":\d+:\d+\)')
 _LONG = 100
 
 
@@ -60,14 +61,14 @@ def check_lines(function: Function, prefix: str, only: str | None = None) -> Ite
     for i, line in enumerate(function.lines[1:], 1):
         if line.strip() and (only is None or re.search(only, line)):
             kept.append((i, line))
-    names = _Names([line for _, line in kept])
+    names = _Names(function.lines, [line for _, line in kept])
     previous = 0
     for i, line in kept:
         word = "LABEL" if i == 0 else "NEXT" if i == previous + 1 else ""
         previous = i
         directive = f"{prefix}-{word}:" if word else f"{prefix}:"
         for part in _parts(line):
-            yield f"// {directive:<{len(prefix) + 8}}{names.of(part, line)}".rstrip()
+            yield f"// {directive:<{len(prefix) + 8}}{names.pattern(part)}".rstrip()
             directive = f"{prefix}-SAME:"
 
 
@@ -81,21 +82,25 @@ def _parts(line: str) -> list[str]:
 
 
 class _Names:
-    """The FileCheck variables of a block."""
+    """The FileCheck variables of a block, called as the operations that define the values."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._uses = Counter(m["name"] for line in lines for m in _VALUE.finditer(line))
+    def __init__(self, lines: Sequence[str], kept: Sequence[str]) -> None:
+        self._uses = Counter(match["name"] for line in kept for match in _VALUE.finditer(line))
+        self._definers: dict[str, str] = {}
+        for line in lines:
+            if match := _DEFINED.match(line):
+                for value in _VALUE.finditer(match[1]):
+                    self._definers[value["name"]] = match[2].upper()
         self._variables: dict[str, str] = {}
         self._taken: Counter[str] = Counter()
 
-    def of(self, part: str, line: str) -> str:
-        """A part of a line as a pattern: variables in the place of names that were made up."""
-        defined = _DEFINED.match(line)
-        base = defined[2].upper() if defined is not None else "ARG"
-        text = part.replace("{{", r"{{\{\{}}").replace("[[", r"{{\[\[}}")
-        return _VALUE.sub(lambda match: self._pattern(match, base), text)
+    def pattern(self, text: str) -> str:
+        """What matches a line or a part of it: variables stand for names that were made up."""
+        escaped = text.replace("{{", r"{{[{][{]}}").replace("[[", r"{{\[\[}}")
+        # Neither the name of the file nor its lines are what is tested.
+        return _VALUE.sub(self._value, _LOCATION.sub("loc({{.*}})", escaped))
 
-    def _pattern(self, match: re.Match[str], base: str) -> str:
+    def _value(self, match: re.Match[str]) -> str:
         name, part = match["name"], match["part"] or ""
         if _MADE_UP.fullmatch(name) is None:
             return match[0]
@@ -103,6 +108,7 @@ class _Names:
             return f"%[[{self._variables[name]}]]{part}"
         if self._uses[name] == 1:
             return f"%{{{{.*}}}}{part}"
+        base = self._definers.get(name, "ARG")
         number = self._taken[base]
         self._taken[base] += 1
         self._variables[name] = f"{base}_{number}" if number else base

@@ -2,45 +2,45 @@
 // RUN: xla-opt %s --split-input-file --verify-diagnostics --mlir-print-op-generic | xla-opt --split-input-file | filecheck %s
 
 // CHECK-LABEL: @binary(
-func.func @binary(%f: tensor<2xf32>, %i: tensor<2xi32>) {
-  // CHECK: xla.add %f, %f : tensor<2xf32>
-  %0 = xla.add %f, %f : tensor<2xf32>
-  // CHECK: xla.subtract %f, %f : tensor<2xf32>
-  %1 = xla.subtract %f, %f : tensor<2xf32>
-  // CHECK: xla.multiply %f, %f : tensor<2xf32>
-  %2 = xla.multiply %f, %f : tensor<2xf32>
-  // CHECK: xla.divide %f, %f : tensor<2xf32>
-  %3 = xla.divide %f, %f : tensor<2xf32>
-  // CHECK: xla.power %f, %f : tensor<2xf32>
-  %4 = xla.power %f, %f : tensor<2xf32>
-  // CHECK: xla.remainder %f, %f : tensor<2xf32>
-  %5 = xla.remainder %f, %f : tensor<2xf32>
-  // CHECK: xla.maximum %f, %f : tensor<2xf32>
-  %6 = xla.maximum %f, %f : tensor<2xf32>
-  // CHECK: xla.minimum %f, %f : tensor<2xf32>
-  %7 = xla.minimum %f, %f : tensor<2xf32>
-  // CHECK: xla.and %i, %i : tensor<2xi32>
-  %8 = xla.and %i, %i : tensor<2xi32>
-  // CHECK: xla.or %i, %i : tensor<2xi32>
-  %9 = xla.or %i, %i : tensor<2xi32>
-  // CHECK: xla.xor %i, %i : tensor<2xi32>
-  %10 = xla.xor %i, %i : tensor<2xi32>
-  // CHECK: xla.mulhi %i, %i : tensor<2xi32>
-  %11 = xla.mulhi %i, %i : tensor<2xi32>
-  // CHECK: xla.shift_left %i, %i : tensor<2xi32>
-  %12 = xla.shift_left %i, %i : tensor<2xi32>
-  // CHECK: xla.shift_right_arithmetic %i, %i : tensor<2xi32>
-  %13 = xla.shift_right_arithmetic %i, %i : tensor<2xi32>
-  // CHECK: xla.shift_right_logical %i, %i : tensor<2xi32>
-  %14 = xla.shift_right_logical %i, %i : tensor<2xi32>
-  // CHECK: xla.atan2 %f, %f : tensor<2xf32>
-  %15 = xla.atan2 %f, %f : tensor<2xf32>
-  // CHECK: xla.complex %f, %f : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xcomplex<f32>>
-  %16 = xla.complex %f, %f : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xcomplex<f32>>
-  // CHECK: xla.compare %f, %f {direction = LT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
-  %17 = xla.compare %f, %f {direction = LT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
-  // CHECK: xla.compare %f, %f {direction = EQ, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
-  %18 = xla.compare %f, %f {direction = EQ, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+func.func @binary(%f: tensor<2xf32>, %g: tensor<2xf32>, %i: tensor<2xi32>, %j: tensor<2xi32>) {
+  // CHECK: xla.add %f, %g : tensor<2xf32>
+  %0 = xla.add %f, %g : tensor<2xf32>
+  // CHECK: xla.subtract %f, %g : tensor<2xf32>
+  %1 = xla.subtract %f, %g : tensor<2xf32>
+  // CHECK: xla.multiply %f, %g : tensor<2xf32>
+  %2 = xla.multiply %f, %g : tensor<2xf32>
+  // CHECK: xla.divide %f, %g : tensor<2xf32>
+  %3 = xla.divide %f, %g : tensor<2xf32>
+  // CHECK: xla.power %f, %g : tensor<2xf32>
+  %4 = xla.power %f, %g : tensor<2xf32>
+  // CHECK: xla.remainder %f, %g : tensor<2xf32>
+  %5 = xla.remainder %f, %g : tensor<2xf32>
+  // CHECK: xla.maximum %f, %g : tensor<2xf32>
+  %6 = xla.maximum %f, %g : tensor<2xf32>
+  // CHECK: xla.minimum %f, %g : tensor<2xf32>
+  %7 = xla.minimum %f, %g : tensor<2xf32>
+  // CHECK: xla.and %i, %j : tensor<2xi32>
+  %8 = xla.and %i, %j : tensor<2xi32>
+  // CHECK: xla.or %i, %j : tensor<2xi32>
+  %9 = xla.or %i, %j : tensor<2xi32>
+  // CHECK: xla.xor %i, %j : tensor<2xi32>
+  %10 = xla.xor %i, %j : tensor<2xi32>
+  // CHECK: xla.mulhi %i, %j : tensor<2xi32>
+  %11 = xla.mulhi %i, %j : tensor<2xi32>
+  // CHECK: xla.shift_left %i, %j : tensor<2xi32>
+  %12 = xla.shift_left %i, %j : tensor<2xi32>
+  // CHECK: xla.shift_right_arithmetic %i, %j : tensor<2xi32>
+  %13 = xla.shift_right_arithmetic %i, %j : tensor<2xi32>
+  // CHECK: xla.shift_right_logical %i, %j : tensor<2xi32>
+  %14 = xla.shift_right_logical %i, %j : tensor<2xi32>
+  // CHECK: xla.atan2 %f, %g : tensor<2xf32>
+  %15 = xla.atan2 %f, %g : tensor<2xf32>
+  // CHECK: xla.complex %f, %g : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xcomplex<f32>>
+  %16 = xla.complex %f, %g : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xcomplex<f32>>
+  // CHECK: xla.compare %f, %g {direction = LT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %17 = xla.compare %f, %g {direction = LT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  // CHECK: xla.compare %f, %g {direction = EQ, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  %18 = xla.compare %f, %g {direction = EQ, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
   func.return
 }
 

@@ -2,14 +2,14 @@
 // RUN: xla-opt %s --split-input-file --verify-diagnostics --mlir-print-op-generic | xla-opt --split-input-file | filecheck %s
 
 // CHECK-LABEL: @ternary(
-func.func @ternary(%x: tensor<2xf32>, %low: tensor<f32>, %p: tensor<2xi1>, %q: tensor<i1>) {
+func.func @ternary(%x: tensor<2xf32>, %y: tensor<2xf32>, %low: tensor<f32>, %p: tensor<2xi1>, %q: tensor<i1>) {
   // Bounds are scalars or as large as the operand; so is a predicate.
-  // CHECK: %clamped = xla.clamp %low, %x, %x : (tensor<f32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  %clamped = xla.clamp %low, %x, %x : (tensor<f32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  // CHECK: %chosen = xla.select %p, %x, %x : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  %chosen = xla.select %p, %x, %x : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  // CHECK: %one_of_two = xla.select %q, %x, %x : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  %one_of_two = xla.select %q, %x, %x : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: %clamped = xla.clamp %low, %x, %y : (tensor<f32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %clamped = xla.clamp %low, %x, %y : (tensor<f32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: %chosen = xla.select %p, %x, %y : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %chosen = xla.select %p, %x, %y : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: %one_of_two = xla.select %q, %x, %y : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %one_of_two = xla.select %q, %x, %y : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return
 }
 

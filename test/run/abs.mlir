@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The absolute value; of complex numbers the modulus. That of INT_MIN is INT_MIN.
 
 func.func @worked() {

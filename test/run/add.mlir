@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Sums; integers wrap, pred is a logical or.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same array, not before a token.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Tokens joined: none, one, several and the same twice.
 
 func.func @worked() -> tensor<2xf32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The arrays of all processes of a group behind one another, in the order of the group.
 
 func.func private @pair(%x: tensor<2xf32>) -> tensor<4xf32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // all_gather in two halves, with work between them.
 
 func.func private @pair(%x: tensor<2xf32>) -> tensor<4xf32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Folds over the processes of a group, in its order; groups may differ in size.
 
 func.func private @pair(%x: tensor<2xf32>) -> tensor<2xf32> {

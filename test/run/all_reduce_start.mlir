@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // all_reduce in two halves.
 
 func.func private @pair(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Every process gives a piece to every other one; the pieces that one gets stand in the order of the group.
 
 func.func private @turned(%x: tensor<2xi32>) -> tensor<2xi32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A computation that runs by itself, is asked after once or twice, and ends where it is waited for.
 
 func.func @worked() {

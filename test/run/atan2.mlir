@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The angle of the point (right, left), with the signs of zeros.
 
 func.func @worked() {

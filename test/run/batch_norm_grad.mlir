@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The gradient of batch_norm_training with respect to operand, scale and offset.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Every feature scaled and moved, with a mean and a variance that are given.
 
 func.func @worked() {

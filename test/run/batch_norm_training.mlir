@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Every feature brought to mean 0 and variance 1, then scaled and moved; its mean and variance are results.
 
 func.func @worked() {

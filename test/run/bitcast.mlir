@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same memory as another type: in the order of its layout, not of its indices.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same bits as another type; narrower elements are the last dimension, the lowest bits first.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // More dimensions, along which elements repeat; those of the operand go where `dimensions` says, in any order.
 
 func.func @worked() {

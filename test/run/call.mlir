@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Functions called: several times, by each other, with tuples and without arguments.
 
 func.func private @square(%x: tensor<i32>) -> tensor<i32> {

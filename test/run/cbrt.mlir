@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The cube root, real of negative numbers too.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Triangular factors; one triangle of the operand is read, the other one of the result is 0.
 
 func.func @worked() {

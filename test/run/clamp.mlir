@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Between two bounds, which may be scalars: the upper one wins, and so does any NaN.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The array of the first process of a group; zeros for those in no group.
 
 func.func private @group(%x: tensor<1xi32>) -> tensor<1xi32> {

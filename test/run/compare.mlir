@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // All directions; floats in the order of IEEE, where NaN is not even equal to itself, and in the total order
 // of their bits.
 

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Complex numbers of their parts.
 
 func.func @worked() {

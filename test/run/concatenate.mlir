@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Arrays behind one another.
 
 func.func @worked() {

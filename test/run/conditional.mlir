@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // One of several computations; the last one if the index is out of range.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Literals of every element type, at every level, as memory holds them.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // From every element type to every other one. Floats become integers by cutting off, and the nearest one
 // where they are too large; NaN becomes 0. Integers wrap; pred is what is not 0.
 

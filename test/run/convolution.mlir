@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A kernel slid over an image: with strides, padding, dilation of both, reversal, and groups.
 
 func.func @worked() {

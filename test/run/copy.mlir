@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same array, perhaps in another layout.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A copy in two halves.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The number of zeros above the highest bit that is set; of 0 all bits.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Calls of what is outside: here one that never runs, and the checks of programs.
 
 func.func @not_reached() -> tensor<2xf32> {

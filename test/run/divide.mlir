@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Quotients; those of integers are cut off towards 0. x / 0 is all ones, INT_MIN / -1 is INT_MIN.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same array; a mark of where a sharding begins or ends.
 
 // for i32 in types

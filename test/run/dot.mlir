@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Sums of products, for every index of the batch dimensions.
 
 func.func @worked() {

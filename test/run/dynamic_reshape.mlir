@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Sizes that are data.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A box of fixed size that begins where indices say; they are moved so that it lies inside.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A box of an array overwritten; its start is moved so that all of it lies inside.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The error function: odd, and 1 from about 4 on.
 
 func.func @worked() {

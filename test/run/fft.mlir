@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Fourier transforms of one to three dimensions, of real and complex arrays, of any length.
 
 func.func @worked() {

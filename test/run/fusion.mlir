@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Computations that XLA has fused: the same as their operations one by one.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The size of a dimension: known beforehand, or set.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // An element of a tuple, which may be a tuple.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The imaginary part; that of a float is 0.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // What the host sends: item after item.
 
 func.func private @first() -> tensor<2xf32> {

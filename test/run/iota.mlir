@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Indices as elements: those beyond a narrow integer wrap, those between two floats are rounded.
 
 func.func @worked() {

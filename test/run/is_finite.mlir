@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Whether a number is neither infinite nor NaN.
 
 func.func @worked() {

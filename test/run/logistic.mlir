@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // 1 / (1 + e^-x).
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A function of scalars applied to the elements of arrays.
 
 func.func @worked() {

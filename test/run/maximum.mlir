@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The larger one: NaN if either is, 0 of -0 and 0.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The upper half of a product of twice the width.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Products; integers wrap, pred is a logical and.
 
 func.func @worked() {

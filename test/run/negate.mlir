@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // -x; integers wrap, unsigned ones too.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Of pred the other value, of integers all bits turned over.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The same values; no pass looks through.
 
 // for i32 in types

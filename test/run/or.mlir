@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Of pred a logical or, of integers all bits.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // What the program sends to its host; the program goes on with what it had.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // More room at the edges and between elements; less of it where the padding of an edge is negative.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The number of the partition that runs the program.
 
 func.func private @own() -> tensor<ui32> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The number of bits that are set, in the type of the operand.
 
 func.func @worked() {

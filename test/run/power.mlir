@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Powers. Integers wrap; to negative ones 1 and -1 stay units, and all else is 0. x^0 is 1, of NaN too.
 
 func.func @worked() {

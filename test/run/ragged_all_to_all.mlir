@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Rows from places to places of other processes; how many and where is data.
 
 func.func private @exchange(%in: tensor<3xi32>, %out: tensor<4xi32>, %io: tensor<2xi32>, %ss: tensor<2xi32>, %oo: tensor<2xi32>, %rs: tensor<2xi32>) -> tensor<4xi32> {

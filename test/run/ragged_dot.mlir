@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Products in groups of rows, each with a matrix of its own; the sizes of the groups are data.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The real part; a float is its own.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Folds along dimensions: row by row, the accumulator first, rounded after every step.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A fold over the processes of a group, of which each gets its piece.
 
 func.func private @pair(%x: tensor<4xi32>) -> tensor<2xi32> {

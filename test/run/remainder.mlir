@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // What division leaves, with the sign of the dividend. x rem 0 is x for integers, NaN for floats; INT_MIN rem -1 is 0.
 
 func.func @worked() {

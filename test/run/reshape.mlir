@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Other sizes for the same elements, in row-major order whatever the layouts are.
 
 func.func @worked() {

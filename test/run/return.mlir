@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // What a computation returns: its arguments, too, several times and in another order.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The order of elements turned round along some dimensions.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Random numbers: between bounds, so that one of them is known where only one is possible.
 
 // for f32 in bf16 f16 f32 f64

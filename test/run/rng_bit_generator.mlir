@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Random bits, which the state determines: the streams of XLA's CPU backend, bit by bit.
 
 func.func @worked_three_fry() {

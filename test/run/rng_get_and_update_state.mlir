@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The state of the generator, which every execution moves on.
 
 func.func @worked() -> tensor<2xui64> {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Rounds to whole numbers, ties away from zero; zeros keep their sign.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Rounds to whole numbers, ties to even ones; zeros keep their sign.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // 1 / sqrt x: infinite at 0, with the sign of the zero, and NaN below.
 
 func.func @worked() {

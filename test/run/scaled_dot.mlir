@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Sums of products of operands whose blocks are multiplied by scales.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A computation along a dimension, which hands values on from element to element.
 
 func.func @worked() {

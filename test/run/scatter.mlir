@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Updates at many places, one after the other; a window that does not lie inside as a whole is left out.
 
 func.func @worked() {

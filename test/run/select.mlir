@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // One of two arrays, element by element or whole.
 
 func.func @worked() {

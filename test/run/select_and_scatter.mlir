@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // In every window one element is selected; what the source has for the window goes to its place.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // From send to recv over a channel, and from send to the host.
 
 func.func @worked() {

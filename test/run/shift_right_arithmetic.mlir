@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Shifts that keep the sign, of unsigned integers the highest bit; the amount has no sign.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // -1, 0 or 1; zeros keep their sign. x / |x| of complex numbers.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // sinh x.
 
 func.func @worked() {

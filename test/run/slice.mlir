@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // A box of an array, every stride-th element of it; the limit is not part of it.
 
 func.func @worked() {

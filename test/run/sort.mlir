@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Lines sorted, stably, by any comparator; several arrays together.
 
 func.func @worked() {

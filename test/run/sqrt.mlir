@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The square root: NaN below 0, -0 of -0.
 
 func.func @worked() {

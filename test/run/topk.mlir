@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // The k largest or smallest of every row with their indices, in the total order; the first of equal ones comes first.
 
 func.func @worked() {

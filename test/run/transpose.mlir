@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Dimensions in another order.
 
 func.func @worked() {

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Values put together: results of the function, nested ones taken apart.
 
 // for i32 in types

@@ -1,3 +1,5 @@
+// RUN: xla-run %s --all-functions --backend reference
+
 // Loops: with nothing to do, values that change place, arrays updated in place, other loops inside.
 
 func.func @worked() {

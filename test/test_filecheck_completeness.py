@@ -1,0 +1,203 @@
+"""
+Every operation has a FileCheck test at every step that reads, writes or replaces it.
+
+Which steps an operation has is read off the tables that the steps work with; what a test covers, off
+its RUN lines, its input and its CHECK lines. That verifier errors are complete is the matter of
+`test/dialect/test_rules_are_broken.py`.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from lowerings.communication.xla_expand_communication import CONVERSIONS
+from lowerings.driver.program import parse_program
+from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
+from lowerings.rewriting.conversion import ConversionPass
+from lowerings.universe import UNIVERSE
+from tools.expected_diagnostics import has_expectations
+from tools.input_text import split_chunks
+from tools.status import is_in_stablehlo, opcode_of
+from tools.update_checks import Run, runs_of
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.hlo_text.opcodes import OPCODES
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import BY_OPCODE, OPERATIONS
+from xla_dialect.ops.control_flow import CallOp, FusionOp
+from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
+from xla_dialect.stablehlo.writing.operations import has_stablehlo
+
+ROOT = Path(__file__).parent
+OUTSIDE = {"programs", "run"}
+
+WITHOUT_TABLE: Mapping[str, frozenset[type[XlaOp]]] = {
+    "xla-expand-communication": frozenset(op for op in OPERATIONS if op in CONVERSIONS),
+    "xla-expand-dynamic-dimensions": frozenset(SIZE_RULES),
+    "xla-inline": frozenset({CallOp, FusionOp}),
+    "xla-flatten-tuples": frozenset({TupleOp, GetTupleElementOp}),
+}
+"""What the passes replace that are no `ConversionPass`."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The operations in one function of a test, and the CHECK lines about it under one prefix."""
+
+    operations: frozenset[str]
+    checks: str
+
+
+@dataclass(frozen=True)
+class FileCheckRun:
+    """What one RUN line of one file does with its input."""
+
+    path: Path
+    arguments: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def target(self) -> str | None:
+        """What follows `-t`, without options."""
+        return self._after("-t").partition("{")[0] or None
+
+    @property
+    def passes(self) -> list[str]:
+        """The names of what follows `-p`, without options."""
+        return re.findall(r"[\w-]+(?=,|$)", re.sub(r"\{[^}]*\}", "", self._after("-p")))
+
+    @property
+    def is_stablehlo(self) -> bool:
+        return "stablehlo." in self.path.read_text(encoding="utf-8") and self.path.suffix == ".mlir"
+
+    def _after(self, option: str) -> str:
+        where = [i for i, word in enumerate(self.arguments) if word == option]
+        return self.arguments[where[0] + 1] if where else ""
+
+
+@cache
+def replaced() -> Mapping[str, frozenset[type[XlaOp]]]:
+    """The operations that each pass replaces by others, by the name of the pass."""
+    found = dict(WITHOUT_TABLE)
+    for name, load in UNIVERSE.all_passes.items():
+        loaded = load()
+        if issubclass(loaded, ConversionPass):
+            conversions = loaded().conversions_in(ModuleOp([]))
+            operations = frozenset(op for op in OPERATIONS if op in conversions)
+            if operations:
+                found[name] = operations
+    return found
+
+
+@cache
+def filecheck_runs() -> tuple[FileCheckRun, ...]:
+    """All RUN lines of xla-opt on the file itself that a FileCheck looks at."""
+    paths = [path for path in ROOT.rglob("*") if path.suffix in (".mlir", ".hlo")]
+    inside = [path for path in sorted(paths) if path.parent.name not in OUTSIDE]
+    return tuple(run for path in inside for run in _runs_of(path))
+
+
+def _runs_of(path: Path) -> Iterator[FileCheckRun]:
+    text = path.read_text(encoding="utf-8")
+    try:
+        runs = runs_of(text.split("\n"), path)
+    except XlaError:  # none ends in FileCheck
+        return
+    chunks = list(_chunks(text, path))
+    for run in runs:
+        words = shlex.split(run.command.partition("|")[0].removeprefix("not "))
+        if words[:2] == ["xla-opt", str(path)]:
+            parts = [part for chunk in chunks for part in _parts(*chunk, run)]
+            yield FileCheckRun(path, tuple(words[2:]), tuple(parts))
+
+
+def _chunks(text: str, path: Path) -> Iterator[tuple[str, ModuleOp]]:
+    """The programs of a file that can be read."""
+    for chunk in split_chunks(text):
+        if not chunk.is_blank and not has_expectations(chunk.text):
+            with suppress(XlaError):  # what the test is about
+                yield chunk.text, parse_program(chunk.text, path.name)
+
+
+def _parts(text: str, module: ModuleOp, run: Run) -> Iterator[Part]:
+    """The functions of a program with the CHECK lines from their label to the next."""
+    functions = [op for op in module.walk() if isinstance(op, FuncOp)]
+    for prefix in run.prefixes:
+        directive = rf"^\s*//\s*{prefix}(?:-[A-Z]+)?(?:-\d+)?:"
+        lines = [line for line in text.split("\n") if re.match(directive, line)]
+        whole = "\n".join(lines)
+        blocks = re.split(rf"(?m)^(?=\s*//\s*{prefix}-LABEL:)", whole)
+        for function in functions:
+            name = re.escape(function.sym_name.data)
+            labelled = [block for block in blocks if re.match(rf".*-LABEL:.*@{name}\b", block)]
+            # Checks of a computation of HLO text have its label there.
+            checks = "".join(block.partition("\n")[2] for block in labelled) if labelled else whole
+            if checks:
+                yield Part(frozenset(op.name for op in function.walk()), checks)
+
+
+Step = tuple[
+    str, Callable[[type[XlaOp]], bool], Callable[[FileCheckRun], bool], Callable[[type[XlaOp]], str]
+]
+
+
+def _pass_step(name: str) -> Step:
+    return name, replaced()[name].__contains__, lambda run: name in run.passes, lambda op: ""
+
+
+STEPS: tuple[Step, ...] = (
+    (
+        "HLO text in",
+        lambda op: op in BY_OPCODE.values() and opcode_of(op) in OPCODES,
+        lambda run: run.path.suffix == ".hlo" and not run.passes and run.target is None,
+        lambda op: rf"{re.escape(op.name)}\b",
+    ),
+    (
+        "HLO text out",
+        lambda op: op in BY_OPCODE.values() and opcode_of(op) in OPCODES,
+        lambda run: run.target == "hlo",
+        # An asynchronous computation of one instruction is written as `negate-start`.
+        lambda op: rf" ({opcode_of(op)}|\S+{opcode_of(op).removeprefix('async')})\(",
+    ),
+    (
+        "StableHLO in",
+        lambda op: op in BY_OPCODE.values() and is_in_stablehlo(op),
+        lambda run: run.is_stablehlo and not run.passes and run.target is None,
+        lambda op: rf"{re.escape(op.name)}\b",
+    ),
+    (
+        "StableHLO out",
+        lambda op: op in BY_OPCODE.values() and has_stablehlo(op),
+        lambda run: run.target == "stablehlo",
+        lambda op: "",
+    ),
+    *(_pass_step(name) for name in sorted(replaced())),
+)
+"""What can be done with an operation: which have it done, which tests do it, and what their CHECK
+lines have to mention where that is always the same."""
+
+CASES = [
+    pytest.param(name, op, does, mentioned(op), id=f"{op.name}-{name.replace(' ', '-')}")
+    for name, applies, does, mentioned in STEPS
+    for op in OPERATIONS
+    if applies(op)
+]
+
+
+@pytest.mark.parametrize(("step", "operation", "does", "mentioned"), CASES)
+def test_an_operation_has_a_test_at_this_step(
+    step: str, operation: type[XlaOp], does: Callable[[FileCheckRun], bool], mentioned: str
+) -> None:
+    assert any(
+        operation.name in part.operations and re.search(mentioned, part.checks)
+        for run in filecheck_runs()
+        if does(run)
+        for part in run.parts
+    ), f"no FileCheck test of {operation.name} at {step}"
