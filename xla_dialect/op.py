@@ -188,6 +188,14 @@ class XlaOp(IRDLOperation):
     does not follow from the rest.
     """
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.verify_ is not XlaOp.verify_:
+            raise TypeError(
+                f"{cls.__name__}.verify_ is never called: what types and properties have to be "
+                "belongs in `infer`, what needs more in `verify_context`"
+            )
+
     def __init__(
         self,
         *operands: SSAValue | Operation | Sequence[SSAValue | Operation],
@@ -305,7 +313,7 @@ class XlaOp(IRDLOperation):
 
     def verify(self, verify_nested_ops: bool = True) -> None:
         """
-        Checks structure, constraints and declared result types; xDSL's `verify_` is not called.
+        Checks structure, constraints and declared result types; subclasses have no `verify_`.
 
         Raises VerifyException.
         """

@@ -22,8 +22,8 @@ from xla_dialect.xdsl.traversal import operands_of
 Form: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation, and its types and attributes as numbers."""
 
-_DIALECTS = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
-"""Beside `xla`, the dialects whose verifiers were read: they look at types and attributes only."""
+VERIFY_BY_FORM = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
+"""Dialects beside `xla` whose verifiers look at types and attributes only: a test reads them."""
 
 _REGIONS_OF_ANY_BODY = "linalg"
 """The dialect whose verifiers ask of a region which arguments its blocks have, and no more."""
@@ -54,7 +54,7 @@ def decided_by_form(operation: type[Operation]) -> Decided:
     if issubclass(operation, XlaOp):
         known = operation.verify_context is XlaOp.verify_context
     else:
-        known = dialect in _DIALECTS
+        known = dialect in VERIFY_BY_FORM
     if not known or any(isinstance(trait, _AROUND) for trait in operation.traits.traits):
         return Decided.NONE
     if any(isinstance(trait, IsTerminator) for trait in operation.traits.traits):
