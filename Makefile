@@ -9,7 +9,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 # The newest suitable Python on PATH, looked for only when the environment has to be made.
 PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
 	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
-# In CI a missing peer is an error, so there the tests always get JAX, flax and all extras.
+# In CI a missing peer is an error, so there the tests get all extras; those of `test` have JAX.
 TEST_EXTRAS := $(if $(CI),test peers riscv threads,test)
 # Paths or options for one of the test programs: make pytest ARGS=test/reference
 ARGS ?=
@@ -24,7 +24,7 @@ demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level,
 
 test: lit pytest ## All tests but the long ones
 
-test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-threads ## All tests, with JAX as oracle and many more random examples
+test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-threads ## All tests, with every peer that pip has and many more random examples
 	$(BIN)/lit -v test
 	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --full $(ARGS)
 
