@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.driver.pass_manager import PassManager
-from tools.ir_printing import Form
+from tools.ir_printing import PrintingFlags
 from xla_dialect.diagnostics import XlaError
 
 _RESOURCE = re.compile(
@@ -90,9 +90,9 @@ def reproducer_of(
     try:
         module = read()
         PassManager(ctx, verify_each=False).run(module, passes[:done])
-        text = Form().text(module)
+        text = PrintingFlags().text(module)
     except Exception:
-        text, done = Form().text(read()), 0
+        text, done = PrintingFlags().text(read()), 0
     pipeline = ",".join(str(module_pass.spec()) for module_pass in passes[done:])
     return Reproducer(text, pipeline, verify_each)
 

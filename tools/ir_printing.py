@@ -36,7 +36,7 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 @dataclass(frozen=True)
-class Form:
+class PrintingFlags:
     """How operations are printed."""
 
     generic: bool = False
@@ -50,7 +50,7 @@ class Form:
         return output.getvalue() + "\n"
 
     def steady_printer(self) -> SteadyPrinter:
-        """A printer of this form for several states of one module."""
+        """A printer with these flags for several states of one module."""
         return SteadyPrinter(print_generic_format=self.generic, print_debuginfo=self.locations)
 
 
@@ -95,7 +95,7 @@ class IrPrinting:
     """What `--print-ir-*` ask for, as events of a pass manager."""
 
     output: IO[str]
-    form: Form
+    flags: PrintingFlags
     wanted_before: Wanted
     wanted_after: Wanted
     only_changes: bool = False
@@ -104,18 +104,18 @@ class IrPrinting:
     """The text before the pass that runs, if changes are looked for."""
 
     def __post_init__(self) -> None:
-        printer = self.form.steady_printer() if self.as_diff else self.form
+        printer = self.flags.steady_printer() if self.as_diff else self.flags
         self._text: Callable[[ModuleOp], str] = printer.text
 
     @staticmethod
-    def of(args: argparse.Namespace, form: Form, output: IO[str]) -> IrPrinting:
+    def of(args: argparse.Namespace, flags: PrintingFlags, output: IO[str]) -> IrPrinting:
         """What the arguments of the command line ask for; raises XlaError for unknown passes."""
         before = Wanted(_pass_names(args.print_ir_before), args.print_ir_before_all)
         after = Wanted(_pass_names(args.print_ir_after), args.print_ir_after_all)
         only_changes = args.print_ir_after_change or args.print_ir_diff
         if only_changes and not after:
             after = Wanted(all=True)
-        return IrPrinting(output, form, before, after, only_changes, args.print_ir_diff)
+        return IrPrinting(output, flags, before, after, only_changes, args.print_ir_diff)
 
     def __bool__(self) -> bool:
         """Whether anything is to be printed."""

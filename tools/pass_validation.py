@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.validation import MeaningChanged, Validator
 from tools.crash_reproducer import Reproducer
-from tools.ir_printing import Form
+from tools.ir_printing import PrintingFlags
 
 
 class PassValidation:
@@ -31,7 +31,7 @@ class PassValidation:
             raise
 
     def _written(self, error: MeaningChanged) -> str:
-        reproducer = Reproducer(Form().text(error.module), error.spec, inputs=error.inputs)
+        reproducer = Reproducer(PrintingFlags().text(error.module), error.spec, inputs=error.inputs)
         path = self._path
         try:
             if not path:

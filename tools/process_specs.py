@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.array_spec import RANDOM_SEED, AnyArray, ArraySpecError, parse_array_specs
-from xla_dialect.devices.process_grid import Place, ProcessGrid
+from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
 
 _PLACE = re.compile(r"(?P<replica>\d+|\*)(?:,(?P<partition>\d+|\*))?:(?P<spec>.+)", re.S)
 
@@ -34,7 +34,7 @@ class _PlacedSpec:
         )
         return _PlacedSpec(text, match["spec"], replica, partition)
 
-    def places(self, grid: ProcessGrid) -> Iterator[Place]:
+    def places(self, grid: ProcessGrid) -> Iterator[LogicalId]:
         """The processes it is for; raises ArraySpecError if it names one that there is not."""
         for number, count, name in (
             (self.replica, grid.replicas, "replica"),
@@ -47,7 +47,7 @@ class _PlacedSpec:
                 yield replica, partition
 
 
-def arrays_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[Place, list[AnyArray]]:
+def arrays_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[LogicalId, list[AnyArray]]:
     """
     The arrays of each process, in the order of the options.
 
@@ -56,7 +56,7 @@ def arrays_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[Place, li
     ArraySpecError.
     """
     generator = np.random.default_rng(RANDOM_SEED)
-    found: dict[Place, list[AnyArray]] = {place: [] for place in grid.places}
+    found: dict[LogicalId, list[AnyArray]] = {place: [] for place in grid.places}
     for placed in map(_PlacedSpec.of, texts):
         arrays = parse_array_specs(placed.spec, generator)
         for place in placed.places(grid):
@@ -64,7 +64,7 @@ def arrays_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[Place, li
     return found
 
 
-def items_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[Place, list[object]]:
+def items_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[LogicalId, list[object]]:
     """
     The items that each process reads from its infeed, in the order of the options.
 
@@ -72,7 +72,7 @@ def items_by_process(texts: Sequence[str], grid: ProcessGrid) -> dict[Place, lis
     written as for `arrays_by_process`. Raises ArraySpecError.
     """
     generator = np.random.default_rng(RANDOM_SEED)
-    found: dict[Place, list[object]] = {place: [] for place in grid.places}
+    found: dict[LogicalId, list[object]] = {place: [] for place in grid.places}
     for placed in map(_PlacedSpec.of, texts):
         specs = placed.spec.split(";")
         arrays = [array for spec in specs for array in parse_array_specs(spec.strip(), generator)]

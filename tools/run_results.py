@@ -15,7 +15,7 @@ from lowerings.execution.signature import Signature
 from tools.array_spec import AnyArray
 from tools.comparison import UnexpectedResult, compare_results
 from tools.process_specs import arrays_by_process
-from xla_dialect.devices.process_grid import Place, ProcessGrid
+from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Value, flatten_results, spell_array
 
@@ -36,11 +36,11 @@ class FunctionRun:
     outfeeds: Sequence[Sequence[object]] = field(default_factory=list[list[object]])
     """By process, what its outfeeds have written."""
 
-    def process_name(self, place: Place) -> str:
+    def process_name(self, place: LogicalId) -> str:
         """The process as messages name it; nothing if there is only one."""
         return f"{self.grid.name(place)}: " if len(self.grid.places) > 1 else ""
 
-    def file_stem(self, place: Place) -> str:
+    def file_stem(self, place: LogicalId) -> str:
         """
         How the names of a process's files begin, e.g. `main`, `main.replica1.partition0`.
 

@@ -23,7 +23,7 @@ from tools import ir_printing
 from tools.crash_reproducer import Reproducer, reproducing
 from tools.expected_diagnostics import check_diagnostics, has_expectations
 from tools.input_text import Chunk, read_input, split_chunks
-from tools.ir_printing import Form, IrPrinting
+from tools.ir_printing import IrPrinting, PrintingFlags
 from tools.pass_listing import list_passes
 from tools.reporting import guarded
 from tools.timing_report import Timer, print_timing_report
@@ -191,7 +191,9 @@ def process(
 
     with timer.part("Parser").running():
         module = read(verified=not args.disable_verify)
-    printing = IrPrinting.of(args, Form(args.print_op_generic, args.print_debuginfo), sys.stderr)
+    printing = IrPrinting.of(
+        args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
+    )
     memory = memory_report(schedule) if args.print_memory else None
     validation = pass_validation(args) if args.validate_each else None
     manager = PassManager(
@@ -242,7 +244,7 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
     if spec.name not in targets:
         raise XlaError(f"there is no target '{spec.name}' (see --list-targets)")
     if spec.name == "mlir":
-        output.write(Form(args.print_op_generic, args.print_debuginfo).text(module))
+        output.write(PrintingFlags(args.print_op_generic, args.print_debuginfo).text(module))
         return
     try:
         target = targets[spec.name]().from_spec(spec)

@@ -36,7 +36,7 @@ from tools.limit_arguments import add_limit_arguments, ending_the_process, time_
 from tools.process_specs import arrays_by_process, items_by_process
 from tools.reporting import guarded, one_line
 from tools.run_results import FunctionRun, report
-from xla_dialect.devices.process_grid import Host, Place, ProcessGrid
+from xla_dialect.devices.process_grid import Host, LogicalId, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.process_groups import process_counts
@@ -316,7 +316,7 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
 
 
 def make_arguments(
-    arrays: Sequence[AnyArray], signature: Signature, grid: ProcessGrid, place: Place
+    arrays: Sequence[AnyArray], signature: Signature, grid: ProcessGrid, place: LogicalId
 ) -> list[AnyArray]:
     """The arrays for the parameters; raises RunError with the signature if some are missing."""
     wanted = len(signature.parameters)

@@ -285,7 +285,7 @@ class XlaOp(IRDLOperation):
     def _operand_types(self, contract: Contract) -> list[Any]:
         """A type for each operand, a tuple of types for a variadic one; raises Violation."""
         found = [operand.type for operand in self.operands]
-        places = contract.structure.operands.places(len(found))
+        places = contract.structure.operands.segments(len(found))
         arguments: list[Any] = []
         for name in contract.operands:
             place = places[name]
@@ -303,7 +303,7 @@ class XlaOp(IRDLOperation):
             name: decode(properties.get(name)) for name in contract.properties
         }
         regions = self.regions
-        places = contract.structure.regions.places(len(regions))
+        places = contract.structure.regions.segments(len(regions))
         for name in contract.regions:
             place = places[name]
             keywords[name] = None if place is None else regions[place]

@@ -75,7 +75,7 @@ _ORDERS: tuple[Callable[[MemoryUse], tuple[int, int]], ...] = (
 
 
 @dataclass(eq=False)
-class _Place:
+class _ResultBuffer:
     """The memory of one result, and what it is given to."""
 
     result: SSAValue
@@ -99,19 +99,19 @@ class _Place:
         return True
 
 
-class _Places:
+class _ResultBuffers:
     """Results by what fits into them; the smallest first."""
 
     def __init__(self, results: Mapping[SSAValue, int]) -> None:
-        self._like: dict[Attribute, list[_Place]] = {}
+        self._like: dict[Attribute, list[_ResultBuffer]] = {}
         for result, first in results.items():
             type = memref_type(result)
-            place = _Place(result, prod(type.get_shape()), first)
+            place = _ResultBuffer(result, prod(type.get_shape()), first)
             self._like.setdefault(_kind(type), []).append(place)
         for places in self._like.values():
             places.sort(key=_size)
 
-    def take(self, use: MemoryUse) -> _Place | None:
+    def take(self, use: MemoryUse) -> _ResultBuffer | None:
         """The smallest that a buffer fits into as long as it is used; it is in there then."""
         type = memref_type(use.op.results[0])
         places = self._like.get(_kind(type), ())
@@ -124,7 +124,7 @@ def _kind(type: MemRef) -> Attribute:
     return type.element_type if has_identity_layout(type) else type
 
 
-def _size(place: _Place) -> int:
+def _size(place: _ResultBuffer) -> int:
     return place.size
 
 
@@ -132,7 +132,7 @@ def _plan(
     waiting: Sequence[MemoryUse], results: Mapping[SSAValue, int]
 ) -> Mapping[MemoryUse, SSAValue]:
     """The results that buffers are put into: in this order, into the smallest that has room."""
-    places = _Places(results)
+    places = _ResultBuffers(results)
     found = ((use, places.take(use)) for use in waiting)
     return {use: place.result for use, place in found if place is not None}
 

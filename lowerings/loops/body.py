@@ -1,6 +1,6 @@
 """
-What each value in the body of a nest depends on, and which form it takes when one dimension of
-the nest runs in the lanes of vectors.
+What each value in the body of a nest depends on, and how it depends on the lane when a dimension of
+the nest is vectorized.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
-class Form(Enum):
-    """What a value is, over the lanes of a vector."""
+class Lanewise(Enum):
+    """How a value depends on the lane of a vector, as in OpenMP's `declare simd`."""
 
-    SCALAR = auto()
+    UNIFORM = auto()
     """The same in all lanes."""
     LINEAR = auto()
     """An integer that grows by a constant from lane to lane."""
-    VECTOR = auto()
+    VARYING = auto()
     """Different in each lane."""
 
 
@@ -185,8 +185,8 @@ def _operands_with_captures(op: Operation) -> Sequence[SSAValue]:
     return [operand for inner in operations_in(op) for operand in inner.operands]
 
 
-class Forms:
-    """The form of every value of a body when `dimension` runs in the lanes."""
+class LaneAnalysis:
+    """How every value of a body depends on the lane when `dimension` is vectorized."""
 
     def __init__(self, body: Body, dimension: int):
         self.body = body
@@ -214,11 +214,11 @@ class Forms:
             if self._part_bits(value.type) is None:
                 self.is_possible = False
 
-    def of(self, value: SSAValue) -> Form:
-        """The form of a value of the body, or of one from outside."""
+    def of(self, value: SSAValue) -> Lanewise:
+        """How a value of the body, or one from outside, depends on the lane."""
         if value in self._vectors:
-            return Form.VECTOR
-        return Form.LINEAR if value in self.steps else Form.SCALAR
+            return Lanewise.VARYING
+        return Lanewise.LINEAR if value in self.steps else Lanewise.UNIFORM
 
     def _visit(self, op: Operation) -> None:
         if not any(self._varies(result) for result in op.results):
@@ -246,7 +246,7 @@ class Forms:
             return self.steps.get(op.input)
         if not isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp):
             return None
-        if self.of(op.lhs) is Form.VECTOR or self.of(op.rhs) is Form.VECTOR:
+        if self.of(op.lhs) is Lanewise.VARYING or self.of(op.rhs) is Lanewise.VARYING:
             return None
         left, right = self.steps.get(op.lhs, 0), self.steps.get(op.rhs, 0)
         if isinstance(op, arith.AddiOp):
@@ -268,7 +268,7 @@ class Forms:
         if (
             memref_type is None
             or last is None
-            or any(self.of(index) is not Form.SCALAR for index in others if index)
+            or any(self.of(index) is not Lanewise.UNIFORM for index in others if index)
         ):
             return None
         layout = memref_layout(memref_type)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from lowerings.loops.body import Body, Forms
+from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.memory import LaneStride, lane_stride
@@ -101,7 +101,7 @@ def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None
             continue
         for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
             if nest.extents[vector] > NARROW_LANES * lanes_for(
-                body, Forms(body, vector), vector_bits
+                body, LaneAnalysis(body, vector), vector_bits
             ):
                 return PairedPlan(packed_plan(nest, body, roles, vector, vector_bits), paired.rest)
     return None
@@ -119,7 +119,7 @@ def plan_in_columns(
         (roles, vector)
         for roles in both
         for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT)
-        if nest.extents[vector] > share * lanes_for(body, Forms(body, vector), vector_bits)
+        if nest.extents[vector] > share * lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     ]
     for roles, vector in found:
         if has_unit_stride(inputs_of(body, roles.right), vector):
@@ -141,7 +141,7 @@ def plan_scattered(
         if extent_of(nest, roles.summed) < TERMS_WORTH_SCATTERING:
             continue
         for vector in columns_in_lanes(nest, body, roles, LaneStride.STRIDED):
-            if nest.extents[vector] >= lanes_for(body, Forms(body, vector), vector_bits):
+            if nest.extents[vector] >= lanes_for(body, LaneAnalysis(body, vector), vector_bits):
                 return packed_plan(nest, body, roles, vector, vector_bits)
     return None
 
@@ -152,7 +152,7 @@ def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStr
         (
             d
             for d in roles.columns
-            if lane_stride(nest.outputs[0], d) is stride and Forms(body, d).is_possible
+            if lane_stride(nest.outputs[0], d) is stride and LaneAnalysis(body, d).is_possible
         ),
         key=lambda d: -nest.extents[d],
     )
@@ -230,7 +230,7 @@ def direct_plan(
     rows = extent_of(nest, roles.rows)
     if operand_bytes(nest, body, roles.right) > LARGE_OPERAND_BYTES and rows >= ROWS_WORTH_PACKING:
         return packed_plan(nest, body, roles, vector, vector_bits)
-    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     term_bytes = max(stride_bytes(access, roles.summed[-1]) for access in inputs)
     tile = tile_for(nest, body, roles, vector, lanes, term_bytes, vector_bits)
     row = row_dimension(nest, roles)
@@ -262,7 +262,7 @@ def packed_plan(
     """A tile whose vectors are copied into panels first."""
     row = row_dimension(nest, roles)
     assert row is not None
-    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     bits = element_bits(roles.right.type) or 0
     # Within a panel, the vectors of one term and the next are neighbours.
     tile = tile_for(nest, body, roles, vector, lanes, lanes * bits // 8, vector_bits)
@@ -292,13 +292,15 @@ def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int)
     """Vectors along a summed dimension, for several rows and columns at once."""
     inputs = list(body.inputs.values())
     candidates = [
-        d for d in contraction.summed if has_unit_stride(inputs, d) and Forms(body, d).is_possible
+        d
+        for d in contraction.summed
+        if has_unit_stride(inputs, d) and LaneAnalysis(body, d).is_possible
     ]
     if not candidates:
         return None
     extents = nest.extents
     vector = max(candidates, key=lambda d: extents[d])
-    lanes = lanes_for(body, Forms(body, vector), vector_bits)
+    lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     if extents[vector] < lanes:
         return None
     tiles: dict[int, int] = {}

@@ -18,7 +18,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.loops.body import COMBINERS, Body, Form, Forms, neutral_element
+from lowerings.loops.body import COMBINERS, Body, LaneAnalysis, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
@@ -61,7 +61,7 @@ class NestEmitter:
         self.loops = schedule.loops
         self.lanes = schedule.lanes
         self.vector = schedule.vector
-        forms = None if schedule.vector is None else Forms(body, schedule.vector)
+        lane_analysis = None if schedule.vector is None else LaneAnalysis(body, schedule.vector)
         # The vectors of one row follow each other, so that what is broadcast along it is used up
         # at once and does not occupy registers.
         tiled = [
@@ -73,7 +73,7 @@ class NestEmitter:
             tiled.append(schedule.vector)
         self.evaluator = BodyEvaluator(
             body,
-            forms,
+            lane_analysis,
             tiled,
             builder,
             schedule.transposed,
@@ -127,7 +127,7 @@ class NestEmitter:
             lanes = min(self.lanes, self.nest.extents[self.vector])
             evaluator.points[self.vector] = (Point(Index(), lanes),)
         for op in body.ops:
-            if any(evaluator.form(result) is Form.VECTOR for result in op.results):
+            if any(evaluator.lanewise(result) is Lanewise.VARYING for result in op.results):
                 wanted += evaluator.operands_in_lanes(op)
         self.wanted_as_vectors = set(wanted)
         at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
@@ -173,17 +173,19 @@ class NestEmitter:
         """Writes what the loops bound so far determine."""
         evaluator, body = self.evaluator, self.body
         for value in self.values_at_level[level]:
-            form = evaluator.form(value)
+            lanewise = evaluator.lanewise(value)
             for combination in evaluator.combinations(body.mask.get(value, 0)):
-                self._write_value(value, form, combination)
+                self._write_value(value, lanewise, combination)
 
-    def _write_value(self, value: SSAValue, form: Form, combination: Combination) -> None:
+    def _write_value(self, value: SSAValue, lanewise: Lanewise, combination: Combination) -> None:
         evaluator = self.evaluator
         if isinstance(value.owner, arith.ConstantOp):
             return
-        if form is not Form.VECTOR:
+        if lanewise is not Lanewise.VARYING:
             evaluator.scalar(value, combination)
-        if form is Form.VECTOR or (form is Form.SCALAR and value in self.wanted_as_vectors):
+        if lanewise is Lanewise.VARYING or (
+            lanewise is Lanewise.UNIFORM and value in self.wanted_as_vectors
+        ):
             evaluator.as_vector(value, combination)
 
     def _loop(self, level: int) -> None:
@@ -345,12 +347,12 @@ class NestEmitter:
         for number, combination in enumerate(combinations):
             for value in values:
                 own = evaluator.restrict(combination, self.body.mask.get(value, 0))
-                self._write_value(value, evaluator.form(value), own)
+                self._write_value(value, evaluator.lanewise(value), own)
             evaluator.open_scope()
             held = [self._held(output, combination) for output in range(len(self.combiners))]
             for op in self.folded_ops:
                 for result in op.results:
-                    self._write_value(result, evaluator.form(result), combination)
+                    self._write_value(result, evaluator.lanewise(result), combination)
             results = [
                 self._result(output, combination, held[output])
                 for output in range(len(self.combiners))

@@ -20,7 +20,7 @@ from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from lowerings.loops.body import COMPLEX, Body, Form, Forms
+from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.interleaving import InterleavedAccess, interleaved
@@ -63,7 +63,7 @@ class BodyEvaluator:
     def __init__(
         self,
         body: Body,
-        forms: Forms | None,
+        lane_analysis: LaneAnalysis | None,
         tiled: Sequence[int],
         builder: LoopBuilder,
         transposed: int | None = None,
@@ -71,10 +71,10 @@ class BodyEvaluator:
     ):
         """With `whole_blocks`, no tile is smaller than a block that is read turned."""
         self.body = body
-        self.forms = forms
+        self.lane_analysis = lane_analysis
         self.tiled = tuple(tiled)
         self.builder = builder
-        self.vector = None if forms is None else forms.dimension
+        self.vector = None if lane_analysis is None else lane_analysis.dimension
         extents = body.nest.extents
         self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
         self.transposed = transposed
@@ -136,8 +136,8 @@ class BodyEvaluator:
     def close_scope(self) -> None:
         self._scopes.pop()
 
-    def form(self, value: SSAValue) -> Form:
-        return Form.SCALAR if self.forms is None else self.forms.of(value)
+    def lanewise(self, value: SSAValue) -> Lanewise:
+        return Lanewise.UNIFORM if self.lane_analysis is None else self.lane_analysis.of(value)
 
     def combinations(self, mask: int) -> list[Combination]:
         """One combination of points for each that dimensions in `mask` tell apart."""
@@ -173,7 +173,7 @@ class BodyEvaluator:
 
     def remember(self, value: SSAValue, combination: Combination, result: SSAValue) -> None:
         """Makes `result` what `value` of the body is at `combination`, in the open scope."""
-        is_vector = self.form(value) is Form.VECTOR
+        is_vector = self.lanewise(value) is Lanewise.VARYING
         own = self.restrict(combination, self.body.mask[value])
         self._scopes[-1][value, is_vector, own] = result
 
@@ -188,9 +188,9 @@ class BodyEvaluator:
     def as_vector(self, value: SSAValue, combination: Combination) -> SSAValue:
         """The value in all lanes."""
         value = self.body.scalars.get(value, value)
-        form, lanes = self.form(value), self.lanes(combination)
+        lanewise, lanes = self.lanewise(value), self.lanes(combination)
         mask = self.body.mask.get(value, 0)
-        if form is Form.VECTOR:
+        if lanewise is Lanewise.VARYING:
             return self._written(value, self.restrict(combination, mask), is_vector=True)
         owner = value.owner
         if type(owner) is arith.ConstantOp:
@@ -199,7 +199,7 @@ class BodyEvaluator:
         known = self._known(key)
         if known is None:
             known = self.broadcast(self.scalar(value, combination), lanes)
-            if form is Form.LINEAR:
+            if lanewise is Lanewise.LINEAR:
                 known = self._spread(known, value, lanes)
             self._scopes[-1][key] = known
         return known
@@ -220,8 +220,8 @@ class BodyEvaluator:
 
     def _spread(self, broadcast: SSAValue, value: SSAValue, lanes: int) -> SSAValue:
         """The lanes of a linear value, from its first lane's value in all of them."""
-        assert self.forms is not None
-        step = self.forms.steps[value]
+        assert self.lane_analysis is not None
+        step = self.lane_analysis.steps[value]
         if step == 0:
             return broadcast
         offsets = [step * lane for lane in range(lanes)]
@@ -362,9 +362,9 @@ class BodyEvaluator:
     def operands_in_lanes(self, op: Operation) -> Sequence[SSAValue]:
         """The operands of an operation on vectors that must be vectors themselves."""
         if type(op) is memref.LoadOp:
-            assert self.forms is not None
-            return [] if self.forms.load_step(op) == 1 else op.indices[-1:]
-        if isinstance(op, arith.SelectOp) and self.form(op.cond) is Form.SCALAR:
+            assert self.lane_analysis is not None
+            return [] if self.lane_analysis.load_step(op) == 1 else op.indices[-1:]
+        if isinstance(op, arith.SelectOp) and self.lanewise(op.cond) is Lanewise.UNIFORM:
             return op.operands[1:]
         return op.operands
 
@@ -372,12 +372,12 @@ class BodyEvaluator:
         self, op: memref.LoadOp, combination: Combination, result_type: VectorType[Attribute]
     ) -> SSAValue:
         """A load whose index the body computes."""
-        assert self.forms is not None
+        assert self.lane_analysis is not None
         builder, lanes = self.builder, self.lanes(combination)
         base = self.scalar(op.memref, combination)
         *others, last = op.indices
         indices = [self.scalar(index, combination) for index in others]
-        if self.forms.load_step(op) == 1:
+        if self.lane_analysis.load_step(op) == 1:
             first = self.scalar(last, combination)
             if type(op.res.type) is ComplexType:
                 base = builder.shared(("parts", base), partial(as_parts, base, builder))

@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 Strides: TypeAlias = tuple[int, ...]
 
-Layout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
+StridedLayout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
 """Strides and offset of a memref in elements, None where dynamic."""
 
 
@@ -130,7 +130,7 @@ class Access:
         return any(dimension in index.used_dims() for index in self.indices)
 
     @cached_property
-    def layout(self) -> Layout | None:
+    def layout(self) -> StridedLayout | None:
         """Strides and offset of the memref; None if its layout has none."""
         return memref_layout(self.type)
 

@@ -14,7 +14,7 @@ from math import ceil, log2, prod
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 
-from lowerings.loops.body import Body, Form, Forms
+from lowerings.loops.body import Body, LaneAnalysis, Lanewise
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.interleaving import interleaved
 from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
@@ -117,14 +117,14 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     """The dimension that is best run in lanes; None if scalars are best."""
     best: Lanes | None = None
     for dimension in nest.loop_dimensions:
-        forms = Forms(body, dimension)
-        if not forms.is_possible or not has_vector_results(nest, body, dimension):
+        lane_analysis = LaneAnalysis(body, dimension)
+        if not lane_analysis.is_possible or not has_vector_results(nest, body, dimension):
             continue
-        lanes = lanes_for(body, forms, vector_bits)
+        lanes = lanes_for(body, lane_analysis, vector_bits)
         if lanes < 2:
             continue
-        cost = cost_in_lanes(nest, body, forms, lanes)
-        choices = turned_lanes(nest, body, forms, lanes)
+        cost = cost_in_lanes(nest, body, lane_analysis, lanes)
+        choices = turned_lanes(nest, body, lane_analysis, lanes)
         if cost is not None:
             choices.append(Lanes(dimension, lanes, cost))
         for choice in choices:
@@ -144,12 +144,14 @@ def has_vector_results(nest: Nest, body: Body, dimension: int) -> bool:
     )
 
 
-def lanes_for(body: Body, forms: Forms, vector_bits: int) -> int:
+def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
     """How many of the widest elements that differ from lane to lane a register holds."""
     types: list[Attribute] = [
-        access.type.element_type for access in body.nest.accesses if access.reaches(forms.dimension)
+        access.type.element_type
+        for access in body.nest.accesses
+        if access.reaches(lane_analysis.dimension)
     ]
-    types += [value.type for value in body.mask if forms.of(value) is Form.VECTOR]
+    types += [value.type for value in body.mask if lane_analysis.of(value) is Lanewise.VARYING]
     bits = [
         element_bits(part_type(each)) or 64 for each in types if not isinstance(each, IndexType)
     ]
@@ -166,9 +168,9 @@ def body_cost(body: Body) -> float:
     return sum(MATH_COST if op.name.startswith("math.") else 1 for op in body.ops)
 
 
-def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes]:
+def turned_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int) -> list[Lanes]:
     """The choices to read blocks along another dimension and turn them in registers."""
-    extents, dimension = nest.extents, forms.dimension
+    extents, dimension = nest.extents, lane_analysis.dimension
     if reduces(nest):
         return []
     across = [
@@ -188,7 +190,7 @@ def turned_lanes(nest: Nest, body: Body, forms: Forms, lanes: int) -> list[Lanes
             continue
         if all(lane_stride(access, other) is not LaneStride.UNIT for access in across):
             continue
-        cost = cost_in_lanes(nest, body, forms, lanes, other)
+        cost = cost_in_lanes(nest, body, lane_analysis, lanes, other)
         if cost is not None:
             side = block_side(lanes, extents[other], extents[dimension])
             result.append(Lanes(dimension, side, cost, other))
@@ -209,10 +211,10 @@ def block_side(largest: int, *extents: int) -> int:
 
 
 def cost_in_lanes(
-    nest: Nest, body: Body, forms: Forms, lanes: int, transposed: int | None = None
+    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int, transposed: int | None = None
 ) -> float | None:
     """The cost per point with vectors along a dimension; None where that is impossible."""
-    dimension = forms.dimension
+    dimension = lane_analysis.dimension
     extent = nest.extents[dimension]
     cost = body_cost(body)
     groups = interleaved(body.inputs.values(), dimension)

@@ -20,7 +20,7 @@ from lowerings.tensors.fusion_graph import Group, Node
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.indices import Indices, compose
 
-Place = tuple[Node, Indices]
+NodeInstance = tuple[Node, Indices]
 Leaf = tuple[SSAValue, Indices]
 """A tensor and where it is read."""
 
@@ -34,10 +34,10 @@ class GroupEmission:
 
     plan: FusionPlan
     group: Group
-    sources: dict[Place, list[Source | None]] = field(
-        default_factory=dict[Place, "list[Source | None]"]
+    sources: dict[NodeInstance, list[Source | None]] = field(
+        default_factory=dict[NodeInstance, "list[Source | None]"]
     )
-    order: list[Place] = field(default_factory=list[Place])
+    order: list[NodeInstance] = field(default_factory=list[NodeInstance])
     """The places of the group, users before what they use."""
     leaves: dict[Leaf, int] = field(default_factory=dict[Leaf, int])
     """What is read from memory, with its number."""
@@ -45,12 +45,12 @@ class GroupEmission:
         default_factory=dict[tuple[Node, Indices, int], SSAValue]
     )
 
-    def collect(self, starts: Sequence[Place]) -> None:
+    def collect(self, starts: Sequence[NodeInstance]) -> None:
         """Finds all places that the given ones need, and where their inputs come from."""
-        pending: list[tuple[int, int, Place]] = []
-        seen: set[Place] = set()
+        pending: list[tuple[int, int, NodeInstance]] = []
+        seen: set[NodeInstance] = set()
 
-        def push(place: Place) -> None:
+        def push(place: NodeInstance) -> None:
             if place not in seen:
                 seen.add(place)
                 heappush(pending, (-place[0].position, len(seen), place))

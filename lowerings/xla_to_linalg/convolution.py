@@ -21,7 +21,7 @@ from lowerings.xla_to_linalg.contraction import (
     sum_products,
     zero,
 )
-from lowerings.xla_to_linalg.data_movement import Placed, place
+from lowerings.xla_to_linalg.data_movement import StridedInsertion, place
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     affine_map,
@@ -222,9 +222,9 @@ class Convolution:
         phases = [sliding.phases() for sliding in dimensions]
         margins = [Margin.of(sliding, own) for sliding, own in zip(dimensions, phases, strict=True)]
         sizes = list(sizes_of(base))
-        placed = [Placed.of(size, 0, 1, size) for size in sizes]
+        placed = [StridedInsertion.of(size, 0, 1, size) for size in sizes]
         for d, margin in zip(labels.lhs_order()[2:], margins, strict=True):
-            placed[d] = Placed.of(sizes[d], margin.low, 1, margin.size)
+            placed[d] = StridedInsertion.of(sizes[d], margin.low, 1, margin.size)
             sizes[d] = margin.size
         if not is_proportionate(sizes, sizes_of(base), dimensions):
             return None

@@ -115,7 +115,7 @@ def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
 
 
 @dataclass(frozen=True)
-class Placed:
+class StridedInsertion:
     """Which elements along one dimension go where in another tensor: `offset + i * step`."""
 
     begin: int
@@ -125,20 +125,20 @@ class Placed:
     step: int
 
     @staticmethod
-    def of(size: int, low: int, step: int, width: int) -> Placed:
+    def of(size: int, low: int, step: int, width: int) -> StridedInsertion:
         """Element i of `size` lands at `low + i * step`, if that is in a dimension of `width`."""
         begin = ceil_div(-low, step) if low < 0 else 0
         # Element i is inside for i below this:
         end = min(size, max(0, ceil_div(width - low, step))) if width > low else 0
         count = max(0, end - begin)
         # A step beyond the only element would leave the tensor's bounds.
-        return Placed(begin, count, low + begin * step, step if count > 1 else 1)
+        return StridedInsertion(begin, count, low + begin * step, step if count > 1 else 1)
 
 
 def place(
     builder: ConversionBuilder,
     value: SSAValue,
-    dimensions: Sequence[Placed],
+    dimensions: Sequence[StridedInsertion],
     result: Array,
     background: Callable[[], SSAValue],
 ) -> SSAValue:
@@ -251,7 +251,7 @@ def convert_pad(op: PadOp, builder: ConversionBuilder) -> None:
     """The part of the operand that is left is inserted into a tensor full of the padding value."""
     result = array_type(op.result)
     dimensions = [
-        Placed.of(size, low, interior + 1, width)
+        StridedInsertion.of(size, low, interior + 1, width)
         for size, low, interior, width in zip(
             sizes_of(op.operand),
             decode(op.edge_padding_low),

@@ -45,7 +45,7 @@ SHORTEST_SLICE = 16
 
 
 @dataclass(frozen=True)
-class WindowPlaces:
+class ScatterDimensions:
     """How the place of an update in the inputs follows from its index."""
 
     offset_of: dict[int, int]
@@ -59,8 +59,8 @@ class WindowPlaces:
     """The dimensions of the updates that are dimensions of the indices, in order."""
 
     @staticmethod
-    def of(op: ScatterOp) -> WindowPlaces:
-        """The places of a `scatter`, by the formula of docs/generated/ops.md#scatter."""
+    def of(op: ScatterOp) -> ScatterDimensions:
+        """The dimensions of a `scatter`, by the formula of docs/generated/ops.md#scatter."""
         update_window = cast(Ints, decode(op.update_window_dims))
         batching = cast(Ints, decode(op.input_batching_dims))
         dropped = (*cast(Ints, decode(op.inserted_window_dims)), *batching)
@@ -68,7 +68,7 @@ class WindowPlaces:
         scattered = without(range(len(sizes_of(op.updates[0]))), update_window)
         vector_dim = op.index_vector_dim.value.data
         along = cast(Ints, decode(op.scatter_indices_batching_dims))
-        return WindowPlaces(
+        return ScatterDimensions(
             dict(zip(window, update_window, strict=True)),
             {d: scattered[b - (b > vector_dim)] for d, b in zip(batching, along, strict=True)},
             {d: k for k, d in enumerate(decode(op.scatter_dims_to_operand_dims))},
@@ -82,7 +82,7 @@ class Scattering:
     """One `scatter` while its loops are made."""
 
     op: ScatterOp
-    places: WindowPlaces
+    dimensions: ScatterDimensions
     limits: dict[int, int]
     """For a dimension of the inputs with a start index: the largest start that is inside."""
     slice_rank: int
@@ -91,16 +91,18 @@ class Scattering:
     @staticmethod
     def of(op: ScatterOp) -> Scattering:
         """How a `scatter` is done."""
-        places, updates = WindowPlaces.of(op), sizes_of(op.updates[0])
-        extents = {d: updates[u] for d, u in places.offset_of.items()}
+        dimensions, updates = ScatterDimensions.of(op), sizes_of(op.updates[0])
+        extents = {d: updates[u] for d, u in dimensions.offset_of.items()}
         limits = {
             d: size - extents.get(d, 1)
             for d, size in enumerate(sizes_of(op.inputs[0]))
-            if d in places.component_of
+            if d in dimensions.component_of
         }
-        first_sliced = max(places.scattered, default=-1) + 1
+        first_sliced = max(dimensions.scattered, default=-1) + 1
         sliced = updates[first_sliced:]
-        return Scattering(op, places, limits, len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0)
+        return Scattering(
+            op, dimensions, limits, len(sliced) if prod(sliced) >= SHORTEST_SLICE else 0
+        )
 
     @property
     def sizes(self) -> Ints:
@@ -131,7 +133,7 @@ class Scattering:
         be inside; None as long as the position does not tell.
         """
         depth = len(position)
-        if starts is None and depth > max(self.places.scattered, default=-1):
+        if starts is None and depth > max(self.dimensions.scattered, default=-1):
             return self._if_inside(builder, position, carried)
         if depth == self.looped:
             assert starts is not None
@@ -158,12 +160,12 @@ class Scattering:
         self, s: ScalarBuilder, position: Values
     ) -> tuple[dict[int, SSAValue], SSAValue | None]:
         """The starts and whether they are all inside; None where they cannot but be."""
-        indices, vector_dim = self.op.scatter_indices, self.places.index_vector_dim
+        indices, vector_dim = self.op.scatter_indices, self.dimensions.index_vector_dim
         signed, element_type = is_signed(indices), storage(elements_of(indices))
-        batch = [position[d] for d in self.places.scattered]
+        batch = [position[d] for d in self.dimensions.scattered]
         starts: dict[int, SSAValue] = {}
         inside: SSAValue | None = None
-        for dimension, component in self.places.component_of.items():
+        for dimension, component in self.dimensions.component_of.items():
             where = batch
             if vector_dim < len(sizes_of(indices)):
                 number = s.constant(component, INDEX)
@@ -181,8 +183,8 @@ class Scattering:
         """The place in the inputs of the update, or of the first element of the slice."""
         place: list[int | SSAValue] = []
         for dimension in range(len(sizes_of(self.op.inputs[0]))):
-            update = self.places.offset_of.get(dimension)
-            batch = self.places.batch_of.get(dimension)
+            update = self.dimensions.offset_of.get(dimension)
+            batch = self.dimensions.batch_of.get(dimension)
             start = starts.get(dimension) if batch is None else position[batch]
             offset = None if update is None or update >= self.looped else position[update]
             parts = [part for part in (start, offset) if part is not None]
@@ -234,10 +236,10 @@ class Scattering:
         rank, count = len(sizes_of(self.op.inputs[0])), len(carried)
         place = outside_of_bodies(builder, lambda s: self._place(s, position, starts))
         own_sizes = [1] * rank
-        for dimension, update in self.places.offset_of.items():
+        for dimension, update in self.dimensions.offset_of.items():
             if update >= self.looped:
                 own_sizes[dimension] = self.sizes[update]
-        # Window dimensions have the same order on both sides: only ones are in other places.
+        # Window dimensions have one order on both sides; only those of size 1 may stand elsewhere.
         update_sizes = [1] * self.looped + list(self.sizes[self.looped :])
         offsets = (*position, *[0] * self.slice_rank)
         updates = [

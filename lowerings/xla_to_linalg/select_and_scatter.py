@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineExpr
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import filled_with_zeros, zero
-from lowerings.xla_to_linalg.data_movement import Placed, place
+from lowerings.xla_to_linalg.data_movement import StridedInsertion, place
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
@@ -232,12 +232,14 @@ class MeetingLoops:
 
         `background`: what it has where there is no such placement.
         """
-        placed: list[Placed] = []
+        placed: list[StridedInsertion] = []
         sizes: list[int] = []
         indices: list[AffineExpr] = []
         for meeting, block, turn in zip(self.meetings, self.blocks, self.turns, strict=True):
             sizes.append(meeting.blocks + meeting.most - 1)
-            placed.append(Placed.of(meeting.sliding.placements, meeting.begin, 1, sizes[-1]))
+            placed.append(
+                StridedInsertion.of(meeting.sliding.placements, meeting.begin, 1, sizes[-1])
+            )
             index: AffineExpr = AffineExpr.dimension(block)
             indices.append(index if turn is None else index + AffineExpr.dimension(turn))
         type_ = TensorType(array_type(value).element_type, sizes)

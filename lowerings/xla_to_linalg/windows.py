@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.rewriting.conversion import ConversionBuilder
-from lowerings.xla_to_linalg.data_movement import Placed, place
+from lowerings.xla_to_linalg.data_movement import StridedInsertion, place
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
     affine_map,
@@ -380,9 +380,11 @@ def image_of(
     `slides`: the dimension of `value` that each dimension of the window slides over.
     """
     sizes = list(sizes_of(value))
-    placed = [Placed.of(size, 0, 1, size) for size in sizes]
+    placed = [StridedInsertion.of(size, 0, 1, size) for size in sizes]
     for dimension, sliding in zip(slides, dimensions, strict=True):
         sizes[dimension] = _image_size(sliding)
-        placed[dimension] = Placed.of(sliding.base, sliding.low, sliding.holes, sizes[dimension])
+        placed[dimension] = StridedInsertion.of(
+            sliding.base, sliding.low, sliding.holes, sizes[dimension]
+        )
     result = TensorType(array_type(value).element_type, sizes)
     return place(builder, value, placed, result, lambda: outside_of_bodies(builder, padding))

@@ -23,8 +23,8 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 MAX_PROCESSES = 256
 """Processes are threads: a grid has no more."""
 
-Place: TypeAlias = tuple[int, int]
-"""The replica and the partition of a process."""
+LogicalId: TypeAlias = tuple[int, int]
+"""The replica and the partition of a process: what XLA calls its logical id."""
 
 _Result = TypeVar("_Result")
 Condition: TypeAlias = Callable[[], bool]
@@ -67,13 +67,13 @@ class Host:
 class Meeting:
     """One execution of a collective: what its members bring, until all of them are there."""
 
-    members: tuple[Place, ...]
-    brought: dict[Place, Any] = field(default_factory=dict[Place, Any])
+    members: tuple[LogicalId, ...]
+    brought: dict[LogicalId, Any] = field(default_factory=dict[LogicalId, Any])
     left: int = 0
     """How many members have taken what they came for."""
 
     @property
-    def missing(self) -> list[Place]:
+    def missing(self) -> list[LogicalId]:
         """The members that have not come."""
         return [member for member in self.members if member not in self.brought]
 
@@ -83,8 +83,8 @@ class Route:
     """What a channel is from one process to another, where each pair has one of its own."""
 
     number: int | None
-    source: Place
-    target: Place
+    source: LogicalId
+    target: LogicalId
 
 
 ChannelKey: TypeAlias = int | Route | None
@@ -94,8 +94,8 @@ ChannelKey: TypeAlias = int | Route | None
 class Channel:
     """What goes from one process to another: a `send` hands over to a `recv` that is ready."""
 
-    sender: Place | None = None
-    receiver: Place | None = None
+    sender: LogicalId | None = None
+    receiver: LogicalId | None = None
     ready: int = 0
     """How many `recv` have been executed."""
     values: list[Any] = field(default_factory=list[Any])
@@ -124,7 +124,7 @@ class ProcessGrid:
         self.partitions = partitions
         self.meetings: dict[Hashable, Meeting] = {}
         self.channels: dict[ChannelKey, Channel] = {}
-        self.ended: set[Place] = set()
+        self.ended: set[LogicalId] = set()
         self.lock = threading.Condition()
         self._running = 0
         """Threads that have not ended."""
@@ -134,11 +134,11 @@ class ProcessGrid:
         """What ends the threads that run something which does not ask."""
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[LogicalId]:
         """All processes, replica by replica."""
         return [(r, p) for r in range(self.replicas) for p in range(self.partitions)]
 
-    def name(self, place: Place) -> str:
+    def name(self, place: LogicalId) -> str:
         """A process as messages name it."""
         replica, partition = place
         if self.partitions == 1:
@@ -147,7 +147,7 @@ class ProcessGrid:
             return f"partition {partition}"
         return f"replica {replica}, partition {partition}"
 
-    def names(self, places: Sequence[Place]) -> str:
+    def names(self, places: Sequence[LogicalId]) -> str:
         """Several processes, and which of them have ended."""
         return " and ".join(
             f"{self.name(place)}{' (which has ended)' if place in self.ended else ''}"
@@ -218,15 +218,15 @@ class ProcessGrid:
                 stop()
         self.lock.notify_all()
 
-    def run(self, programs: Mapping[Place, Callable[[], _Result]]) -> list[_Result]:
+    def run(self, programs: Mapping[LogicalId, Callable[[], _Result]]) -> list[_Result]:
         """
         The results of the programs of all processes, replica by replica.
 
         Raises what the first of them to fail raises; an XlaError names the process.
         """
-        results: dict[Place, _Result] = {}
+        results: dict[LogicalId, _Result] = {}
 
-        def run_process(place: Place) -> None:
+        def run_process(place: LogicalId) -> None:
             try:
                 results[place] = programs[place]()
             except XlaError as error:
@@ -286,7 +286,7 @@ class ProcessGrid:
             self._fail_if_stuck()
             self.lock.notify_all()
 
-    def _of_process(self, error: XlaError, place: Place) -> XlaError:
+    def _of_process(self, error: XlaError, place: LogicalId) -> XlaError:
         """The error with the name of the process, unless it is one that all share."""
         if error is self._failure or len(self.places) == 1:
             return error
@@ -303,7 +303,7 @@ class Process:
     """One process of a grid, as the operations that it executes see it."""
 
     grid: ProcessGrid = field(default_factory=ProcessGrid)
-    place: Place = (0, 0)
+    place: LogicalId = (0, 0)
     host: Host = field(default_factory=Host)
     same_program: bool = True
     """Whether all processes of the grid run the same program: then its operations can be told."""
@@ -330,7 +330,7 @@ class Process:
         return replica * self.grid.partitions + partition
 
     def bring(
-        self, key: Hashable, members: tuple[Place, ...], value: Any, what: str
+        self, key: Hashable, members: tuple[LogicalId, ...], value: Any, what: str
     ) -> Pending[list[Any]]:
         """
         Takes part in a collective with a value; gives the values of all members, in their order.

@@ -331,7 +331,7 @@ class BodyPrinter(ABC):
         values = op.operands
         if not opcode.packed:
             return [self.operand(value) for value in values]
-        places = opcode.operation.contract().structure.operands.places(len(values))
+        places = opcode.operation.contract().structure.operands.segments(len(values))
         operands: list[str] = []
         for name, place in places.items():
             if isinstance(place, slice) and name in opcode.packed:

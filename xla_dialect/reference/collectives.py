@@ -11,7 +11,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Region
 
 from xla_dialect import types
-from xla_dialect.devices.process_grid import Pending, Place, Process, ProcessGrid
+from xla_dialect.devices.process_grid import LogicalId, Pending, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array, spell_array
 from xla_dialect.ops import asynchronous
@@ -25,7 +25,7 @@ Combine: TypeAlias = Callable[[Sequence[PythonValues], int], PythonValues]
 """From what all members have brought, and which of them this is, to the results."""
 
 
-def expanded(ids: Ids, number: int, place: Place, grid: ProcessGrid) -> list[Place]:
+def expanded(ids: Ids, number: int, place: LogicalId, grid: ProcessGrid) -> list[LogicalId]:
     """The processes that an id stands for, seen from one of them; raises XlaError if none."""
     replica, partition = place
     counts = {Ids.PARTITIONS: grid.partitions, Ids.DEVICES: grid.replicas * grid.partitions}
@@ -51,7 +51,7 @@ def all_ids(ids: Ids, grid: ProcessGrid) -> range:
     return range(grid.partitions if ids == Ids.PARTITIONS else grid.replicas)
 
 
-def group_of(op: GroupedOp, place: Place, grid: ProcessGrid) -> tuple[Place, ...] | None:
+def group_of(op: GroupedOp, place: LogicalId, grid: ProcessGrid) -> tuple[LogicalId, ...] | None:
     """The members of the group that a process is in, in order; None if it is in none."""
     groups = (tuple(all_ids(op.ids, grid)),) if op.groups.is_empty else op.groups.expand()
     found = [
@@ -162,7 +162,11 @@ class CollectiveFunctions(InterpreterFunctions):
     process: Process = field(default_factory=Process)
 
     def meet(
-        self, op: CollectiveOp, members: tuple[Place, ...] | None, args: PythonValues, f: Combine
+        self,
+        op: CollectiveOp,
+        members: tuple[LogicalId, ...] | None,
+        args: PythonValues,
+        f: Combine,
     ) -> Pending[PythonValues]:
         """Brings the operands to the other members of a group; zeros for who is in none."""
         if members is None:

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import Violation
 
-Place: TypeAlias = int | slice | None
+Segment: TypeAlias = int | slice | None
 """Where a definition is in a flat list; None for an optional one that is absent."""
 
 
@@ -36,20 +36,22 @@ class Segments:
     label: str
     """Of the error where it does not: `Operands` or `Regions`."""
     definitions: tuple[tuple[str, object], ...]
-    _places: dict[int, Mapping[str, Place]] = field(default_factory=dict[int, Mapping[str, Place]])
+    _segments: dict[int, Mapping[str, Segment]] = field(
+        default_factory=dict[int, Mapping[str, Segment]]
+    )
 
-    def places(self, count: int) -> Mapping[str, Place]:
+    def segments(self, count: int) -> Mapping[str, Segment]:
         """
         Where each definition is in a list of `count` entries; variadic ones are of equal size.
 
         Raises Violation.
         """
-        found = self._places.get(count)
+        found = self._segments.get(count)
         if found is None:
-            found = self._places[count] = self._divided(count)
+            found = self._segments[count] = self._divided(count)
         return found
 
-    def _divided(self, count: int) -> Mapping[str, Place]:
+    def _divided(self, count: int) -> Mapping[str, Segment]:
         names = [name for name, d in self.definitions if isinstance(d, VariadicDef)]
         rest = count - (len(self.definitions) - len(names))
         each, left = divmod(rest, len(names)) if names else (0, rest)
@@ -58,19 +60,19 @@ class Segments:
             spelled = [f"{name}..." if name in names else name for name, _ in self.definitions]
             equal = " with lists of one length" if len(names) > 1 else ""
             raise Violation(self.label, f"found {count}, taken are ({', '.join(spelled)}){equal}")
-        places: dict[str, Place] = {}
+        segments: dict[str, Segment] = {}
         position = 0
         for name, definition in self.definitions:
             if isinstance(definition, OptionalDef):
-                places[name] = position if each else None
+                segments[name] = position if each else None
                 position += each
             elif isinstance(definition, VariadicDef):
-                places[name] = slice(position, position + each)
+                segments[name] = slice(position, position + each)
                 position += each
             else:
-                places[name] = position
+                segments[name] = position
                 position += 1
-        return places
+        return segments
 
 
 @dataclass(frozen=True)

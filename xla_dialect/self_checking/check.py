@@ -31,7 +31,7 @@ from xdsl.irdl import (
 from xla_dialect.diagnostics import require
 from xla_dialect.op import Types
 from xla_dialect.rules.constraints import with_elements
-from xla_dialect.self_checking.form import Form, FormedOp
+from xla_dialect.self_checking.assembly_format import AssemblyFormat, FormattedOp
 from xla_dialect.types import ElementClass, compatible, spell
 
 INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
@@ -57,13 +57,13 @@ def require_comparable(
 
 
 @irdl_op_definition
-class ExpectEqOp(FormedOp):
+class ExpectEqOp(FormattedOp):
     """Both arrays are equal. (C1) both have the same type. (C2) they are arrays."""
 
     name = "check.expect_eq"
     lhs = operand_def()
     rhs = operand_def()
-    FORM: ClassVar = Form(operands=2)
+    FORMAT: ClassVar = AssemblyFormat(operands=2)
 
     @staticmethod
     def infer(lhs: Attribute, rhs: Attribute) -> Types:
@@ -73,13 +73,13 @@ class ExpectEqOp(FormedOp):
 
 
 @irdl_op_definition
-class ExpectEqConstOp(FormedOp):
+class ExpectEqConstOp(FormattedOp):
     """The array equals `value`. (C1) both have the same type. (C2) it is an array."""
 
     name = "check.expect_eq_const"
     lhs = operand_def()
     value = prop_def(_LITERAL)
-    FORM: ClassVar = Form(has_literal=True)
+    FORMAT: ClassVar = AssemblyFormat(has_literal=True)
 
     @staticmethod
     def infer(lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
@@ -92,7 +92,7 @@ _TOLERANCE = {"tolerance": ("tolerance", f64)}
 
 
 @irdl_op_definition
-class ExpectAlmostEqOp(FormedOp):
+class ExpectAlmostEqOp(FormattedOp):
     """
     Both arrays differ by at most `tolerance` in every element.
 
@@ -103,7 +103,7 @@ class ExpectAlmostEqOp(FormedOp):
     lhs = operand_def()
     rhs = operand_def()
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
-    FORM: ClassVar = Form(operands=2, clauses=_TOLERANCE)
+    FORMAT: ClassVar = AssemblyFormat(operands=2, clauses=_TOLERANCE)
 
     @staticmethod
     def infer(lhs: Attribute, rhs: Attribute) -> Types:
@@ -113,7 +113,7 @@ class ExpectAlmostEqOp(FormedOp):
 
 
 @irdl_op_definition
-class ExpectAlmostEqConstOp(FormedOp):
+class ExpectAlmostEqConstOp(FormattedOp):
     """
     The array differs from `value` by at most `tolerance` in every element.
 
@@ -124,7 +124,7 @@ class ExpectAlmostEqConstOp(FormedOp):
     lhs = operand_def()
     value = prop_def(_LITERAL)
     tolerance = prop_def(_F64, default_value=FloatAttr(1e-4, f64))
-    FORM: ClassVar = Form(has_literal=True, clauses=_TOLERANCE)
+    FORMAT: ClassVar = AssemblyFormat(has_literal=True, clauses=_TOLERANCE)
 
     @staticmethod
     def infer(lhs: Attribute, *, value: DenseIntOrFPElementsAttr) -> Types:
@@ -134,7 +134,7 @@ class ExpectAlmostEqConstOp(FormedOp):
 
 
 @irdl_op_definition
-class ExpectCloseOp(FormedOp):
+class ExpectCloseOp(FormattedOp):
     """
     From `actual` to `expected` it is `min_ulp_difference` to `max_ulp_difference` ULP everywhere.
 
@@ -146,7 +146,7 @@ class ExpectCloseOp(FormedOp):
     expected = operand_def()
     max_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(1, _U64))
     min_ulp_difference = prop_def(IntegerAttr.constr(_U64), default_value=IntegerAttr(0, _U64))
-    FORM: ClassVar = Form(
+    FORMAT: ClassVar = AssemblyFormat(
         operands=2,
         clauses={
             "max_ulp_difference": ("max_ulp_difference", _U64),
@@ -163,7 +163,7 @@ class ExpectCloseOp(FormedOp):
 
 
 @irdl_op_definition
-class ExpectSerializedEqOp(FormedOp):
+class ExpectSerializedEqOp(FormattedOp):
     """
     The array equals what `interpreter.probe` has written in its execution number `iteration`.
 
@@ -174,7 +174,9 @@ class ExpectSerializedEqOp(FormedOp):
     expected = operand_def()
     probe_id = prop_def(StringAttr)
     iteration = prop_def(IntegerAttr.constr(_U32), default_value=IntegerAttr(0, _U32))
-    FORM: ClassVar = Form(clauses={"probe_id": ("probe_id", None), "iter": ("iteration", _U32)})
+    FORMAT: ClassVar = AssemblyFormat(
+        clauses={"probe_id": ("probe_id", None), "iter": ("iteration", _U32)}
+    )
 
     @staticmethod
     def infer(expected: Attribute) -> Types:

@@ -27,7 +27,7 @@ from xdsl.printer import Printer
 from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import with_elements
-from xla_dialect.self_checking.form import Form, FormedOp
+from xla_dialect.self_checking.assembly_format import AssemblyFormat, FormattedOp
 from xla_dialect.syntax import Parts, parse_signature, print_signature
 from xla_dialect.types import ElementClass, all_compatible, is_array, spell_all
 
@@ -152,13 +152,13 @@ class RunParallelOp(XlaOp):
 
 
 @irdl_op_definition
-class PrintOp(FormedOp):
+class PrintOp(FormattedOp):
     """Prints the operand, which is the result. (C1) it is an array."""
 
     name = "interpreter.print"
     operand = operand_def()
     result = result_def()
-    FORM: ClassVar = Form(has_result=True)
+    FORMAT: ClassVar = AssemblyFormat(has_result=True)
 
     @staticmethod
     def infer(operand: Attribute) -> Types:
@@ -168,7 +168,7 @@ class PrintOp(FormedOp):
 
 
 @irdl_op_definition
-class ProbeOp(FormedOp):
+class ProbeOp(FormattedOp):
     """
     Writes the operand, which is the result, into a file.
 
@@ -180,7 +180,7 @@ class ProbeOp(FormedOp):
     operand = operand_def()
     probe_id = prop_def(StringAttr)
     result = result_def()
-    FORM: ClassVar = Form(clauses={"probe_id": ("probe_id", None)}, has_result=True)
+    FORMAT: ClassVar = AssemblyFormat(clauses={"probe_id": ("probe_id", None)}, has_result=True)
 
     @staticmethod
     def infer(operand: Attribute) -> Types:

@@ -46,10 +46,10 @@ from xla_dialect.stablehlo.array_types import (
 )
 from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
-from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow
+from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import (
     Array,
     TokenType,
@@ -92,10 +92,10 @@ def _returns(found: Attribute, declared: Attribute) -> bool:
 class Conversion:
     """The state of one conversion: what has been converted to what, and where to put more."""
 
-    def __init__(self, places: Places, resource: Callable[[str], str | None]):
+    def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
         """Operations whose location the text gives; until verified they have their place in it."""
-        self.places = places
+        self.locations = locations
         """Where the operations stand in the text."""
         self._resource = resource
         """Looks up a resource of the text: a hexadecimal string, or None."""
@@ -112,7 +112,7 @@ class Conversion:
         self._current: Operation | None = None
         self._meshes: dict[str, Attribute] = {}
         self._block = Block()
-        self._location = places.start
+        self._location = locations.start
 
     # What rows use
 
@@ -251,7 +251,7 @@ class Conversion:
             raise SourceError(op, f"@{name} takes {len(function.args)} operands")
         # Conversion takes operations apart: every call needs its own.
         body = function.body.clone()
-        self.places.copy(function.body, body)
+        self.locations.copy(function.body, body)
         self._inlined.append(name)
         results = self.inline(body, op, operands, "func.return")
         self._inlined.pop()
@@ -276,7 +276,7 @@ class Conversion:
         outer = self._block
         block = self._block = Block(arg_types=[self.type(a.type, op) for a in function.args])
         body = function.body.clone()
-        self.places.copy(function.body, body)
+        self.locations.copy(function.body, body)
         self.emit(ReturnOp, self.inline(body, op, block.args, "func.return"), ())
         self._block = outer
         return Region(block)
@@ -463,7 +463,7 @@ class Conversion:
 
     def _place_of(self, op: Operation) -> FileLineColLoc:
         """Where an operation stands; one that has no place of its own is where we are."""
-        return self.places.of(op) or self._location
+        return self.locations.of(op) or self._location
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
         """Notes the location that the text gives to the operations after `before`."""

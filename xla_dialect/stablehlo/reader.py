@@ -53,8 +53,8 @@ from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
-from xla_dialect.stablehlo.places import Places
 from xla_dialect.stablehlo.source import SourceError, UnknownShape, classes_of
+from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -117,7 +117,7 @@ def read_stablehlo(
     resources = OpAsmDialectInterface()
     module, positions = _parse(text, file_name, _context(resources))
     try:
-        conversion = Conversion(Places(text, file_name, positions), resources.lookup)
+        conversion = Conversion(SourceLocations(text, file_name, positions), resources.lookup)
         if argument_types is None and takes_dynamic_arguments(module):
             return _unresolved(module, conversion)
         try:
@@ -125,7 +125,7 @@ def read_stablehlo(
         except UnknownShape:
             resources = OpAsmDialectInterface()
             module, positions = _parse(text, file_name, _context(resources))
-            conversion = Conversion(Places(text, file_name, positions), resources.lookup)
+            conversion = Conversion(SourceLocations(text, file_name, positions), resources.lookup)
             return _unresolved(module, conversion)
     except SourceError as error:
         offset = _offset_of(error.op, positions)
@@ -148,7 +148,7 @@ def convert_stablehlo(
     Raises InvalidProgram where sizes are still not known, or something else is wrong.
     """
     # No resources: those of its text have become literals.
-    conversion = Conversion(Places(), lambda key: None)
+    conversion = Conversion(SourceLocations(), lambda key: None)
     try:
         result = conversion.module(module, argument_types)
     except SourceError as error:
@@ -164,12 +164,12 @@ def takes_dynamic_arguments(module: ModuleOp) -> bool:
 
 def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:
     """
-    The parsed module, its operations with their places, and literals instead of resources.
+    The parsed module, its operations with their locations, and literals instead of resources.
 
     Resources belong to the text, and the module goes on without it.
     """
     for op in operations_in(module):
-        place = conversion.places.of(op)
+        place = conversion.locations.of(op)
         if place is not None and isinstance(op.location, UnknownLoc):
             op.location = place
         for entries in (op.properties, op.attributes):

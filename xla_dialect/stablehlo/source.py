@@ -44,7 +44,7 @@ class UnknownShape(SourceError):
         super().__init__(op, f"operand {position} says a shape, but depends on the arguments")
 
 
-Form: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"
+ParseCustomForm: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"
 """Parses what follows the name of an operation in its custom form."""
 
 Conversion = TypeVar("Conversion", contravariant=True)
@@ -54,7 +54,7 @@ Conversion = TypeVar("Conversion", contravariant=True)
 class SourceRow(Generic[Conversion]):
     """One operation of StableHLO or CHLO, for a conversion that the rows know."""
 
-    form: Form | None
+    form: ParseCustomForm | None
     """How the custom form is written; None for an operation that has only the generic form."""
     convert: Callable[[SourceOp, Conversion], Sequence[SSAValue]]
     """Emits the operations that replace a parsed one and returns what its results become."""

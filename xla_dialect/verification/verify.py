@@ -28,7 +28,7 @@ from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
-from xla_dialect.verification.verified_forms import VerifiedForms, is_decided_by_form
+from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 
@@ -79,7 +79,7 @@ class _Program:
     """How many replicas and partitions run it."""
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
     """Those that have been verified."""
-    forms: VerifiedForms = field(default_factory=VerifiedForms)
+    verified: VerifiedKeys = field(default_factory=VerifiedKeys)
 
 
 def invalid_program(op: Operation, message: str, sources: Sources) -> InvalidProgram:
@@ -167,11 +167,11 @@ def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
 
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
-        if not is_decided_by_form(op):
+        if not is_decided_by_key(op):
             op.verify(verify_nested_ops=False)
-        elif (form := program.forms.form(op)) not in program.forms:
+        elif (key := program.verified.key(op)) not in program.verified:
             op.verify(verify_nested_ops=False)
-            program.forms.add(form)
+            program.verified.add(key)
         check = _check_beside_the_program(type(op))
         if check is not None:
             check(op, program)

@@ -20,7 +20,7 @@ from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.types import (
     INDEX,
     POINTER,
-    Layout,
+    MemRefLayout,
     ValueType,
     layout_of,
     value_type_of,
@@ -36,7 +36,7 @@ class View:
     it is not known.
     """
 
-    layout: Layout
+    layout: MemRefLayout
     pointer: str
     sizes: tuple[str, ...]
     strides: tuple[str, ...]

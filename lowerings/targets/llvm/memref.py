@@ -30,7 +30,7 @@ from lowerings.targets.llvm.addressing import (
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
 from lowerings.targets.llvm.errors import UnsupportedType
 from lowerings.targets.llvm.loops import Bound, emit_loop
-from lowerings.targets.llvm.types import INDEX, Layout, layout_of
+from lowerings.targets.llvm.types import INDEX, MemRefLayout, layout_of
 
 ALLOCATION_ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -80,7 +80,7 @@ def _stated(known: Sequence[int | None], found: Sequence[str]) -> tuple[str, ...
 
 
 def _dense_numbers(
-    e: FunctionEmitter, layout: Layout, dynamic_sizes: Sequence[SSAValue]
+    e: FunctionEmitter, layout: MemRefLayout, dynamic_sizes: Sequence[SSAValue]
 ) -> tuple[list[str], list[str], str]:
     """Sizes and strides of a dense array, and the number of its elements."""
     unknown = iter(dynamic_sizes)

@@ -182,7 +182,7 @@ def value_type_of(type_: Attribute) -> ValueType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class MemRefLayout:
     """
     What the type of a memref says. Sizes, strides and offset count elements; None where they
     are known at run time only.
@@ -271,7 +271,7 @@ def _descending(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return tuple(reversed(strides))
 
 
-def layout_of(type_: Attribute) -> Layout:
+def layout_of(type_: Attribute) -> MemRefLayout:
     """What a memref type says; raises UnsupportedType."""
     if not isinstance(type_, MemRefType):
         raise UnsupportedType(f"expected a memref of known rank, found {type_}")
@@ -286,4 +286,4 @@ def layout_of(type_: Attribute) -> Layout:
         offset = memref.layout.get_offset()
     else:
         raise UnsupportedType(f"only strided layouts are supported, not {type_}")
-    return Layout(element, shape, strides, offset, _stepping(element, shape, strides))
+    return MemRefLayout(element, shape, strides, offset, _stepping(element, shape, strides))

@@ -204,10 +204,10 @@ class Along:
             line = reordered(fourier, length, 1, self._element(x, length))
             return self._written(staged(fourier, line), to, start)
         if split is None:
-            place = Place.columns(length, at_once)
+            place = LineIndexing.columns(length, at_once)
             return self._written(transformed(fourier, self._read(x, place)), to, start)
         first, second = split
-        place = Place.matrix(first, second)
+        place = LineIndexing.matrix(first, second)
         rows = self._read(x, place, fourier.empty(2, first, fourier.padded(second)))
         matrix = extract_slice(
             fourier.builder, fourier.matrix(rows, second), (0, 0, 0), (2, second, first)
@@ -222,7 +222,7 @@ class Along:
         """Reads one of the complex numbers that are to be transformed, of one line."""
         if self.kind == FftType.IRFFT:
             # More than a few operations: they are done in vectors before.
-            return element_of(self._read(x, Place.columns(length, 1)), self.fourier.part)
+            return element_of(self._read(x, LineIndexing.columns(length, 1)), self.fourier.part)
         type_ = array_type(x).element_type
 
         def element(s: ScalarBuilder, number: SSAValue, line: SSAValue) -> Number:
@@ -235,7 +235,7 @@ class Along:
 
         return element
 
-    def _read(self, x: SSAValue, place: Place, into: Planes | None = None) -> Planes:
+    def _read(self, x: SSAValue, place: LineIndexing, into: Planes | None = None) -> Planes:
         """The planes of the complex numbers that are to be transformed."""
         k, line = place.element, place.line
         made = self.fourier.made
@@ -248,7 +248,7 @@ class Along:
         inputs = [(x, indexed(line, k * 2 + c, rank=3)) for c in (0, 1)]
         return made(place.sizes, inputs, lambda _s, e: (e[0], e[1]), into)
 
-    def _read_half(self, x: SSAValue, place: Place, into: Planes | None) -> Planes:
+    def _read_half(self, x: SSAValue, place: LineIndexing, into: Planes | None) -> Planes:
         """
         What becomes reals, from the first half of their transforms.
 
@@ -277,7 +277,9 @@ class Along:
         maps = [(value, indexed(*indices, rank=3)) for value, indices in inputs]
         return self.fourier.made(place.sizes, maps, body, into)
 
-    def _completed(self, x: SSAValue, place: Place) -> Callable[[ScalarBuilder, Values], Number]:
+    def _completed(
+        self, x: SSAValue, place: LineIndexing
+    ) -> Callable[[ScalarBuilder, Values], Number]:
         """Reads the half that is left out as the conjugates, backwards."""
 
         def body(s: ScalarBuilder, _e: Values) -> Number:
@@ -383,7 +385,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Place:
+class LineIndexing:
     """Which number of which line each point of an iteration space `[1, *sizes]` takes."""
 
     sizes: tuple[int, int]
@@ -391,14 +393,14 @@ class Place:
     line: Expression
 
     @staticmethod
-    def columns(length: int, lanes: int) -> Place:
+    def columns(length: int, lanes: int) -> LineIndexing:
         """Each line in a lane."""
-        return Place((length, lanes), dimension(1), dimension(2))
+        return LineIndexing((length, lanes), dimension(1), dimension(2))
 
     @staticmethod
-    def matrix(rows: int, columns: int) -> Place:
+    def matrix(rows: int, columns: int) -> LineIndexing:
         """One line, row after row."""
-        return Place((rows, columns), dimension(1) * columns + dimension(2), 0)
+        return LineIndexing((rows, columns), dimension(1) * columns + dimension(2), 0)
 
     @property
     def is_matrix(self) -> bool:

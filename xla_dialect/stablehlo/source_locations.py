@@ -15,7 +15,7 @@ _number = lru_cache(4096)(IntAttr)
 """Numbers of lines and columns, which recur."""
 
 
-class Places:
+class SourceLocations:
     """File, line and column of the operations of one text."""
 
     def __init__(

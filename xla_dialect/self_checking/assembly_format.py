@@ -36,7 +36,7 @@ _CLAUSE_TYPES: tuple[type[Attribute], ...] = (IntegerType, Float64Type)
 
 
 @dataclass(frozen=True)
-class Form:
+class AssemblyFormat:
     """How one class of operations is written."""
 
     operands: int = 1
@@ -52,44 +52,44 @@ class Form:
     """Whether there is a result, of the type of the operands."""
 
 
-class FormedOp(XlaOp):
-    """An operation that is written in a form of its own."""
+class FormattedOp(XlaOp):
+    """An operation that is written in a custom assembly format."""
 
-    FORM: ClassVar[Form]
+    FORMAT: ClassVar[AssemblyFormat]
 
     def print(self, printer: Printer) -> None:
         """Prints everything after the name; clauses with their default value are left out."""
-        form = self.FORM
+        format_ = self.FORMAT
         printer.print_string(" ")
         printer.print_list(self.operands, printer.print_ssa_value)
-        if form.has_literal:
+        if format_.has_literal:
             printer.print_string(", ")
             printer.print_attribute(self.properties["value"])
         definitions = self.get_irdl_definition().properties
-        for keyword, (name, _) in form.clauses.items():
+        for keyword, (name, _) in format_.clauses.items():
             value = self.properties[name]
-            if value != definitions[name].default_value or form.is_typed_twice:
+            if value != definitions[name].default_value or format_.is_typed_twice:
                 printer.print_string(f", {keyword} = ")
                 _print_bare(value, printer)
-        if not form.has_literal:
-            printer.print_string(" :" if form.is_typed_twice else "")
+        if not format_.has_literal:
+            printer.print_string(" :" if format_.is_typed_twice else "")
         printer.print_op_attributes(self.attributes)
-        if not form.has_literal:
-            printer.print_string(" " if form.is_typed_twice else " : ")
-            written = self.operands if form.is_typed_twice else self.operands[:1]
+        if not format_.has_literal:
+            printer.print_string(" " if format_.is_typed_twice else " : ")
+            written = self.operands if format_.is_typed_twice else self.operands[:1]
             printer.print_list([operand.type for operand in written], printer.print_attribute)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parses everything after the name; raises ParseError."""
-        form = cls.FORM
+        format_ = cls.FORMAT
         position = parser.pos
         operands = [parser.parse_unresolved_operand()]
-        for _ in range(form.operands - 1):
+        for _ in range(format_.operands - 1):
             parser.parse_punctuation(",")
             operands.append(parser.parse_unresolved_operand())
         properties: dict[str, Attribute] = {}
-        if form.has_literal:
+        if format_.has_literal:
             parser.parse_punctuation(",")
             start = parser.pos
             properties["value"] = parser.parse_attribute()
@@ -97,9 +97,9 @@ class FormedOp(XlaOp):
                 message = "expected dense<...> or dense_resource<...> as the expected value"
                 parser.raise_error(message, start, parser.pos)
         while parser.parse_optional_punctuation(","):
-            properties |= _parse_clause(form, cls.name, parser)
+            properties |= _parse_clause(format_, cls.name, parser)
         attributes = parser.parse_optional_attr_dict()
-        if form.has_literal:
+        if format_.has_literal:
             types = [cast(Attribute, cast(Any, properties["value"]).type)]
         else:
             parser.parse_punctuation(":")
@@ -109,28 +109,28 @@ class FormedOp(XlaOp):
                 # It was the type of the last number; some printers write it.
                 attributes |= parser.parse_optional_attr_dict()
                 types = [parser.parse_type()]
-            if form.is_typed_twice:
+            if format_.is_typed_twice:
                 parser.parse_punctuation(",")
                 types.append(parser.parse_type())
-        if len(types) < form.operands:
-            types *= form.operands
+        if len(types) < format_.operands:
+            types *= format_.operands
         return cls.create(
             operands=parser.resolve_operands(operands, types, position),
-            result_types=types[:1] if form.has_result else (),
+            result_types=types[:1] if format_.has_result else (),
             properties=properties,
             attributes=attributes,
         )
 
 
-def _parse_clause(form: Form, name: str, parser: Parser) -> Mapping[str, Attribute]:
+def _parse_clause(format_: AssemblyFormat, name: str, parser: Parser) -> Mapping[str, Attribute]:
     """Parses `keyword = number` or `keyword = "text"`; the number's type is known."""
     position = parser.pos
     keyword = parser.parse_identifier()
-    if keyword not in form.clauses:
-        known = ", ".join(form.clauses) or "none"
+    if keyword not in format_.clauses:
+        known = ", ".join(format_.clauses) or "none"
         parser.raise_error(f"{name} has no '{keyword}' (it has: {known})", position, parser.pos)
     parser.parse_punctuation("=")
-    property_name, type_ = form.clauses[keyword]
+    property_name, type_ = format_.clauses[keyword]
     if type_ is None:
         return {property_name: StringAttr(parser.parse_str_literal())}
     if isinstance(type_, Float64Type):

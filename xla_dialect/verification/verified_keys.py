@@ -1,8 +1,8 @@
-"""Forms of operations that have been verified: what types and attributes decide is checked once.
+"""What verification depends on where that is types and attributes: checked once for each.
 
 A program of 100,000 operations has some hundred combinations of operation, types and attributes,
 and xDSL 0.74 spends 10 to 50 us on each operation. What else an operation may be asked about (its
-place in a block, its regions, symbols) is not of its form.
+place in a block, its regions, symbols) is not part of the key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.traversal import operands_of
 
-Form: TypeAlias = tuple[type[Operation] | int | str, ...]
+OperationKey: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation, and its types and attributes as numbers."""
 
 VERIFY_BY_FORM = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
@@ -45,8 +45,8 @@ class Decided(Enum):
 
 
 @cache
-def decided_by_form(operation: type[Operation]) -> Decided:
-    """Which operations of a class verify by their form."""
+def decided_by_key(operation: type[Operation]) -> Decided:
+    """Which operations of a class verify by their key."""
     if operation is CallOp:
         # `verify` looks for the function itself: xDSL 0.74 goes through the module for each call.
         return Decided.OTHERS
@@ -62,9 +62,9 @@ def decided_by_form(operation: type[Operation]) -> Decided:
     return Decided.WITH_REGIONS if dialect == _REGIONS_OF_ANY_BODY else Decided.OTHERS
 
 
-def is_decided_by_form(op: Operation) -> bool:
-    """Whether another operation of this form that verifies is proof that this one does."""
-    decided = decided_by_form(type(op))
+def is_decided_by_key(op: Operation) -> bool:
+    """Whether another operation of this key that verifies is proof that this one does."""
+    decided = decided_by_key(type(op))
     if decided is Decided.OTHERS:
         return op.next_op is not None and not op.regions
     if decided is Decided.ENDS:
@@ -72,15 +72,15 @@ def is_decided_by_form(op: Operation) -> bool:
     return decided is Decided.WITH_REGIONS and op.next_op is not None
 
 
-class VerifiedForms:
-    """The forms of operations that were found right; lives as long as one verification."""
+class VerifiedKeys:
+    """The keys of operations that were found right; lives as long as one verification."""
 
     def __init__(self) -> None:
-        self._forms: set[Form] = set()
+        self._keys: set[OperationKey] = set()
         self._identity = AttributeIdentities()
 
-    def form(self, op: Operation) -> Form:
-        """The form of an operation."""
+    def key(self, op: Operation) -> OperationKey:
+        """The key of an operation."""
         identity = self._identity
         operands = operands_of(op)
         found: list[type[Operation] | int | str] = [type(op), len(operands)]
@@ -99,9 +99,9 @@ class VerifiedForms:
                 found += [identity(argument.type) for argument in block.args]
         return tuple(found)
 
-    def __contains__(self, form: Form) -> bool:
-        return form in self._forms
+    def __contains__(self, key: OperationKey) -> bool:
+        return key in self._keys
 
-    def add(self, form: Form) -> None:
-        """Remembers the form of an operation that was verified."""
-        self._forms.add(form)
+    def add(self, key: OperationKey) -> None:
+        """Remembers the key of an operation that was verified."""
+        self._keys.add(key)
