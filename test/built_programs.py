@@ -10,7 +10,7 @@ import lowerings
 from lowerings.driver.context import make_context
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.literals.arrays import flatten_results
-from xla_dialect.mlir_text import read_mlir
+from xla_dialect.mlir_text import print_mlir, read_mlir
 from xla_dialect.reference import run
 from xla_dialect.verification.verify import verify
 
@@ -34,7 +34,7 @@ def evaluate(body: Callable[..., Any], *arguments: np.ndarray, compiled: bool = 
     module = build(body, *arguments)
     reparsed(module)
     if compiled:
-        results = lowerings.compile(str(module), input_format="mlir")(*arguments)
+        results = lowerings.compile(print_mlir(module), input_format="mlir")(*arguments)
     else:
         results = flatten_results(run(module, arguments))
     return results[0] if len(results) == 1 else results
@@ -42,10 +42,10 @@ def evaluate(body: Callable[..., Any], *arguments: np.ndarray, compiled: bool = 
 
 def reparsed(module: ModuleOp) -> ModuleOp:
     """The module after printing and reading; both print the same."""
-    text = str(module)
+    text = print_mlir(module)
     again = read_mlir(text, make_context())
     verify(again)
-    assert str(again) == text
+    assert print_mlir(again) == text
     return again
 
 

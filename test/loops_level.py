@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 
 from lowerings.driver.context import make_context
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE
 from xla_dialect.types import BY_NAME
+from xla_dialect.xdsl.text import MlirParser
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -25,7 +25,7 @@ def context() -> Context:
 
 def parse(text: str) -> ModuleOp:
     """The verified module of a text."""
-    module = Parser(context(), text).parse_module()
+    module = MlirParser(context(), text).parse_module()
     module.verify()
     return module
 

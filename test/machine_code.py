@@ -14,6 +14,7 @@ from lowerings.execution.openmp import ThreadTable
 from lowerings.targets.llvm.machine import host
 from lowerings.targets.llvm.module import emit_module
 from lowerings.targets.llvm.parallel import THREADS
+from xla_dialect.mlir_text import print_mlir
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]
 
@@ -24,8 +25,8 @@ def lower(text: str, passes: Sequence[ModulePass]) -> ModuleOp:
     for each in passes:
         each.apply(context(), module)
         module.verify()
-    printed = str(module)
-    assert str(parse(printed)) == printed
+    printed = print_mlir(module)
+    assert print_mlir(parse(printed)) == printed
     return module
 
 

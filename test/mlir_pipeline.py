@@ -18,6 +18,7 @@ from lowerings.execution.arrays import allocate
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import host
+from xla_dialect.mlir_text import print_mlir
 
 PIPELINE = (
     "convert-linalg-to-loops",
@@ -54,7 +55,7 @@ class MlirProgram:
         )
         self._types = [cast("MemRefType[Any]", t) for t in self._function.function_type.inputs]
         machine = host()
-        text = llvm_ir(str(module), mlir_opt) + _entry(len(self._types))
+        text = llvm_ir(print_mlir(module), mlir_opt) + _entry(len(self._types))
         symbols = {"memrefCopy": _MEMREF_COPY}
         self._code = LoadedCode(machine.object_code(text), _ENTRY_SYMBOL, (), symbols)
 

@@ -20,7 +20,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.attributes",
         "xla_dialect.diagnostics",
         "xla_dialect.layout",
-        "xla_dialect.syntax",
         "xla_dialect.xdsl",
     ),
     (
@@ -28,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.extensions",
         "xla_dialect.mlir_text",
         "xla_dialect.shapes",
+        "xla_dialect.syntax",
     ),
     ("xla_dialect.types",),
     ("xla_dialect.layouts", "xla_dialect.literals", "xla_dialect.rules"),

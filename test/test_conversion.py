@@ -4,20 +4,21 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, test
 from xdsl.ir import Block, Region
-from xdsl.parser import Parser
 
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,
     ConversionPass,
 )
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.xdsl.text import MlirParser
 
 
 def parse(text: str) -> tuple[Context, builtin.ModuleOp]:
     ctx = Context()
     for dialect in (builtin.Builtin, arith.Arith, func.Func, test.Test):
         ctx.load_dialect(dialect)
-    return ctx, Parser(ctx, text, "input.mlir").parse_module()
+    return ctx, MlirParser(ctx, text, "input.mlir").parse_module()
 
 
 def negate_by_subtraction(op: arith.NegfOp, builder: ConversionBuilder) -> None:
@@ -62,7 +63,7 @@ def test_what_a_conversion_makes_is_converted_too():
         "func.return",
     ]
     module.verify()
-    assert "%c" in str(module)
+    assert "%c" in print_mlir(module)
     locations = {
         op.name: op.location.line.data
         for op in module.walk()

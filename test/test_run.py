@@ -20,6 +20,7 @@ from lowerings.pipelines import NATIVE
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import bits_of
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.runtime.comparison import is_inexact, ulps_between
 from xla_dialect.types import ELEMENT_TYPES
@@ -265,5 +266,5 @@ def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
     for stage in NATIVE:
         PassManager(make_context()).run(module, parse_passes(",".join(stage.passes)))
         if stage.level in INTERPRETED_LEVELS:
-            texts.append(str(module))
+            texts.append(print_mlir(module))
     assert_mlir_takes(mlir_opt_path, *texts)

@@ -11,10 +11,11 @@ from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.xdsl.text import MlirPrinter
 
 FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--print-ir-before-all",), "print the module before every pass (stderr)"),
@@ -44,17 +45,14 @@ class PrintingFlags:
 
     def text(self, module: ModuleOp) -> str:
         """The module as MLIR text."""
-        output = StringIO()
-        printer = Printer(output, print_generic_format=self.generic, print_debuginfo=self.locations)
-        printer.print_op(module)
-        return output.getvalue() + "\n"
+        return print_mlir(module, generic=self.generic, locations=self.locations) + "\n"
 
     def steady_printer(self) -> SteadyPrinter:
         """A printer with these flags for several states of one module."""
         return SteadyPrinter(print_generic_format=self.generic, print_debuginfo=self.locations)
 
 
-class SteadyPrinter(Printer):
+class SteadyPrinter(MlirPrinter):
     """
     Prints a module again and again; what was there before keeps its name.
 

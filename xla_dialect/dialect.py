@@ -12,9 +12,7 @@ from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.types import BufferType, OpaqueType, TokenType
 from xla_dialect.xdsl import speed as xdsl_speed
-from xla_dialect.xdsl import workarounds as xdsl_workarounds
 
-xdsl_workarounds.install()
 xdsl_speed.install()
 
 XLA = Dialect(

@@ -1,28 +1,30 @@
-"""Reading MLIR text with located operations and located errors."""
+"""MLIR text in and out: located operations and errors, and one way to print."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
+from io import StringIO
 from itertools import accumulate
 from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.xdsl.text import MlirParser, MlirPrinter
 
 
 class MlirSyntaxError(LocatedError):
     """MLIR text that cannot be read."""
 
 
-class LocatingParser(Parser):
-    """xDSL's parser, which also gives every operation the place where it stands in the text."""
+class LocatingParser(MlirParser):
+    """A parser that also gives every operation the place where it stands in the text."""
 
     def __init__(self, ctx: Context, text: str, file_name: str):
         super().__init__(ctx, text, file_name)
@@ -58,6 +60,13 @@ class LocatingParser(Parser):
             column = start - self.line_starts[line - 1] + 1
             op.location = FileLineColLoc(self.file_attribute, IntAttr(line), IntAttr(column))
         return op
+
+
+def print_mlir(op: Operation, *, generic: bool = False, locations: bool = False) -> str:
+    """The MLIR text of an operation, a module mostly, without a line break at its end."""
+    output = StringIO()
+    MlirPrinter(output, print_generic_format=generic, print_debuginfo=locations).print_op(op)
+    return output.getvalue()
 
 
 def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:

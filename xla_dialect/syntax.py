@@ -15,12 +15,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    i1,
+    i64,
+)
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Data, Operation, Region, SSAValue
 from xdsl.irdl import OpDef, OptionalDef
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+
+from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
 @dataclass
@@ -82,7 +90,7 @@ def print_value(value: Attribute, printer: Printer) -> None:
         case EnumAttribute():
             printer.print_string(str(cast("Data[Any]", value).data))
         case _:
-            printer.print_attribute(value)
+            print_literal(value, printer)
 
 
 def print_attributes(op: Operation, printer: Printer) -> None:
@@ -190,7 +198,7 @@ def parse_value(enum: type[EnumAttribute[Any]] | None, parser: Parser) -> Attrib
         parser.Delimiter.SQUARE, lambda: _list_item(parser)
     )
     if numbers is None:
-        return parser.parse_attribute()
+        return parse_literal(parser)
     return DenseArrayBase.from_list(i64, numbers)
 
 

@@ -6,12 +6,10 @@ from xdsl.context import Context
 
 from lowerings.universe import toolkit_universe
 from xla_dialect.xdsl import speed as xdsl_speed
-from xla_dialect.xdsl import workarounds as xdsl_workarounds
 
 
 def make_context() -> Context:
     """A context with every dialect that xDSL, we and installed packages offer, loaded on use."""
-    xdsl_workarounds.install()
     xdsl_speed.install()
     ctx = Context()
     for name, factory in toolkit_universe().all_dialects.items():

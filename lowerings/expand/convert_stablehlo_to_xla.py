@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError
 
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo import convert_stablehlo
+from xla_dialect.xdsl.text import MlirParser
 
 
 class ArgumentTypesError(XlaError):
@@ -25,7 +25,7 @@ def argument_types(text: str, ctx: Context) -> list[Attribute]:
     types: list[Attribute] = []
     for part in text.split(","):
         try:
-            parser = Parser(ctx, f"tensor<{part.strip()}>")
+            parser = MlirParser(ctx, f"tensor<{part.strip()}>")
             types.append(parser.parse_type())
         except ParseError as error:
             raise ArgumentTypesError(f"{part!r} is no type like 3x4xf32: {error.msg}") from None

@@ -8,7 +8,6 @@ from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from lowerings.compilation import Program, compile_source
 from lowerings.driver.context import make_context
@@ -22,6 +21,7 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.mlir_text import print_mlir
 
 SOURCE_LEVEL = "stablehlo"
 """What JAX prints."""
@@ -103,10 +103,9 @@ class Lowered:
         last = None if level in TARGET_LEVELS else level
         manager = PassManager(make_context(), verify_each=False)
         manager.run(module, parse_passes(",".join(pass_specs(NATIVE, last))))
-        output = StringIO()
         if level not in TARGET_LEVELS:
-            Printer(output).print_op(module)
-            return output.getvalue() + "\n"
+            return print_mlir(module) + "\n"
+        output = StringIO()
         toolkit_universe().all_targets[level]()().emit(manager.ctx, module, output)
         return output.getvalue()
 

@@ -14,6 +14,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import array, element_count, extents, is_array
+from xla_dialect.xdsl.dense_literals import is_splat
 
 Dense: TypeAlias = DenseIntOrFPElementsAttr[Any]
 
@@ -49,7 +50,7 @@ def splat_of(value: SSAValue) -> Array | None:
 
 def splat_of_literal(dense: Dense) -> Array | None:
     """The number, of rank 0, that all elements of a literal are, None if there is none."""
-    if not dense.is_splat():
+    if not is_splat(dense):
         return None
     element_type = cast(ArrayType, dense.type).element_type
     first = BytesAttr(dense.data.data[: numpy_dtype(element_type).itemsize])

@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xla_dialect.xdsl.dense_literals import is_splat
+
 
 def constant_of(value: SSAValue) -> Attribute | None:
     """The scalar that all elements of a tensor are, if that is known; complex as a pair."""
@@ -34,7 +36,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
     if not isinstance(dense, DenseIntOrFPElementsAttr):
         return None
     dense = cast("DenseIntOrFPElementsAttr[Any]", dense)
-    return _splat(dense) if len(dense) and dense.is_splat() else None
+    return _splat(dense) if is_splat(dense) else None
 
 
 def filled_from(owner: Operation | Block) -> SSAValue | None:

@@ -16,6 +16,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, stor
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
+from xla_dialect.xdsl.dense_literals import is_splat
 
 
 def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
@@ -24,7 +25,7 @@ def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
         return "it is a tuple; xla-flatten-tuples takes tuples apart"
     literal = cast("DenseIntOrFPElementsAttr[Any]", op.value)
     type_ = array_type(op.result)
-    scalar = scalar_of(literal) if type_.shape.data and literal.is_splat() else None
+    scalar = scalar_of(literal) if type_.shape.data and is_splat(literal) else None
     if scalar is not None and not isinstance(scalar, ArrayAttr):
         value = builder.insert(arith.ConstantOp(cast("Any", scalar))).result
         builder.replace([fill(builder, value, type_)])

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     f32,
     f64,
 )
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.bufferize.element_size import element_bytes
@@ -22,11 +21,12 @@ from lowerings.bufferize.xla_bufferize import XlaBufferizePass
 from lowerings.bufferize.xla_outline_kernels import XlaOutlineKernelsPass
 from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass
 from lowerings.driver.context import make_context
+from xla_dialect.xdsl.text import MlirParser
 
 
 def parse(text: str) -> tuple[Context, ModuleOp]:
     ctx = make_context()
-    return ctx, Parser(ctx, text).parse_module()
+    return ctx, MlirParser(ctx, text).parse_module()
 
 
 def test_functions_that_call_themselves_have_no_bound():

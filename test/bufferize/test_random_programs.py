@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlir_acceptance import assert_mlir_takes
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.xla_bufferize import XlaBufferizePass
@@ -20,6 +19,8 @@ from lowerings.driver.context import make_context
 from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.xdsl.text import MlirParser
 
 CONTEXT = make_context()
 SEEDS = st.integers(0, 1 << 40)
@@ -65,8 +66,8 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: b
         found = call_buffers(module, arguments, 3)
         for a, b in zip(expected, found, strict=True):
             np.testing.assert_array_equal(a, b, step.name)
-    text = str(module)
-    assert str(Parser(CONTEXT, text).parse_module()) == text
+    text = print_mlir(module)
+    assert str(MlirParser(CONTEXT, text).parse_module()) == text
 
 
 @given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
@@ -98,5 +99,5 @@ def test_mlir_opt_takes_the_buffers_level(mlir_opt_path: str):
         module, _, _ = make_program(seed)
         for step in passes(0 if seed % 2 else 1 << 18):
             step.apply(CONTEXT, module)
-            texts.append(str(module))
+            texts.append(print_mlir(module))
     assert_mlir_takes(mlir_opt_path, *texts)

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from small_programs import value
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xla_dialect.dialect import XLA
 from xla_dialect.layout import COMBINE, Layout, LayoutAttr, LayoutError
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.types import BY_NAME, array
+from xla_dialect.xdsl.text import MlirParser, MlirPrinter
 
 EVERY_FIELD = "{1,0:T(8,128)L(1024)E(32)S(3)SC(1:2)M(64)}"
 
@@ -156,12 +155,12 @@ def parsed_type(text: str) -> Any:
     context = Context()
     context.load_dialect(Builtin)
     context.load_dialect(XLA)
-    return Parser(context, text).parse_type()
+    return MlirParser(context, text).parse_type()
 
 
 def printed(type_: Any) -> str:
     output = StringIO()
-    Printer(output).print_attribute(type_)
+    MlirPrinter(output).print_attribute(type_)
     return output.getvalue()
 
 

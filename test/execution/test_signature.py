@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from loops_level import context
 from xdsl.dialects.func import FuncOp
-from xdsl.parser import Parser
 
 from lowerings.execution.signature import ArraySpec, signature_of
 from lowerings.layouts.memory_order import MemoryOrder
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.xdsl.text import MlirParser
 
 
 def function(header: str) -> FuncOp:
     """The function with this header; without a body where it has no argument names."""
-    module = Parser(context(), header).parse_module()
+    module = MlirParser(context(), header).parse_module()
     (op,) = module.ops
     assert isinstance(op, FuncOp)
     return op

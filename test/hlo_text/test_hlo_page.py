@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import print_hlo, read_hlo
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.verification.verify import verify
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hlo_text.md").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def test_errors(text: str, message: str):
 def test_what_the_module_becomes():
     (module,) = [text for text in LEGAL if text.startswith("HloModule")]
     (expected,) = [text for kind, text in BLOCKS if kind == "mlir"]
-    assert str(read_hlo(module)) == expected.rstrip("\n")
+    assert print_mlir(read_hlo(module)) == expected.rstrip("\n")
 
 
 def test_python():

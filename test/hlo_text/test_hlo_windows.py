@@ -8,14 +8,15 @@ from small_programs import numbers
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 
 from lowerings.driver.context import make_context
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.hlo_text import read_hlo
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.verification.verify import verify
+from xla_dialect.xdsl.text import MlirParser
 
 OPERANDS: Operands = {
     "x": numbers("f32", range(5)),
@@ -44,7 +45,7 @@ def read(instruction: str) -> Operation:
     text = text_of(instruction)
     module = read_hlo(text, "example.hlo")
     verify(module, {"example.hlo": text})
-    again = Parser(make_context(), str(module)).parse_module()
+    again = MlirParser(make_context(), print_mlir(module)).parse_module()
     assert again.is_structurally_equivalent(module)
     return last_of_main(again)
 
@@ -167,11 +168,11 @@ def test_errors(instruction: str, at: str, message: str):
 )
 def test_misspelled_in_mlir(text: str):
     """Damaged attributes of MLIR text are errors too."""
-    module = str(read_hlo(text_of(f"f32[4] {REDUCE}, window={{size=2}}, to_apply=add")))
+    module = print_mlir(read_hlo(text_of(f"f32[4] {REDUCE}, window={{size=2}}, to_apply=add")))
     damaged = module.replace("#xla.window<size=2>", text)
     assert damaged != module
     with pytest.raises(Exception, match=r"xla\.|[Ee]xpected") as error:
-        Parser(make_context(), damaged).parse_module().verify()
+        MlirParser(make_context(), damaged).parse_module().verify()
     assert type(error.value).__name__ in ("ParseError", "VerifyException")
 
 

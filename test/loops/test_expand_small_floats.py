@@ -14,6 +14,7 @@ from small_programs import same
 from lowerings.ir.float_formats import SMALL_FLOATS
 from lowerings.loops.expand_small_floats import ExpandSmallFloatsPass
 from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference.rounding import rounded
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass
 
@@ -247,5 +248,9 @@ def test_mlir_accepts_the_expansions(name: str, mlir_opt_path: str) -> None:
         for lanes in (None, LANES):
             module = lower(text_of(line, (source,), target, lanes, 64), [ExpandSmallFloatsPass()])
             subprocess.run(
-                [mlir_opt_path], input=str(module), text=True, check=True, capture_output=True
+                [mlir_opt_path],
+                input=print_mlir(module),
+                text=True,
+                check=True,
+                capture_output=True,
             )

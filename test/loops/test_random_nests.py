@@ -9,6 +9,7 @@ from machine_code import MachineCode, lower
 
 from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from xla_dialect.mlir_text import print_mlir
 
 PROGRAMS_AT_ONCE = 25
 
@@ -88,4 +89,6 @@ def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: 
 def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int, microseconds: int) -> None:
     passes = [ConvertLinalgToVectorLoopsPass(vector_bits, parallel_microseconds=microseconds)]
     module = lower(text_of(programs_of(0)), passes)
-    subprocess.run([mlir_opt_path], input=str(module), text=True, check=True, capture_output=True)
+    subprocess.run(
+        [mlir_opt_path], input=print_mlir(module), text=True, check=True, capture_output=True
+    )

@@ -7,6 +7,7 @@ import pytest
 from peers import has_jax
 
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.known_lines import KnownLines
 
@@ -45,11 +46,11 @@ func.func private @f(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
 def without_memory(text: str) -> str:
     """The module that is read when no line is copied."""
     with mock.patch.object(KnownLines, "copy", return_value=None):
-        return str(read_stablehlo(text))
+        return print_mlir(read_stablehlo(text))
 
 
 def test_copied_lines():
-    assert str(read_stablehlo(REPEATED)) == without_memory(REPEATED)
+    assert print_mlir(read_stablehlo(REPEATED)) == without_memory(REPEATED)
     with mock.patch.object(KnownLines, "remember") as remember:
         read_stablehlo(REPEATED)
     with mock.patch.object(
@@ -101,4 +102,4 @@ def test_program_of_jax(debug_info: bool):
         return x
 
     text = jax.jit(layers).lower(np.ones((4, 4), np.float32)).as_text(debug_info=debug_info)
-    assert str(read_stablehlo(text)) == without_memory(text)
+    assert print_mlir(read_stablehlo(text)) == without_memory(text)

@@ -10,6 +10,7 @@ from peers import DEVICES, has_jax
 
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.reference import run, run_replicated
 from xla_dialect.stablehlo import read_stablehlo
 
@@ -61,7 +62,7 @@ def test_shardings():
         return lax.with_sharding_constraint(jnp.sin(x) * 2, NamedSharding(mesh, P("y", None)))
 
     module = read_stablehlo(double.lower(X).as_text())
-    text = str(module)
+    text = print_mlir(module)
     assert 'sdy.sharding = "#sdy.sharding<@mesh, [{\\22y\\22}, {}]>"' in text
     assert "jax.buffer_donor = true" in text
     np.testing.assert_allclose(np.asarray(run(module, [X])[0]), np.sin(X) * 2, rtol=1e-6)
@@ -95,7 +96,7 @@ ANNOTATIONS = [
 @pytest.mark.parametrize("operation", ANNOTATIONS)
 def test_annotations_are_read(operation: str):
     module = read_stablehlo(function(operation))
-    assert '"#sdy.mesh<[\\22x\\22=2, \\22y\\22=2]>"' in str(module)
+    assert '"#sdy.mesh<[\\22x\\22=2, \\22y\\22=2]>"' in print_mlir(module)
 
 
 def manual(in_sharding: str, part: str = "tensor<2x8xf32>", axes: str = '{"x"}') -> str:

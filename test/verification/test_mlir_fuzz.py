@@ -17,6 +17,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from xla_dialect.diagnostics import LocatedError
+from xla_dialect.mlir_text import print_mlir
 
 PROGRAM = """HloModule m, entry_computation_layout={(f32[3,4]{0,1}, pred[])->(f32[4], u4[2], s1[3])}
 add { a = f32[] parameter(0)
@@ -56,7 +57,7 @@ def printed(level: str) -> str:
     module = parse_program(PROGRAM, "program.hlo", verified=True)
     if level != "xla":
         PassManager(make_context()).run(module, parse_passes(f"native{{to={level}}}"))
-    return str(module)
+    return print_mlir(module)
 
 
 def read(text: str) -> ModuleOp | LocatedError:
@@ -75,8 +76,8 @@ def check(text: str) -> None:
         assert found.message
         assert len(str(found)) < 5000
         return
-    again = parse_program(str(found), "printed.mlir", "mlir")
-    assert str(again) == str(found)
+    again = parse_program(print_mlir(found), "printed.mlir", "mlir")
+    assert print_mlir(again) == print_mlir(found)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.diagnostics import Violation
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary, operations_of
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
@@ -167,4 +168,4 @@ def test_mlir_opt_accepts_the_tensors_level(name: str, mlir_opt_path: str) -> No
     module.verify()
     for passes in (TO_TENSORS, FUSION):
         lower(module, passes)
-        assert_mlir_takes(mlir_opt_path, str(module))
+        assert_mlir_takes(mlir_opt_path, print_mlir(module))

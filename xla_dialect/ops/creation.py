@@ -24,6 +24,7 @@ from xla_dialect.diagnostics import Violation, require
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class
+from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
 def literal_type(value: Attribute) -> Attribute:
@@ -65,14 +66,14 @@ class ConstantOp(XlaOp):
     def print(self, printer: Printer) -> None:
         """Prints `xla.constant dense<...> : type`; the type is that of the literal."""
         printer.print_string(" ")
-        printer.print_attribute(self.value)
+        print_literal(self.value, printer)
         syntax.print_attributes(self, printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parses what `print` prints."""
         position = parser.pos
-        value = parser.parse_attribute()
+        value = parse_literal(parser)
         attributes = syntax.parse_attributes(parser)
         try:
             types: Sequence[Attribute] = [literal_type(value)]

@@ -28,6 +28,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xla_dialect.op import XlaOp
+from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
 """What may stand for `value`. The reader of StableHLO puts a literal in the place of a resource."""
@@ -64,7 +65,7 @@ class FormattedOp(XlaOp):
         printer.print_list(self.operands, printer.print_ssa_value)
         if format_.has_literal:
             printer.print_string(", ")
-            printer.print_attribute(self.properties["value"])
+            print_literal(self.properties["value"], printer)
         definitions = self.get_irdl_definition().properties
         for keyword, (name, _) in format_.clauses.items():
             value = self.properties[name]
@@ -92,7 +93,7 @@ class FormattedOp(XlaOp):
         if format_.has_literal:
             parser.parse_punctuation(",")
             start = parser.pos
-            properties["value"] = parser.parse_attribute()
+            properties["value"] = parse_literal(parser)
             if not isinstance(properties["value"], _LITERALS):
                 message = "expected dense<...> or dense_resource<...> as the expected value"
                 parser.raise_error(message, start, parser.pos)

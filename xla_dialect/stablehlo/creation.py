@@ -22,13 +22,15 @@ from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
+from xla_dialect.xdsl.dense_literals import is_splat
+from xla_dialect.xdsl.text import parse_literal
 
 
 def parse_constant(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     """Parses `stablehlo.constant {attributes} dense<...> : type`."""
     attributes = parser.parse_optional_attr_dict()
     position = parser.pos
-    value = parser.parse_attribute()
+    value = parse_literal(parser)
     type_ = _type_of_literal(value)
     if type_ is None:
         parser.raise_error("expected dense<...> or dense_resource<...>", position)
@@ -64,7 +66,7 @@ def convert_constant(
     if found not in (declared[0], one_value):
         op.fail(f"value has type {found}, the result {declared[0]}")
     type_ = cast(Array, declared[0])
-    if found == type_ and (math.prod(type_.get_shape()) == 1 or not value.is_splat()):
+    if found == type_ and (math.prod(type_.get_shape()) == 1 or not is_splat(value)):
         return conversion.emit(ConstantOp, (), declared, {"value": value})
     scalar = TensorType(type_.element_type, ())
     element = value.data.data[: value.get_element_type().compile_time_size]

@@ -29,7 +29,8 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xla_dialect.stablehlo.known_lines import LINE, KnownLines
-from xla_dialect.xdsl.workarounds import parse_dense_literal
+from xla_dialect.xdsl.dense_literals import parse_dense_literal
+from xla_dialect.xdsl.text import MlirParser
 
 MAX_RANK = 256
 """Arrays of more dimensions are an error: xDSL's parser takes quadratic time on them."""
@@ -41,7 +42,7 @@ MAX_REGION_DEPTH = 64
 """Regions nested deeper are an error: every later pass walks them by recursion."""
 
 
-class StableHloParser(Parser):
+class StableHloParser(MlirParser):
     """
     Parses a module of StableHLO.
 

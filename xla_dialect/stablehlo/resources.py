@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from xla_dialect.stablehlo.source import SourceError
 from xla_dialect.types import Array
-from xla_dialect.xdsl.workarounds import elements_of_bytes
+from xla_dialect.xdsl.dense_literals import elements_of_bytes
 
 _ALIGNMENT_BYTES = 4
 """The bytes of a resource start with their alignment, a little-endian 32-bit integer."""

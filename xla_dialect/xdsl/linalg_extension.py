@@ -2,9 +2,9 @@
 xDSL's `linalg` dialect, able to read what it prints.
 
 xDSL 0.74.0 prints the results of a `linalg.generic` with several of them as MLIR does,
-`-> (tensor<4xf32>, tensor<4xi32>)`, but its parser takes types without parentheses only. Here the
-parser of the class itself is replaced, so that operations that are parsed and operations that are
-built have one class.
+`-> (tensor<4xf32>, tensor<4xi32>)`, but its parser takes types without parentheses only. Here
+another class reads the text; operations that are parsed and operations that are built have one
+class, xDSL's.
 
 `LINALG` is to be loaded in the place of `xdsl.dialects.linalg.Linalg`.
 """
@@ -18,11 +18,11 @@ from xdsl.dialects import linalg
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, StringAttr
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.parser import Parser
 
 
-def parse_generic(cls: type[GenericOp], parser: Parser) -> GenericOp:
+def parse_generic(parser: Parser) -> GenericOp:
     """Parses what `GenericOp.print` prints."""
     position = parser.pos
     trait = parser.parse_optional_attr_dict()
@@ -48,7 +48,7 @@ def parse_generic(cls: type[GenericOp], parser: Parser) -> GenericOp:
         if delimited is None:
             delimited = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         result_types = delimited
-    op = cls(
+    op = GenericOp(
         inputs,
         outputs,
         body,
@@ -88,7 +88,23 @@ def _string(attribute: Attribute | None) -> StringAttr | None:
     return attribute if isinstance(attribute, StringAttr) else None
 
 
-cast("Any", GenericOp).parse = classmethod(parse_generic)
+class _GenericText(GenericOp):
+    """What stands for `linalg.generic` in a text; whatever is read is a `GenericOp`."""
 
-LINALG = linalg.Linalg
+    @classmethod
+    def parse(cls, parser: Parser) -> Any:
+        """Parses what `GenericOp.print` prints."""
+        return parse_generic(parser)
+
+    @classmethod
+    def create(cls, **parts: Any) -> Any:
+        """Makes an operation from its generic form."""
+        return GenericOp.create(**parts)
+
+
+LINALG = Dialect(
+    linalg.Linalg.name,
+    [_GenericText if op is GenericOp else op for op in linalg.Linalg.operations],
+    list(linalg.Linalg.attributes),
+)
 """`linalg` whose `linalg.generic` parses what it prints."""

@@ -1,24 +1,19 @@
-"""Repairs of xDSL 0.74.0's reading and printing of MLIR text, put in place by `install`.
+"""Reading dense literals of MLIR, `dense<...>`, with any parser of xDSL.
 
-What xDSL 0.74.0 does (`xdsl/parser/attribute_parser.py`, `xdsl/dialects/builtin.py`) and what holds
-afterwards:
+What xDSL 0.74.0 itself does (`xdsl/parser/attribute_parser.py`), and what is done here:
 
-- `dense<0xFF800000> : tensor<f32>` is read as the number 4286578688, in lists too, and in every
-  float type. A hexadecimal literal of a float is now its bit pattern, as MLIR has it; so xDSL's
-  own output for infinities and NaNs is read back equal.
-- `dense<[0.0, -0.0]>` is printed as `dense<0.0>`, and NaN payloads are lost. Splats are now found
-  by their bits, and what is not finite is printed as its bits.
+- It reads `dense<0xFF800000> : tensor<f32>` as the number 4286578688, in lists too, and in every
+  float type. A hexadecimal literal of a float is its bit pattern, as MLIR has it; so xDSL's own
+  output for infinities and NaNs is read back equal.
 - i1 elements in a hexadecimal string hold one byte each; MLIR packs eight into a byte. Both are
-  read, MLIR's form is printed. The unused high bits of i2, i4, ui4, ... in a string are ignored.
-- `true : si1` is out of range. It is now -1, as in MLIR.
-- A decimal literal beyond the range of f16 or f32 raises OverflowError. It is now infinity, as in
+  read. The unused high bits of i2, i4, ui4, ... in a string are ignored.
+- `true : si1` is out of range. Here it is -1, as in MLIR.
+- A decimal literal beyond the range of f16 or f32 raises OverflowError. Here it is infinity, as in
   MLIR.
-- Lists nest by recursion, and a splat of any declared shape is expanded in memory. Lists are now
+- Lists nest by recursion, and a splat of any declared shape is expanded in memory. Here lists are
   read in a loop, and a splat beyond `MAX_SPLAT_BYTES` is an error.
-- A string without its closing quote takes time exponential in its length to be refused.
-- `1 : i9999999999` computes 2^9999999999. Integer types now have at most 8 digits (MLIR: 2^24 - 1).
 
-A newer xDSL may need less of this: `test/xdsl/test_xdsl_workarounds.py` has a test for each point.
+A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
 
 from __future__ import annotations
@@ -27,7 +22,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -46,8 +40,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
-from xdsl.utils.mlir_lexer import MLIRLexer
 
 ScalarType: TypeAlias = AnyFloat | IntegerType | IndexType
 """What one number of a dense literal can be."""
@@ -58,8 +50,8 @@ ShapedElements: TypeAlias = RankedStructure[Any]
 MAX_SPLAT_BYTES = 1 << 28
 """The largest splat that is expanded: xDSL's attribute holds every element."""
 
-_MAX_LISTED = 100
-"""As MLIR: more elements than this, unless all equal, are printed as one hexadecimal string."""
+_MAX_SPELLED = 100
+"""Of the shape of nested lists, in a message."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +82,16 @@ class DenseLiteral:
         return DenseIntOrFPElementsAttr(self.type, BytesAttr(self.data * count))
 
 
+def is_splat(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:
+    """Whether all elements have the same bits; False where there are none."""
+    data = attribute.data.data
+    size: int = attribute.type.element_type.compile_time_size
+    if not data or data[:size] != data[-size:]:
+        return False
+    view = memoryview(data)
+    return view[size:] == view[:-size]
+
+
 def parse_dense_literal(parser: AttrParser, type: Attribute | None = None) -> DenseLiteral:
     """Reads `<...> : type`, what follows `dense`; `: type` is not read where a type is given.
 
@@ -97,6 +99,21 @@ def parse_dense_literal(parser: AttrParser, type: Attribute | None = None) -> De
     text is long.
     """
     return _DenseLiteralParser.parse_dense_literal(cast(_DenseLiteralParser, parser), type)
+
+
+def parse_dense_elements(
+    parser: AttrParser, type: Attribute | None = None
+) -> DenseIntOrFPElementsAttr[Any]:
+    """As `parse_dense_literal`, every element in memory; at most `MAX_SPLAT_BYTES` of a splat."""
+    start = parser.pos
+    literal = parse_dense_literal(parser, type)
+    if literal.is_splat and literal.byte_size > MAX_SPLAT_BYTES:
+        parser.raise_error(
+            f"A splat of {literal.byte_size} bytes is too large to be expanded "
+            f"(the limit is {MAX_SPLAT_BYTES})",
+            start,
+        )
+    return literal.expanded()
 
 
 class _DenseLiteralParser(AttrParser):
@@ -251,7 +268,7 @@ def _from_elements(
         if math.prod(expected):
             raise DenseError("Expected at least one element in the dense literal, but got None")
     elif shape is not None and shape != expected:
-        found = f"{shape} shape" if len(shape) < _MAX_LISTED else f"{len(shape)} dimensions"
+        found = f"{shape} shape" if len(shape) < _MAX_SPELLED else f"{len(shape)} dimensions"
         raise DenseError(
             f"Shape mismatch in dense literal. Expected {expected} "
             f"shape from the type, but got {found}."
@@ -413,108 +430,3 @@ def _sign_extend(data: bytes, type: IntegerType) -> bytes:
 
 _UNPACKED_BITS = [bytes(0xFF if byte >> i & 1 else 0 for i in range(8)) for byte in range(256)]
 """Eight i1 elements of a byte, the lowest bit first, as xDSL stores them."""
-
-
-_BINARY_DIGITS = b"0" + b"1" * 255
-"""An i1 element of one byte as a binary digit."""
-
-
-def _packed_bits(data: bytes) -> bytes:
-    bits = int(data.translate(_BINARY_DIGITS)[::-1] or b"0", 2)
-    return bits.to_bytes((len(data) + 7) // 8, "little")
-
-
-def _print_scalar(printer: Printer, raw: bytes, type: ScalarType) -> None:
-    value = type.unpack(raw, 1)[0]
-    if isinstance(type, IntegerType | IndexType):
-        printer.print_int(int(value), type)
-    elif math.isfinite(value):
-        printer.print_float(value, type)
-    else:
-        printer.print_string(f"0x{raw[::-1].hex().upper()}")
-
-
-def _print_element(printer: Printer, raw: bytes, type: ScalarType | ComplexType[Any]) -> None:
-    if isinstance(type, ComplexType):
-        component = cast(ScalarType, type.element_type)
-        half = len(raw) // 2
-        with printer.in_parens():
-            _print_scalar(printer, raw[:half], component)
-            printer.print_string(",")
-            _print_scalar(printer, raw[half:], component)
-    else:
-        _print_scalar(printer, raw, type)
-
-
-def _print_list(
-    printer: Printer, data: bytes, shape: Sequence[int], type: ScalarType | ComplexType[Any]
-) -> None:
-    if not shape:
-        _print_element(printer, data, type)
-        return
-    size = len(data) // shape[0]
-    with printer.in_square_brackets():
-        printer.print_list(
-            range(0, len(data), size),
-            lambda start: _print_list(printer, data[start : start + size], shape[1:], type),
-        )
-
-
-def _is_splat(attribute: DenseIntOrFPElementsAttr[Any]) -> bool:
-    data = attribute.data.data
-    size: int = attribute.type.element_type.compile_time_size
-    if not data or data[:size] != data[-size:]:
-        return False
-    view = memoryview(data)
-    return view[size:] == view[:-size]
-
-
-def _print_without_type(attribute: DenseIntOrFPElementsAttr[Any], printer: Printer) -> None:
-    type: ScalarType | ComplexType[Any] = attribute.get_element_type()
-    data = attribute.data.data
-    printer.print_string("dense")
-    with printer.in_angle_brackets():
-        if not data:
-            return
-        if _is_splat(attribute):
-            _print_element(printer, data[: type.compile_time_size], type)
-        elif len(attribute) > _MAX_LISTED:
-            is_bits = isinstance(type, IntegerType) and type.width.data == 1
-            raw = _packed_bits(data) if is_bits else data
-            printer.print_string(f'"0x{raw.hex().upper()}"')
-        else:
-            _print_list(printer, data, attribute.get_shape(), type)
-
-
-def _parse_dense_elements(parser: AttrParser, type: Attribute | None) -> Attribute:
-    start = parser.pos
-    literal = parse_dense_literal(parser, type)
-    if literal.is_splat and literal.byte_size > MAX_SPLAT_BYTES:
-        parser.raise_error(
-            f"A splat of {literal.byte_size} bytes is too large to be expanded "
-            f"(the limit is {MAX_SPLAT_BYTES})",
-            start,
-        )
-    return literal.expanded()
-
-
-_STRING = re.compile(r'"[^"\\\n\v\f]*+(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*+)*"')
-"""As xDSL's pattern, but it does not try other ways to match."""
-
-_INTEGER_TYPE = re.compile(r"^[su]?i(\d{1,8})$")
-
-_REPAIRS: tuple[tuple[type, str, object], ...] = (
-    (AttrParser, "parse_dense_int_or_fp_elements_attr", _parse_dense_elements),
-    (AttrParser, "_builtin_integer_type_regex", _INTEGER_TYPE),
-    (DenseIntOrFPElementsAttr, "is_splat", _is_splat),
-    (DenseIntOrFPElementsAttr, "print_without_type", _print_without_type),
-    (MLIRLexer, "_unescaped_characters_regex", _STRING),
-)
-
-
-@cache
-def install() -> None:
-    """Puts the repairs in the place of what xDSL has, for the whole process, once."""
-    for owner, name, repair in _REPAIRS:
-        assert hasattr(owner, name), f"xDSL has no {owner.__name__}.{name} any more"
-        setattr(owner, name, repair)

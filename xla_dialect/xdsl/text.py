@@ -1,0 +1,97 @@
+"""xDSL's parser and printer of MLIR text, with literals as MLIR has them.
+
+What differs from xDSL 0.74.0, which stays as it is for everyone else:
+
+- Dense literals: see `dense_literals` and `dense_printing`.
+- A string without its closing quote takes time exponential in its length to be refused.
+- `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
+
+A newer xDSL may need less of this: `test/xdsl/test_text.py` has a test for each point.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    RankedStructure,
+)
+from xdsl.ir import Attribute
+from xdsl.parser import AttrParser, Parser
+from xdsl.parser.generic_parser import ParserState
+from xdsl.printer import Printer
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer
+
+from xla_dialect.xdsl.dense_literals import parse_dense_elements
+from xla_dialect.xdsl.dense_printing import print_dense
+
+
+class MlirLexer(MLIRLexer):
+    """Refuses a string without its end in linear time."""
+
+    # As xDSL's pattern, but it does not try other ways to match.
+    _unescaped_characters_regex = re.compile(
+        r'"[^"\\\n\v\f]*+(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*+)*"'
+    )
+
+
+class MlirParser(Parser):
+    """Reads MLIR text; every parser of this project is one."""
+
+    _builtin_integer_type_regex = re.compile(r"^[su]?i(\d{1,8})$")
+
+    def __init__(self, ctx: Context, text: str, name: str = "<unknown>"):
+        """Reads the first token; raises ParseError."""
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(MlirLexer(Input(text, name)))
+
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr[Any]:
+        """Parses what follows `dense`; see `parse_dense_elements`."""
+        return parse_dense_elements(self, type)
+
+
+class MlirPrinter(Printer):
+    """Prints MLIR text; every printer of this project is one."""
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute or a type."""
+        if type(attribute) is DenseIntOrFPElementsAttr:
+            print_dense(cast("DenseIntOrFPElementsAttr[Any]", attribute), self)
+        else:
+            super().print_attribute(attribute)
+
+
+def parse_literal(parser: AttrParser) -> Attribute:
+    """
+    Parses an attribute of one of our operations: a literal, a tuple of literals, or any other.
+
+    Means the same in every tool: a parser of xDSL's own reads dense literals in its own way.
+    """
+    if isinstance(parser, MlirParser):
+        return parser.parse_attribute()
+    if parser.parse_optional_keyword("dense"):
+        return parse_dense_elements(parser)
+    elements = parser.parse_optional_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parse_literal(parser)
+    )
+    return parser.parse_attribute() if elements is None else ArrayAttr(elements)
+
+
+def print_literal(attribute: Attribute, printer: Printer) -> None:
+    """Prints what `parse_literal` parses, in every tool."""
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        print_dense(cast("DenseIntOrFPElementsAttr[Any]", attribute), printer)
+    elif isinstance(attribute, ArrayAttr):
+        with printer.in_square_brackets():
+            elements = cast("ArrayAttr[Attribute]", attribute).data
+            printer.print_list(elements, lambda element: print_literal(element, printer))
+    else:
+        printer.print_attribute(attribute)
