@@ -124,10 +124,15 @@ def imports(module: str) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                is_package = modules()[module].stem == "__init__"
+                package = module.split(".")[: None if is_package else -1]
+                source = ".".join([*package[: len(package) - node.level + 1], *source.split()])
             # `from package import module` imports the module, `from module import name` does not.
             names = [
-                full if (full := f"{node.module}.{alias.name}") in modules() else node.module
+                full if (full := f"{source}.{alias.name}") in modules() else source
                 for alias in node.names
             ]
         else:

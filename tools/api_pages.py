@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from tools.rules import linked
 from xla_dialect.builder import XlaBuilder
 from xla_dialect.ops import FAMILIES
+
+from .rules import linked
 
 ROOT = Path(__file__).parent.parent
 NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from lowerings.execution.signature import Signature
-from tools.array_spec import AnyArray, as_parameter
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.comparison import first_mismatch
 from xla_dialect.types import spell
+
+from .array_spec import AnyArray, as_parameter
 
 DEFAULT_TOLERANCE = 1e-5
 """Largest error of floats relative to the largest expected magnitude."""

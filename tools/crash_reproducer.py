@@ -19,8 +19,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from lowerings.driver.pass_manager import PassManager
-from tools.ir_printing import PrintingFlags
 from xla_dialect.diagnostics import XlaError
+
+from .ir_printing import PrintingFlags
 
 _RESOURCE = re.compile(
     r"\{-#\s*external_resources\s*:\s*\{\s*mlir_reproducer\s*:\s*\{(.*)\}\s*\}\s*#-\}\s*\Z",

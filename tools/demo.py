@@ -26,10 +26,11 @@ from lowerings.driver.pass_manager import PassManager, PassTiming, parse_passes
 from lowerings.driver.program import load_program
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.pipelines import NATIVE
-from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
-from tools.reporting import guarded
-from tools.stored_programs import StoredProgram, stored_programs
 from xla_dialect.types import spell
+
+from .comparison import DEFAULT_TOLERANCE, largest_relative_error
+from .reporting import guarded
+from .stored_programs import StoredProgram, stored_programs
 
 PROGRAM = "transformer_block"
 EXECUTORS = {"reference": "numpy reference", "llvm": "machine code (LLVM)"}

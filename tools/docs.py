@@ -14,18 +14,19 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
-from tools.api_pages import NOTICE, api_page, builder_page
-from tools.examples import examples
-from tools.layout_drawing import drawing
-from tools.reporting import guarded
-from tools.rules import anchor, family_name, further_rules, linked
-from tools.shown_commands import PAGES as SHOWING_COMMANDS
-from tools.shown_commands import renewed
-from tools.status import ASPECTS, NOT_OPERATIONS
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
+
+from .api_pages import NOTICE, api_page, builder_page
+from .examples import examples
+from .layout_drawing import drawing
+from .reporting import guarded
+from .rules import anchor, family_name, further_rules, linked
+from .shown_commands import PAGES as SHOWING_COMMANDS
+from .shown_commands import renewed
+from .status import ASPECTS, NOT_OPERATIONS
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "generated"

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from tools.array_spec import AnyArray
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.stablehlo import convert_stablehlo, takes_dynamic_arguments
 from xla_dialect.types import array, as_array, spell_all
+
+from .array_spec import AnyArray
 
 
 def for_arguments(module: ModuleOp, arrays: Sequence[AnyArray]) -> ModuleOp:

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from lowerings.driver.program import read_file
-from tools.array_spec import RANDOM_SEED, AnyArray, parse_array_specs
-from tools.input_text import split_chunks
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import FAMILIES
+
+from .array_spec import RANDOM_SEED, AnyArray, parse_array_specs
+from .input_text import split_chunks
 
 FOLDER = Path(__file__).parent.parent / "docs" / "examples"
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from xdsl.utils.exceptions import DiagnosticException
 
-from tools.input_text import Chunk
 from xla_dialect.diagnostics import LocatedError, XlaError
+
+from .input_text import Chunk
 
 _EXPECTATION = re.compile(
     r"expected-error(?:-re)?\s*(?:@(?P<place>above|below|unknown|[+-]\d+))?\s*\{\{(?P<text>.*)\}\}\s*$",

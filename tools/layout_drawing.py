@@ -11,8 +11,6 @@ from xml.etree import ElementTree
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
-from tools.layout_report import leaves_of, size_and_waste, spell_index
-from tools.memory_view import MemoryView, SliceView, slices_of
 from xla_dialect.layouts.shape_functions import (
     bits_per_element,
     elements_in,
@@ -21,6 +19,9 @@ from xla_dialect.layouts.shape_functions import (
 )
 from xla_dialect.layouts.type_layouts import layout_of
 from xla_dialect.types import Array, extents
+
+from .layout_report import leaves_of, size_and_waste, spell_index
+from .memory_view import MemoryView, SliceView, slices_of
 
 MOST_DRAWN = 8
 """Arrays of a tuple that are drawn."""

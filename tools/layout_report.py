@@ -8,7 +8,6 @@ from fractions import Fraction
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from tools.memory_view import MOST_COLUMNS, Cell, MemoryView
 from xla_dialect.layout import MEMORY_SPACES, Layout, TileDivision
 from xla_dialect.layouts.shape_functions import (
     bits_per_element,
@@ -26,6 +25,8 @@ from xla_dialect.layouts.type_layouts import (
 )
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import Array, element_name, extents, sizes_of
+
+from .memory_view import MOST_COLUMNS, Cell, MemoryView
 
 MOST_LEAVES = 16
 """Arrays of a tuple that are told of one by one."""

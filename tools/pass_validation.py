@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.validation import MeaningChanged, Validator
-from tools.crash_reproducer import Reproducer
-from tools.ir_printing import PrintingFlags
+
+from .crash_reproducer import Reproducer
+from .ir_printing import PrintingFlags
 
 
 class PassValidation:

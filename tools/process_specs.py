@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tools.array_spec import RANDOM_SEED, AnyArray, ArraySpecError, parse_array_specs
 from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
+
+from .array_spec import RANDOM_SEED, AnyArray, ArraySpecError, parse_array_specs
 
 _PLACE = re.compile(r"(?P<replica>\d+|\*)(?:,(?P<partition>\d+|\*))?:(?P<spec>.+)", re.S)
 

@@ -12,12 +12,13 @@ from urllib.parse import quote
 import numpy as np
 
 from lowerings.execution.signature import Signature
-from tools.array_spec import AnyArray
-from tools.comparison import UnexpectedResult, compare_results
-from tools.process_specs import arrays_by_process
 from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Value, flatten_results, spell_array
+
+from .array_spec import AnyArray
+from .comparison import UnexpectedResult, compare_results
+from .process_specs import arrays_by_process
 
 
 class OutputError(XlaError):

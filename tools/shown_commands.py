@@ -25,8 +25,9 @@ from pathlib import Path
 from runpy import run_path
 from tempfile import TemporaryDirectory
 
-from tools import xla_layout, xla_opt, xla_run
 from xla_dialect.diagnostics import XlaError
+
+from . import xla_layout, xla_opt, xla_run
 
 PAGES = ("docs/tutorial.md", "docs/python_api.md")
 """The pages that `make docs` renews."""

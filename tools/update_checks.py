@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lowerings.driver.program import read_file
-from tools.check_lines import Function, check_lines, functions_of
-from tools.reporting import guarded
 from xla_dialect.diagnostics import XlaError
+
+from .check_lines import Function, check_lines, functions_of
+from .reporting import guarded
 
 _RUN = re.compile(r"^\s*//\s*RUN:\s*(.*)$")
 _MARKER = re.compile(

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tools.benchmark.contenders import Effort, Figures
-from tools.benchmark.measurement import GROUPS, measure, processors, rows_of
-from tools.benchmark.report import GroupReport, markdown, print_report, write_page
-from tools.benchmark.toolkit import measure_toolkit
-from tools.reporting import guarded
 from xla_dialect.diagnostics import XlaError
+
+from .benchmark.contenders import Effort, Figures
+from .benchmark.measurement import GROUPS, measure, processors, rows_of
+from .benchmark.report import GroupReport, markdown, print_report, write_page
+from .benchmark.toolkit import measure_toolkit
+from .reporting import guarded
 
 TOOLKIT = "toolkit"
 """The name for what is measured beside rows."""

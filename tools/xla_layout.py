@@ -11,9 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, NoneAttr
 from xdsl.ir import Attribute
 
-from tools.layout_drawing import drawing
-from tools.layout_report import leaves_of, report
-from tools.reporting import guarded
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.layout import LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
@@ -28,6 +25,10 @@ from xla_dialect.types import (
     is_array,
     spell,
 )
+
+from .layout_drawing import drawing
+from .layout_report import leaves_of, report
+from .reporting import guarded
 
 _MLIR_SPELLINGS = ("tensor<", "tuple<", "!xla.")
 

@@ -19,19 +19,20 @@ from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_sche
 from lowerings.driver.program import INPUT_FORMATS, parse_program
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import toolkit_universe
-from tools import ir_printing
-from tools.crash_reproducer import Reproducer, reproducing
-from tools.expected_diagnostics import check_diagnostics, has_expectations
-from tools.input_text import Chunk, read_input, split_chunks
-from tools.ir_printing import IrPrinting, PrintingFlags
-from tools.pass_listing import list_passes
-from tools.reporting import guarded
-from tools.timing_report import Timer, print_timing_report
 from xla_dialect.diagnostics import LocatedError, XlaError
 
+from . import ir_printing
+from .crash_reproducer import Reproducer, reproducing
+from .expected_diagnostics import check_diagnostics, has_expectations
+from .input_text import Chunk, read_input, split_chunks
+from .ir_printing import IrPrinting, PrintingFlags
+from .pass_listing import list_passes
+from .reporting import guarded
+from .timing_report import Timer, print_timing_report
+
 if TYPE_CHECKING:
-    from tools.memory_report import MemoryReport
-    from tools.pass_validation import PassValidation
+    from .memory_report import MemoryReport
+    from .pass_validation import PassValidation
 
 
 FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -224,12 +225,12 @@ def process(
 
 def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
     """A report of memory; its module is loaded on use, for it needs much."""
-    return import_module("tools.memory_report").MemoryReport(schedule)
+    return import_module(f"{__package__}.memory_report").MemoryReport(schedule)
 
 
 def pass_validation(args: argparse.Namespace) -> PassValidation:
     """The validation of every pass; its module is loaded on use, for it needs much."""
-    return import_module("tools.pass_validation").PassValidation(
+    return import_module(f"{__package__}.pass_validation").PassValidation(
         args.pass_pipeline_crash_reproducer, getattr(args, "validation_inputs", "")
     )
 

@@ -27,21 +27,22 @@ from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.pipelines import LEVELS
-from tools.array_spec import AnyArray, as_parameter
-from tools.comparison import DEFAULT_TOLERANCE
-from tools.dynamic_arguments import for_arguments
-from tools.emulation_arguments import add_emulation_arguments, emulation_for
-from tools.input_text import Chunk, read_input, split_chunks
-from tools.limit_arguments import add_limit_arguments, ending_the_process, time_limit
-from tools.process_specs import arrays_by_process, items_by_process
-from tools.reporting import guarded, one_line
-from tools.run_results import FunctionRun, report
 from xla_dialect.devices.process_grid import Host, LogicalId, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops import asynchronous, collectives, operations_of, transfers
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking.interpreter import RunParallelOp
+
+from .array_spec import AnyArray, as_parameter
+from .comparison import DEFAULT_TOLERANCE
+from .dynamic_arguments import for_arguments
+from .emulation_arguments import add_emulation_arguments, emulation_for
+from .input_text import Chunk, read_input, split_chunks
+from .limit_arguments import add_limit_arguments, ending_the_process, time_limit
+from .process_specs import arrays_by_process, items_by_process
+from .reporting import guarded, one_line
+from .run_results import FunctionRun, report
 
 PROCESS_OPERATIONS = frozenset(
     operation

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import lowerings
-from tools.benchmark.peak import peak_loop
-from tools.benchmark.row import Array, Function, Row
-from tools.comparison import largest_relative_error
+
+from ..comparison import largest_relative_error
+from .peak import peak_loop
+from .row import Array, Function, Row
 
 TURN_SECONDS = 0.005
 """One turn repeats a call for about this long: far above the clock's resolution, below a time

@@ -13,7 +13,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import mlir
 from jaxlib.mlir.dialects import stablehlo
 
-from tools.benchmark.row import (
+from .row import (
     Function,
     Row,
     bf16,

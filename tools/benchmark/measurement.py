@@ -17,9 +17,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 
-from tools.benchmark.contenders import Effort, Figures, figures_of
-from tools.benchmark.row import Row
 from xla_dialect.diagnostics import XlaError
+
+from .contenders import Effort, Figures, figures_of
+from .row import Row
 
 GROUPS = {
     "kernels": ("tools.benchmark.kernels", "KERNELS", ("jax",)),

@@ -15,8 +15,8 @@ import numpy as np
 import optax
 from jax import lax
 
-from tools.benchmark.row import Array, Maker, Row, f32, indices
-from tools.stored_programs import StoredProgram, stored_functions
+from ..stored_programs import StoredProgram, stored_functions
+from .row import Array, Maker, Row, f32, indices
 
 
 def stored_row(name: str) -> Row:

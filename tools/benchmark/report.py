@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from lowerings.targets.llvm.machine import host
-from tools.benchmark.contenders import Effort, Figures
 from xla_dialect.diagnostics import XlaError
+
+from .contenders import Effort, Figures
 
 AIMS = {"kernels": 1.0, "models": 1.5}
 """What the geometric mean of the ratios of calls should not exceed."""

@@ -24,14 +24,15 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
 from lowerings.pipelines import NATIVE, pass_specs
-from tools.benchmark.contenders import Call, alternate
-from tools.stored_programs import StoredProgram, stored_programs
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.reference import run
 from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.verification.verify import verify
+
+from ..stored_programs import StoredProgram, stored_programs
+from .contenders import Call, alternate
 
 # Its passes are reported.
 LARGEST_PROGRAM = "transformer_block"

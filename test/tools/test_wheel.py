@@ -1,0 +1,102 @@
+"""The wheel: which modules it has, and that its commands run without a checkout."""
+
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from test_architecture import imports
+
+ROOT = Path(__file__).parents[2]
+COMMANDS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+    "scripts"
+]
+
+PROGRAM = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = xla.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([sys.executable, *build, "--wheel-dir", folder, ROOT], check=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of an environment with the wheel, and the dependencies of this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    install = ["-m", "pip", "--python", python, "install", "--quiet", "--no-deps", wheel]
+    subprocess.run([sys.executable, *install], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python.parent
+
+
+def files_of(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_packages(wheel: Path) -> None:
+    folders = {name.split("/")[0] for name in files_of(wheel)}
+    packages = {name for name in folders if not name.endswith(".dist-info")}
+    assert packages == {"xla_dialect", "lowerings", "xla_dialect_tools"}
+
+
+def test_tools_are_those_of_the_commands(wheel: Path) -> None:
+    """No module is missing, and none is there that no command needs."""
+    # The last two are loaded by name, for options that few use.
+    left = [entry.split(":")[0] for entry in COMMANDS.values()]
+    left += ["xla_dialect_tools.memory_report", "xla_dialect_tools.pass_validation"]
+    needed: set[str] = set()
+    while left:
+        module = left.pop().replace("xla_dialect_tools", "tools")
+        if module not in needed:
+            needed.add(module)
+            left += [name for name, _ in imports(module) if name.startswith("tools.")]
+    files = {f"{name}.py".removeprefix("tools.") for name in needed} | {"__init__.py"}
+    assert {
+        name.removeprefix("xla_dialect_tools/")
+        for name in files_of(wheel)
+        if name.startswith("xla_dialect_tools/")
+    } == files
+
+
+def test_nothing_is_called_tools(bin_folder: Path) -> None:
+    finding = "import importlib.util as u, sys; sys.exit(u.find_spec('tools') is not None)"
+    assert subprocess.run([bin_folder / "python", "-c", finding], cwd="/").returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command: str, bin_folder: Path) -> None:
+    done = subprocess.run([bin_folder / command, "--help"], cwd="/", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: {command}")
+
+
+def test_a_program_is_lowered_and_run(bin_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "twice.mlir"
+    path.write_text(PROGRAM)
+    for command in (
+        ["xla-opt", path, "-p", "native{to=buffers}", "--timing", "--print-memory"],
+        ["xla-run", path, "--input", "2xf32=[1,2]"],
+    ):
+        done = subprocess.run(
+            [bin_folder / command[0], *command[1:]], cwd="/", capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    assert "[2" in done.stdout
+    assert "4" in done.stdout
