@@ -1,9 +1,9 @@
 """
 Results in the memory of parameters that callers give away.
 
-Such a result begins as what its parameter is, and takes its place from the first operation on:
-the function does not touch the memory of the parameter itself. So callers decide at each call. Who
-gives the array away passes it as the result as well; who does not passes a copy.
+On entry such a result holds the content of its parameter, and the function uses the result instead
+of the parameter from the first operation on; it does not touch the parameter's memory. So callers
+decide at each call: to donate the array they pass it as the result as well, else they pass a copy.
 """
 
 from __future__ import annotations

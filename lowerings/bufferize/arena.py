@@ -1,6 +1,6 @@
 """
-Places in one arena for buffers that are live at different times: dynamic storage allocation with
-all lifetimes known beforehand.
+Offsets in one arena for buffers, so that those with overlapping live ranges do not overlap: static
+memory planning (offline dynamic storage allocation).
 
 Minimising the arena is NP-hard. Several simple plans are made, the smallest is taken: sweeps in the
 order of time, which put each buffer into the first or the best fitting gap, and for small programs
@@ -65,7 +65,7 @@ def max_live_bytes(lifetimes: Sequence[Lifetime]) -> int:
 
 
 def plan_arena(lifetimes: Sequence[Lifetime]) -> Plan:
-    """Places for buffers such that no two that are live at the same position overlap."""
+    """Offsets for buffers such that no two that are live at the same position overlap."""
     order = sorted(
         (index for index, lifetime in enumerate(lifetimes) if lifetime.size > 0),
         key=lambda index: (lifetimes[index].first, -lifetimes[index].size),

@@ -104,7 +104,7 @@ def _bufferize_body(function: func.FuncOp, aliased: Mapping[int, int], module: M
             for value, target in pairs
             if target is not None and value not in state.undefined
         )
-        # Not those of `returned`: bufferized operations have others in their place.
+        # Read from the terminator anew: operands of `returned` may have been replaced meanwhile.
         scalars = [value for value in terminator.arguments if not is_tensor(value)]
         state.insert(func.ReturnOp(*scalars))
         state.replaced(terminator)
@@ -191,7 +191,7 @@ def strides_objection(function: func.FuncOp) -> str | None:
 
 
 _FOLLOWED = (BUFFER_LAYOUT, ALIASING_OUTPUT, BUFFER_DONOR)
-"""The attributes of arguments and results that say nothing any more."""
+"""Attributes of arguments and results that this pass has acted on and removes."""
 
 
 def _remaining(attributes: DictionaryAttr) -> DictionaryAttr:

@@ -303,7 +303,7 @@ def _view_in_memory_order(op: Operation, state: FunctionBufferizer) -> None:
 def _with_loops_as_written(
     op: linalg.GenericOp, maps: Sequence[AffineMapAttr]
 ) -> Sequence[AffineMapAttr]:
-    """The maps with loops numbered as dimensions of what is written, if that is all they are."""
+    """The maps with loops renumbered so that the output map is the identity, where it permutes."""
     written = maps[len(op.inputs)].data
     has_reductions = any(kind != IteratorTypeAttr.parallel() for kind in op.iterator_types.data)
     has_indices = any(isinstance(inner, linalg.IndexOp) for inner in operations_in(op.body))

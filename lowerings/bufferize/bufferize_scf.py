@@ -54,7 +54,7 @@ def _bufferize_branches(
     for result in op.results:
         target = state.claim(result, whole=True) if is_tensor(result) else None
         if target is not None:
-            # Until all results have theirs, nobody else may claim it.
+            # Keeps the buffer from being claimed before all results have one.
             target.storage.live_until = state.liveness.end[op]
         targets.append(target)
     new_op = op_type.create(
@@ -154,7 +154,7 @@ def _carry(
             state.put(initial, carried)
     else:
         carried = buffer
-    # Until all that the loop carries has a buffer, nothing else may claim it.
+    # Keeps the buffer from being claimed before all iteration arguments have one.
     carried.storage.live_until = state.liveness.end[op]
     return carried
 
@@ -265,7 +265,7 @@ def _condition_of(op: scf.ForOp) -> SSAValue | None:
 
 
 def _release(targets: Sequence[Buffer | None]) -> None:
-    """Leaves it to the values inside of a loop how long the buffers it changes are used."""
+    """Resets live ranges of iteration arguments: inside the loop their values determine them."""
     for target in targets:
         if target is not None:
             target.storage.live_until = NEVER

@@ -400,7 +400,7 @@ def padding_value(op: tensor.PadOp) -> SSAValue | None:
 
 def bufferize_concat(op: tensor.ConcatOp, state: FunctionBufferizer) -> None:
     """`tensor.concat` -> its inputs are computed in, or copied to, their place in the result."""
-    # Only where all inputs are empty, nothing is planned.
+    # An assembly is planned for every concatenation that has elements.
     assembly = state.assemblies.get(op.result)
     buffer = state.claim(op.result) if assembly is None else state.assembly_buffer(assembly)
     dimension = op.dim.value.data

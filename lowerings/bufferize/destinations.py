@@ -78,7 +78,7 @@ def _prefer(
             source, destination = _made_from(op, value.index, destination)
         if source is None:
             return
-        # If the source lives on, it must not sit where the value belongs.
+        # A source that is live after `op` must not be computed in the destination of `value`.
         if state.liveness.last_use.get(source, NEVER) > state.liveness.position[op]:
             return
         value = source
@@ -197,10 +197,10 @@ COMPARED_PAIRWISE = 16
 
 def _are_apart(slices: list[Slice]) -> bool:
     """
-    Whether slices at known offsets do not overlap, none of which is empty.
+    Whether slices at static offsets are disjoint and none is empty.
 
-    Of many slices that is only found out if they differ along one dimension, without steps: these
-    arise from concatenation.
+    More than `COMPARED_PAIRWISE` slices are only analysed if they differ along one dimension with
+    unit strides, as those of a concatenation do.
     """
     if not slices:
         return False

@@ -242,7 +242,7 @@ class FunctionBufferizer:
         self.insert(memref.CopyOp.create(operands=pair))
 
     def put(self, value: SSAValue, target: Buffer) -> None:
-        """Has the content of a tensor value in another buffer: copies it, or fills it in again."""
+        """Writes a tensor value to a buffer: by a copy, or by a fill if it is a splat."""
         scalar = self.fills.get(value)
         if scalar is None:
             self.copy(self.buffers[value], target)

@@ -23,7 +23,7 @@ _UNNAMED = {
     "linalg.yield",
     "memref.load",
 }
-"""What most bodies have, and what says little about them."""
+"""Operations that occur in most bodies and so do not distinguish kernels."""
 
 
 def kernel_name(op: Operation) -> str:

@@ -1,5 +1,5 @@
 """
-Where tensor values are used last, in the order in which a function's operations are numbered.
+Live ranges of tensor values: last uses, as positions in the order of a function's operations.
 
 Operations are numbered from first to last, with the operations of a region between the number of
 the operation that holds it and that operation's end. A use inside a loop of a value defined

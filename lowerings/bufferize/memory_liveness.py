@@ -1,5 +1,5 @@
 """
-When the memory that a function allocates is in use, at the buffers level.
+Live ranges of the allocations of a function, at the buffers level.
 
 Positions are numbered as in `lowerings.bufferize.liveness`. Views of an allocation count as the
 allocation. What is used inside a loop but allocated outside is in use during the whole loop.
@@ -39,7 +39,7 @@ _RETAINING = (
     scf.WhileOp,
     scf.YieldOp,
 )
-"""Operations that pass a memref on under another name, which is not followed."""
+"""Operations whose results or block arguments may alias a memref, which is not tracked."""
 
 
 @dataclass(eq=False, slots=True)

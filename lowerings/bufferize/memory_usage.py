@@ -47,7 +47,7 @@ class MemoryUsage:
     allocations: int
     """Buffers for temporary results, on the heap or in the arena."""
     allocated: int
-    """Of them all together, as if none shared its place with another."""
+    """Of them all together, as if none shared memory with another."""
     peak: int
     """The most that is live at one time, each buffer rounded up to whole cache lines."""
     arena: int | None

@@ -1,9 +1,10 @@
 """
-Results as places for temporaries: until a function writes a result, its memory is free.
+Reuse of results for temporaries: before a function first writes a result, its memory is free.
 
-Taken are temporaries of the element type of the result, and at most its size, that are not used any
-more when the result is used first; one after the other. Which of them to take has no simple best
-answer, so several orders are tried, and the one is taken that leaves least to the arena.
+Eligible are temporaries of the element type of the result and at most its size whose live range
+ends before the first use of the result; several share it if their live ranges are disjoint. Which
+of them to take has no simple best answer, so several orders are tried, and the one is taken that
+leaves least to the arena.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
         for use in liveness.uses
         if isinstance(use.op, memref.AllocOp)
         and use.is_used
-        # A result is one place, for one iteration at a time.
+        # Iterations of a parallel loop cannot share the memory of one result.
         and SharedLoop.around(use.op) is None
     ]
     if not results or not waiting:
@@ -68,7 +69,7 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
 
 
 _ORDERS: tuple[Callable[[MemoryUse], tuple[int, int]], ...] = (
-    # Takes as many as possible of one size, and leaves to the arena what makes the results.
+    # Live ranges that begin last go first, which packs the most of one size into a result.
     lambda use: (-use.first, -_bytes(use)),
     lambda use: (-_bytes(use), -use.first),
 )
@@ -76,7 +77,7 @@ _ORDERS: tuple[Callable[[MemoryUse], tuple[int, int]], ...] = (
 
 @dataclass(eq=False)
 class _ResultBuffer:
-    """The memory of one result, and what it is given to."""
+    """The memory of one result, and the live ranges of the temporaries assigned to it."""
 
     result: SSAValue
     size: int
@@ -84,10 +85,10 @@ class _ResultBuffer:
     until: int
     """The position at which the result is used first."""
     taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    """The first and last positions of what is in it, in order."""
+    """The disjoint live ranges (first and last position) assigned to it, sorted."""
 
     def take(self, use: MemoryUse) -> bool:
-        """Whether it is free while a buffer is used, which is then in it."""
+        """Assigns a buffer if its live range overlaps no other; whether it did."""
         if use.last >= self.until:
             return False
         index = bisect_left(self.taken, (use.first, use.last))
@@ -100,7 +101,7 @@ class _ResultBuffer:
 
 
 class _ResultBuffers:
-    """Results by what fits into them; the smallest first."""
+    """Results by the type of buffers that fit into them; the smallest first."""
 
     def __init__(self, results: Mapping[SSAValue, int]) -> None:
         self._like: dict[Attribute, list[_ResultBuffer]] = {}
@@ -112,7 +113,7 @@ class _ResultBuffers:
             places.sort(key=_size)
 
     def take(self, use: MemoryUse) -> _ResultBuffer | None:
-        """The smallest that a buffer fits into as long as it is used; it is in there then."""
+        """Assigns a buffer to the smallest result with room during its live range, if any."""
         type = memref_type(use.op.results[0])
         places = self._like.get(_kind(type), ())
         start = bisect_left(places, prod(type.get_shape()), key=_size)

@@ -24,7 +24,8 @@ class SharedLoop:
         """
         The outermost such loop around an operation that needs memory.
 
-        The promise is taken back where nobody knows how much memory that would be.
+        Where the number of iterations is unknown, so is the memory that they take together: such
+        a loop loses its attribute, and runs its iterations in order.
         """
         found, outer = None, op.parent_op()
         while outer is not None:

@@ -77,7 +77,7 @@ class XlaBufferizePass(ModulePass):
         leftovers = [found for function in functions for found in _unsupported(function)]
         if leftovers:
             raise ConversionFailed(self.name, leftovers)
-        # The only question about them, so it is not answered unless it is asked.
+        # Callees matter to aliases only, so call sites are not collected without any.
         called = _called(functions) if any(map(asks_for_aliases, functions)) else frozenset[str]()
         module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, called)
         for function in functions:

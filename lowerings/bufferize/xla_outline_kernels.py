@@ -224,7 +224,7 @@ class _Outliner:
 
     def _meet(self, op: Operation) -> None:
         if is_linalg_operation(op) and _is_initialization(op):
-            # Another initialization of the same memory makes the first one useless, not part of it.
+            # An initialization that another one overwrites does not belong to the same kernel.
             self._flush_overlapping(op)
             self._pending.append(op)
             if len(self._pending) > MAX_PENDING:
@@ -239,7 +239,7 @@ class _Outliner:
         self._outline([*mine, op])
 
     def _flush_overlapping(self, op: Operation) -> None:
-        """Outlines what waits and has memory in common with `op`: the order has to be kept."""
+        """Outlines pending initializations that may alias memory of `op`, to keep their order."""
         if not self._pending:
             return
         touched = [v for v in _values_from_outside(op) if isinstance(v.type, MemRefType)]

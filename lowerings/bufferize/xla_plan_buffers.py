@@ -147,7 +147,7 @@ class _ModulePlanner:
             loop = SharedLoop.around(use.op)
             lifetime = Lifetime(use.first, use.last, size)
             if loop is not None:
-                # Other iterations are anywhere else at the same time.
+                # Parallel iterations run concurrently: the live range is the whole loop.
                 first, last = liveness.span(loop.op)
                 lifetime = Lifetime(first, last, loop.iterations * aligned(size))
             needs.append((use, size, loop))
@@ -207,7 +207,7 @@ def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int
 
 
 def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size: int) -> SSAValue:
-    """Where memory of some bytes lies, for each iteration of a loop that is shared elsewhere."""
+    """The offset in the arena; in a parallel loop each iteration has a slice of `size` bytes."""
     start = arith.ConstantOp(IntegerAttr(offset, _INDEX))
     _insert(before, start)
     if loop is None:

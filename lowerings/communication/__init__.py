@@ -1,1 +1,1 @@
-"""What programs say to other processes and to their host, from the xla level down."""
+"""Collectives, transfers and random state, lowered to calls of the process that runs a program."""

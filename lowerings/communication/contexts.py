@@ -1,7 +1,8 @@
-"""Where the contexts of starts go: through loops and branches, to the operation that waits.
+"""Def-use chains of asynchronous contexts, from `*-start` through loops and branches to `*-done`.
 
-Of a context, only the results that are under way matter to who waits. Where the process has to be
-asked for them, a number takes their place, all the way; what was computed at the start is there.
+A `*-done` only needs the results that are pending. Where the process computes them, the handle of
+the request replaces them along the whole chain; results computed at the start are passed as they
+are.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class Contexts:
                 pass
 
     def _verify_ways(self) -> None:
-        """Where loops and branches hand on a result under way, they do so on every way."""
+        """Checks that loops and branches forward a pending result on all control-flow edges."""
         for value, start in self.starts.items():
             owner = value.owner
             if start.begun is None or not isinstance(owner, Operation):
@@ -179,7 +180,7 @@ class Contexts:
 
 
 def _require_same(known: Start, start: Start) -> None:
-    """Who waits knows one start only; another that may reach it has to be of the same kind."""
+    """A `*-done` is lowered for one start; others that reach it must be equivalent."""
     if known.op is start.op:
         return
     first, second = known.begun or known.op, start.begun or start.op
@@ -213,7 +214,7 @@ def _branch_arguments(op: control_flow.ConditionalOp) -> list[SSAValue]:
 
 
 def _returned_to(op: control_flow.ReturnOp, index: int) -> Iterator[SSAValue]:
-    """The results that a terminator's operand becomes."""
+    """The values that a terminator's operand is forwarded to."""
     around = op.parent_op()
     if isinstance(around, control_flow.WhileOp) and op.parent is around.body.block:
         yield from _carried(around, index)

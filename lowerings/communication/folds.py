@@ -1,4 +1,4 @@
-"""What reducing collectives make of what the members of a group bring."""
+"""The reduction that `all-reduce` and its like apply to the operands of a group's members."""
 
 from __future__ import annotations
 

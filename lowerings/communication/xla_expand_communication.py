@@ -42,13 +42,13 @@ Values: TypeAlias = list[SSAValue]
 
 class XlaExpandCommunicationPass(ReportingPass):
     """
-    Makes calls of the process that runs the program of what it says to others and to its host.
+    Lowers communication to custom calls of the runtime: the process that runs the program.
 
-    Collectives become exchanges, and folds of what was exchanged; asynchronous operations calls
-    that begin and calls that wait, or what they compute if that concerns no other process; infeeds,
-    outfeeds, sends, numbers of processes and random states calls. Tokens are gone: calls keep the
-    order that they have in the program. A number of replicas or partitions that nothing else says
-    is that of the module, 1 if it says none.
+    A collective becomes an exchange of operands and, if it reduces, a fold of what was received. An
+    asynchronous operation becomes a call that starts and a call that waits, or is inlined if it
+    involves no other process. Infeeds, outfeeds, sends, receives, process ids and random state are
+    calls too. Tokens are erased: calls keep their order in the program. The number of replicas and
+    partitions is that of the module, 1 by default.
 
     ```
     %y = xla.all_reduce %x {replica_groups = #xla.replica_groups<{{0,1}}>} : tensor<4xf32>
@@ -65,7 +65,7 @@ class XlaExpandCommunicationPass(ReportingPass):
     name = "xla-expand-communication"
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
-        """Raises ConversionFailed for lost contexts, and for tuples."""
+        """Raises ConversionFailed for contexts that cannot be tracked, and for tuples."""
         contents = inventory(op)
         has_tokens = any(isinstance(type_, TokenType) for type_ in contents.types)
         if not has_tokens and contents.operations.isdisjoint(CONVERSIONS):
@@ -94,7 +94,7 @@ def _objection(op: Operation) -> str | None:
 
 @dataclass(eq=False)
 class Communication(Flattening):
-    """Takes tokens away, and puts calls in the place of what orders itself by them."""
+    """Erases tokens, and replaces the operations that they order by calls."""
 
     replicas: int = 1
     partitions: int = 1
@@ -294,7 +294,7 @@ def convert_infeed(to: Communication, op: transfers.InfeedOp) -> Values:
 
 
 def convert_nothing(to: Communication, op: XlaOp) -> Values:
-    """Only tokens, which are nothing."""
+    """Has token results only, which are erased."""
     return []
 
 

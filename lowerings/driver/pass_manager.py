@@ -1,4 +1,4 @@
-"""Parsing pipelines and running them: timing, verification and printing hang on its events."""
+"""Parses and runs pipelines, with callbacks before and after each pass: MLIR's instrumentation."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class LoadedCode:
         `pointers`: addresses that variables of the code are set to. Both must live as long as this
         object. `guards`: where its runs may end before their time. Raises CompilationError.
         """
-        # One linker each: its memory goes when this object goes, and names need not differ.
+        # One JIT each: its memory is freed with this object, and symbols of programs cannot clash.
         # JITLink keeps code and constants together. LLVM's older linker maps them one by one, and
         # aborts the process where they come to lie more than 2 GiB apart, as among JAX's memory.
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)

@@ -46,7 +46,7 @@ class RunTimeCheck:
 
 
 def run_time_checks(function: FuncOp) -> tuple[RunTimeCheck, ...]:
-    """What may go wrong in a function without dynamic dimensions any more."""
+    """The run-time checks of a function whose dynamic dimensions have been expanded."""
     listed = function.attributes.get(RUN_TIME_CHECKS)
     if not isinstance(listed, ArrayAttr):
         return ()
@@ -112,14 +112,14 @@ class SizedProgram(Runnable):
 
 @dataclass(frozen=True)
 class Lowered:
-    """What a function has become on the way to machine code, and what it was."""
+    """The signatures of a lowered function: as callers see it and as compiled."""
 
     signature: Signature
     """As callers see it, with what it aliases."""
     static: Signature
     """The same with sizes beside arrays instead of dynamic dimensions."""
     checks: Sequence[RunTimeCheck]
-    """What may go wrong when it runs."""
+    """The rules that are checked at run time."""
 
     def program(self, in_memory: Runnable) -> Runnable:
         """The program, given what runs on static arrays as they lie in memory."""

@@ -56,7 +56,7 @@ BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 
 @dataclass(frozen=True, slots=True)
 class _Workspace:
-    """What one call at a time makes use of."""
+    """Code, arena and pointer table of one call; concurrent calls have one each."""
 
     call: Callable[[int], None]
     control: RunControl | None
@@ -106,7 +106,7 @@ class Executable(Runnable):
         require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
         self._arena_size = arena_size
         self._workspaces = [self._new_workspace()]
-        """Those that no call makes use of at the moment."""
+        """The pool of workspaces that no running call uses."""
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
@@ -191,7 +191,7 @@ class Executable(Runnable):
             self._run(workspace)
         else:
             self._callbacks.run(partial(self._run, workspace), self.signature.name)
-        # One that has failed may still be in use, by a thread that was not waited for.
+        # After an error a thread that was not joined may still use the workspace: it is not reused.
         self._workspaces.append(workspace)
         return tuple(results)
 
@@ -220,14 +220,14 @@ class Executable(Runnable):
     def _run(self, workspace: _Workspace) -> None:
         """Runs the code; raises the error of a check that fails, and TimeLimitReached."""
         control, process = workspace.control, Process.current()
-        # Code without a control has no loops, and ends soon by itself.
+        # Code without run control has no loops and terminates on its own.
         stop = (lambda: None) if control is None else control.stop
         failure = None
         try:
             if process is None:
                 self._run_within_limit(workspace, stop)
             else:
-                # Nobody waits for the results of this one if another process fails.
+                # If another process of the grid fails, this run is stopped.
                 with process.grid.stopped_by(stop):
                     self._run_within_limit(workspace, partial(self._end_all, process.grid, stop))
         finally:
@@ -243,7 +243,7 @@ class Executable(Runnable):
             run_within(self._time_limit, self.signature.name, run, stop)
 
     def _end_all(self, grid: ProcessGrid, stop: Callable[[], None]) -> None:
-        """Ends this process, also where it waits for others, and those."""
+        """Stops this run, and ends the grid, so that processes waiting for each other end too."""
         stop()
         grid.end(TimeLimitReached(self.signature.name, self._time_limit or 0))
 

@@ -63,7 +63,7 @@ def to_memory_order(spec: ArraySpec) -> Bring | None:
 
 
 def _padding(order: MemoryOrder, spec: ArraySpec) -> Bring:
-    """Into a padded array, unless the argument lies in one already."""
+    """Copies into a padded array, unless the argument is a view of one."""
     widths = order.physical_sizes(spec.shape)
     wanted, steps = (
         tuple(stride * spec.dtype.itemsize for stride in strides)

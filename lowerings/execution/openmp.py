@@ -76,7 +76,7 @@ def candidates() -> Iterator[str]:
 
 
 def _loaded() -> Iterator[str]:
-    """The runtime beside which none of its kind may be loaded."""
+    """The loaded runtime of Intel or LLVM, beside which a second copy would abort the process."""
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -45,7 +45,7 @@ class RunControl:
             return None
         guard = self._guards[failure - 1]
         message = guard.message.format(found=found, limit=limit)
-        # Kernels do not know where they come from, their calls do.
+        # Outlined kernels are shared and have no location; the call does.
         place = guard.place or (self._guards[call - 1].place if call else None)
         if place is None:
             return BoundsViolation(message)

@@ -35,7 +35,7 @@ class Features:
 
     @staticmethod
     def of(b: XlaBuilder, op: BatchNorm) -> Features:
-        """Those of the operand."""
+        """The feature dimension, sizes, element type and epsilon of an operation."""
         operand = cast(Array, op.operand.type)
         epsilon = op.epsilon.value.data
         sizes = sizes_of(operand)

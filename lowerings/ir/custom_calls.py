@@ -2,7 +2,7 @@
 Custom calls, checks, prints and probes below the xla level: calls of functions that the program
 only declares.
 
-What the function is to do stands at its declaration, so that a module at any level has all of it.
+The declaration carries the operation's attributes and types, so that no level loses them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """
-Loops whose iterations do not depend on each other, as those know that write them.
+Loops without dependences between iterations, marked as such by the pass that creates them.
 
-A pass that makes a `scf.for` of tensors may promise so with an attribute. An iteration then changes
-only parts of what the loop carries that no other one reads or changes. Memory that is asked for
-inside is each iteration's own: `xla-plan-buffers` sees to it. At the loops level the loop becomes a
-parallel one, if it is enough work.
+A pass that creates an `scf.for` on tensors may mark it with an attribute. An iteration then writes
+only parts of the iteration arguments that no other iteration reads or writes. Memory that is
+allocated inside is private to each iteration: `xla-plan-buffers` sees to it. At the loops level the
+loop becomes a parallel one, if it is enough work.
 """
 
 from __future__ import annotations

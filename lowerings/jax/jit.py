@@ -1,4 +1,4 @@
-"""`jit`: JAX's own, but for who compiles and runs."""
+"""`jit`: traced and lowered by JAX, compiled and run by this toolkit."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class LayoutAssignment:
 
     operations: list[Operation]
     in_default: bool
-    """Whether no type says an order: at first, nothing but transposes moves anything."""
+    """Whether no type has a layout, so that every order begins as row-major."""
     orders: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
     """Those that were chosen."""
     same: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -132,7 +132,8 @@ class LayoutAssignment:
         """What an operation moves as things stand."""
         found = self._costs.get(op)
         if found is None:
-            # What is near a change was counted then.
+            # As long as all layouts are row-major only transposes move data; operations next to a
+            # changed layout were put into `_costs` when it was changed.
             moves = not self.in_default or isinstance(op, TransposeOp)
             found = self._costs[op] = _cost(op, self.order) if moves else 0
         return found

@@ -74,7 +74,7 @@ class MemoryOrder:
 
     @cached_property
     def layout(self) -> Layout:
-        """The layout that says no more than this."""
+        """The layout with this order, tiling and padding, and defaults for everything else."""
         minor_to_major = self.major_to_minor[::-1]
         return Layout(minor_to_major, self.tiles, padded_dimensions=self.widths)
 

@@ -207,7 +207,7 @@ class LoopBuilder:
         return self.shared((op_class, lhs, rhs), write) if share else write()
 
     def shared(self, key: tuple[object, ...], write: Callable[[], SSAValue]) -> SSAValue:
-        """What `write` writes, or what it wrote for the same key before, if that is in scope."""
+        """The values that `write` emits, or those it emitted for an equal key if they dominate."""
         for known in reversed(self._known):
             if key in known:
                 return known[key]

@@ -39,7 +39,7 @@ def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     """How a nest is a contraction; None if it is none."""
     combiner = body.combiner(0) if len(nest.outputs) == 1 else None
     if combiner is None or any(isinstance(op, memref.LoadOp) for op in body.ops):
-        # What the body itself loads is no operand that could be packed.
+        # Packing needs operands with indexing maps; loads in the body have none.
         return None
     factors = factors_of(body, *combiner)
     if factors is None:

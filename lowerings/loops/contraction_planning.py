@@ -159,7 +159,7 @@ def columns_in_lanes(nest: Nest, body: Body, roles: Contraction, stride: LaneStr
 
 
 def inputs_of(body: Body, factor: SSAValue) -> list[Access]:
-    """What a factor is computed from."""
+    """The inputs that a factor is computed from."""
     needed = {factor}
     for op in reversed(body.ops):
         if needed.intersection(op.results):
@@ -168,7 +168,7 @@ def inputs_of(body: Body, factor: SSAValue) -> list[Access]:
 
 
 def has_unit_stride(accesses: Sequence[Access], dimension: int) -> bool:
-    """Whether all accesses that depend on a dimension are to neighbours along it."""
+    """Whether all accesses that depend on a dimension have unit stride along it."""
     return all(
         lane_stride(access, dimension) is LaneStride.UNIT
         for access in accesses
@@ -225,7 +225,7 @@ def tile_for(
 def direct_plan(
     nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
 ) -> ContractionPlan:
-    """A tile whose vectors are loaded from where they are, unless that is far apart."""
+    """A tile whose vectors are loaded unpacked, unless successive terms are far apart."""
     extents, inputs = nest.extents, inputs_of(body, roles.right)
     rows = extent_of(nest, roles.rows)
     if operand_bytes(nest, body, roles.right) > LARGE_OPERAND_BYTES and rows >= ROWS_WORTH_PACKING:

@@ -235,7 +235,7 @@ class NestEmitter:
         before = self.evaluator.points[dimension]
         self.evaluator.points[dimension] = points
         if dimension in self.evaluator.indexing:
-            # Here, and not in the loops further in where they are needed.
+            # Hoisted: uses are in inner loops, where the index would be computed again each time.
             for point in points:
                 self.builder.materialize(point.position)
         self._level(level + 1)
@@ -368,7 +368,7 @@ class NestEmitter:
             evaluator.close_scope()
 
     def _last_uses(self, combinations: Sequence[Combination]) -> dict[PartialKey, int]:
-        """The last of some points at which each running value changes that no loop carries."""
+        """For each running value that no loop carries, the last point that updates it."""
         return {
             key: number
             for number, combination in enumerate(combinations)

@@ -170,7 +170,7 @@ class PackedContraction:
         others.sort(key=lambda d: output_stride(product, d), reverse=True)
         rows = Loop(self.row, self.tile.rows)
         panels = [*(Loop(d) for d in panel.counted), Loop(panel.column, self.width)]
-        # Rows that would have to come from afar for each panel meet all panels one after another.
+        # If the rows do not stay in the L2 cache from panel to panel, they are the outer loop.
         order = [rows, *panels] if self.rows_are_large else [*panels, rows]
         loops = [
             *(Loop(d) for d in others),
@@ -182,7 +182,7 @@ class PackedContraction:
 
 @dataclass(frozen=True)
 class PanelNest:
-    """A contraction on its way to one panel, inside loops that are written already."""
+    """The part of a contraction that works on one panel, inside the loops emitted so far."""
 
     nest: Nest
     column: int

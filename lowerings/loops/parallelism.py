@@ -1,5 +1,5 @@
 """
-Which loops several threads share: those of much work, whose iterations do not depend on each other.
+Which loops run on several threads: those with enough work and no loop-carried dependences.
 
 What a loop computes does not depend on the number of threads: sums are never divided among them
 but in parts that are the same for any number.

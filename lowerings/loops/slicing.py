@@ -1,4 +1,4 @@
-"""Parts of a nest's body as bodies of their own."""
+"""Backward slices of a nest's body, as bodies of their own."""
 
 from __future__ import annotations
 

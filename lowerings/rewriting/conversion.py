@@ -95,8 +95,8 @@ class ConversionBuilder:
 
     def absorb(self, ops: Sequence[Operation]) -> None:
         """
-        Says of operations that were visited before, in their order, that they are converted too:
-        nobody uses their results but one another.
+        Marks operations visited before, in their order, as converted together with this one; only
+        operations among them may use their results.
         """
         self.absorbed.extend(ops)
 
@@ -113,7 +113,7 @@ is; the string is the reason that the error message quotes, in the form
 
 @dataclass(frozen=True)
 class Leftover:
-    """An operation that a conversion should have removed."""
+    """An illegal operation that a conversion has left."""
 
     name: str
     place: str
@@ -121,7 +121,7 @@ class Leftover:
 
 
 def leftover(op: Operation, reason: str | None = None) -> Leftover:
-    """Describes an operation that is left, and why."""
+    """An illegal operation that is left, and why it did not match."""
     return Leftover(_operation_name(op), describe_place(op), reason)
 
 

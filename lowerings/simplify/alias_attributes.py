@@ -1,4 +1,4 @@
-"""What the head of a module says of the memory of its entry, said at the parameters."""
+"""`input_output_alias` and `buffer_donor` of a module as attributes of the entry's parameters."""
 
 from __future__ import annotations
 

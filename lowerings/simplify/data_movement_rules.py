@@ -30,7 +30,7 @@ def _reshape(inserter: Inserter, value: SSAValue, op: Any) -> SSAValue:
 
 
 def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
-    """A reshape of nothing, of a reshape, or of an array of one number."""
+    """A reshape to the same shape, of a reshape, or of a splat."""
     if op.operand.type == op.result.type:
         return op.operand
     inner = op.operand.owner
@@ -42,7 +42,7 @@ def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
 
 
 def merge_transposes(op: ops.TransposeOp, inserter: Inserter) -> Replacement:
-    """A transpose of nothing, of a transpose, of one number, or of dimensions of size 1 only."""
+    """An identity transpose, one of a transpose, of a splat, or of dimensions of size 1 only."""
     permutation = _ints(op.dimensions)
     if permutation == tuple(range(len(permutation))):
         return op.operand
@@ -110,7 +110,7 @@ def _slice(
 
 
 def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
-    """A slice of everything, of a slice, of one number, or of one part of a concatenation."""
+    """An identity slice, one of a slice, of a splat, or of one operand of a concatenation."""
     if op.operand.type == op.result.type:
         return op.operand
     type_ = array_type(op.result)

@@ -1,4 +1,4 @@
-"""Putting the leaves of values in their place, in the whole of a module."""
+"""Replacing values by their leaves, throughout a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of values of the xla dialect: constants, and arrays of one number."""
+"""Values of the xla dialect that are constants or splats."""
 
 from __future__ import annotations
 

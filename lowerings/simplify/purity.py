@@ -1,4 +1,4 @@
-"""Which operations of the xla dialect do nothing but give results."""
+"""Which operations of the xla dialect have no side effects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, OptBarrierOp
 
 _KINDS: dict[type[Operation], bool | None] = {
-    # What a call does is up to its function; a barrier is there to stay.
+    # A callee may have side effects; an optimization barrier must not be removed.
     CallOp: False,
     FuncCallOp: False,
     OptBarrierOp: False,

@@ -72,7 +72,7 @@ _NAME = re.compile(r"%?([\w.\-]+)")
 
 
 def _pinned(module: ModuleOp) -> frozenset[Operation]:
-    """The operations on which others depend by name only, and those others."""
+    """Operations with control predecessors, and these predecessors."""
     waiting = [op for op in operations_in(module) if PREDECESSORS in op.attributes]
     if not waiting:
         return frozenset()
@@ -108,7 +108,7 @@ class Simplifier:
     def block(self, block: Block) -> None:
         """Simplifies the operations of a block, those in regions first."""
         outer = self._known, self._anchor
-        # What an operation computes from must be passed to it: regions share nothing.
+        # Regions of xla operations are isolated from above: nothing outside dominates into them.
         self._known = {}
         op = block.first_op
         while op is not None:

@@ -176,9 +176,9 @@ def _generic(
 
 def _operand(emission: GroupEmission, leaf: Leaf, anchor: GenericOp) -> Leaf:
     """
-    The tensor and the indices of an input: of a slice, where the loops do not reach all elements.
+    The tensor and the indices of an input; a slice of it where the loops do not cover its extent.
 
-    An index that is a loop alone has to run over the whole size in linalg.
+    linalg requires that a dimension indexed by a loop alone has the extent of that loop.
     """
     value, indices = emission.plan.stored.get(leaf[0], leaf[0]), leaf[1]
     shape = cast("TensorType[Attribute]", value.type).get_shape()
@@ -211,9 +211,10 @@ def _insert_before(op: Operation | Block, anchor: Operation) -> None:
 
 def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf]) -> list[Leaf]:
     """
-    Operands that only say how often loops run which no other operand shows.
+    Shape-only operands for loops that appear in no other indexing map.
 
-    That is needed where all inputs of a reduction are computed.
+    linalg infers loop bounds from operands; this is needed where all inputs of a reduction are
+    computed in the body.
     """
     shown = {
         loop

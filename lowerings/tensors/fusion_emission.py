@@ -30,7 +30,7 @@ Source = Leaf | Attribute | tuple[Node, Indices, int]
 
 @dataclass(eq=False)
 class GroupEmission:
-    """The parts of the new operation while they come together."""
+    """The state of emitting one group as one operation."""
 
     plan: FusionPlan
     group: Group
@@ -38,7 +38,7 @@ class GroupEmission:
         default_factory=dict[NodeInstance, "list[Source | None]"]
     )
     order: list[NodeInstance] = field(default_factory=list[NodeInstance])
-    """The places of the group, users before what they use."""
+    """The nodes of the group with their indices, users before producers."""
     leaves: dict[Leaf, int] = field(default_factory=dict[Leaf, int])
     """What is read from memory, with its number."""
     values: dict[tuple[Node, Indices, int], SSAValue] = field(
@@ -46,7 +46,7 @@ class GroupEmission:
     )
 
     def collect(self, starts: Sequence[NodeInstance]) -> None:
-        """Finds all places that the given ones need, and where their inputs come from."""
+        """Collects the transitive producers of the given nodes, and the sources of their inputs."""
         pending: list[tuple[int, int, NodeInstance]] = []
         seen: set[NodeInstance] = set()
 

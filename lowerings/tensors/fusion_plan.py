@@ -28,14 +28,14 @@ MIN_REUSE = 8
 
 @dataclass
 class Demand:
-    """What needs the results of a node."""
+    """The uses of a node's results."""
 
     places: dict[tuple[Group, Indices], None] = field(
         default_factory=dict["tuple[Group, Indices]", None]
     )
-    """The groups that can compute it themselves, with where."""
+    """The groups that can compute the node inline, and at which indices."""
     reader_positions: list[int] = field(default_factory=list[int])
-    """Where a tensor is needed by something that cannot compute it."""
+    """Positions of the users that need the result as a tensor in memory."""
 
 
 class FusionPlan:

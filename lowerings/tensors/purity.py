@@ -1,4 +1,4 @@
-"""Which operations of the tensors level do nothing but give results."""
+"""Which operations of the tensors level have no side effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from xdsl.traits import Pure
 
 _PURE_BY_CLASS: dict[type[Operation], bool] = {
-    # xDSL 0.74.0 gives these no trait that says so; with results, that is on tensors, they are.
+    # xDSL 0.74.0 does not declare these `Pure`; on tensors, where they have results, they are.
     GenericOp: True,
     FillOp: True,
     tensor.EmptyOp: True,

@@ -341,11 +341,11 @@ def _base(value: SSAValue) -> SSAValue:
 def _check_reinterpret_cast(
     e: FunctionEmitter, op: memref.ReinterpretCastOp, writer: GuardWriter
 ) -> None:
-    """Between the lowest and the highest element of the memory that offsets count from."""
+    """The new view stays between the lowest and the highest element of the underlying memref."""
     base_value = _base(op.source)
     base = e.view(base_value)
     if base.layout.offset is None:
-        # Nor has the operation a form in LLVM IR.
+        # Such an operation cannot be printed as LLVM IR either.
         return
     (offset,) = mixed(e, op.static_offsets, op.offsets)
     sizes = mixed(e, op.static_sizes, op.sizes)

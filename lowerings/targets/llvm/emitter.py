@@ -131,7 +131,7 @@ class FunctionFacts:
     arguments_are_apart: bool = False
     """Whether the memory of an argument is reached through no other one."""
     is_task: bool = False
-    """Whether it is what one of several threads does."""
+    """Whether it is a task: the body of a parallel loop, outlined."""
 
 
 class UndefinedValue(KeyError):
@@ -280,7 +280,7 @@ class FunctionEmitter:
         return [POINTER] + [INDEX.text] * (layout.shape + layout.strides).count(None)
 
     def bind(self, value: SSAValue, operands: Sequence[str], parameter: int | None = None) -> None:
-        """Makes `value` known by the registers that hold it, ordered as `components` has them."""
+        """Maps `value` to the registers that hold it, ordered as `components` has them."""
         type_: Attribute = value.type
         if not isinstance(type_, MemRefType):
             (self.values[value],) = operands

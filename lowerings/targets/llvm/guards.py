@@ -153,7 +153,7 @@ class GuardWriter:
             for word in (RunState.FOUND, RunState.LIMIT)
         ]
         return [
-            # Here, not elsewhere: it is reached without a table of addresses.
+            # `dso_local`: defined in this object, so that code addresses it without the GOT.
             f"{self.state} = dso_local global [{len(RunState)} x i64] zeroinitializer, align 64",
             f"define internal void {self.failure}(i64 %number, i64 %found, i64 %limit) "
             "cold noinline nounwind {",
@@ -205,7 +205,7 @@ def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
 
 
 def leave(e: FunctionEmitter) -> None:
-    """Returns from the function, with nothing of use."""
+    """Returns from the function; callers ignore the result of a run that has ended."""
     e.emit(f"ret {e.result_type}" + ("" if e.result_type == "void" else " zeroinitializer"))
 
 

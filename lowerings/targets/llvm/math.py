@@ -1,4 +1,4 @@
-"""`math`: the functions that LLVM compiles to a few instructions. The others are not for here."""
+"""`math`: functions that LLVM compiles to a few instructions; `expand-math` expands the others."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def emit_dealloc(e: FunctionEmitter, op: memref.DeallocOp) -> None:
 
 
 def emit_alloca(e: FunctionEmitter, op: memref.AllocaOp) -> None:
-    """A slot of the function's frame: one, also where the operation stands in a loop."""
+    """A slot of the stack frame, allocated once in the entry block even for an alloca in a loop."""
     result = op.results[0]
     layout = layout_of(result.type)
     if not layout.is_static:
@@ -201,7 +201,7 @@ def emit_cast(e: FunctionEmitter, op: memref.CastOp) -> None:
 
 
 def emit_parts_of_complex(e: FunctionEmitter, op: UnrealizedConversionCastOp) -> None:
-    """Complex numbers as reals: the same memory. Other casts are no business of this target."""
+    """Views complex numbers as pairs of reals in the same memory; other casts are rejected."""
     source, result = op.operands[0], op.results[0]
     view = e.view(source)
     if view.layout.element.size != 2 * layout_of(result.type).element.size:

@@ -335,7 +335,7 @@ def _attribute_group(op: func.FuncOp, size: int, calls: int) -> str:
         return INLINED
     if not functions.is_marked(op, functions.KERNEL):
         return PLAIN
-    # A large kernel that is inlined makes code generation slow, even into its only caller.
+    # Inlining a large kernel, even into its only caller, makes code generation slow.
     return INLINED if calls == 1 and size <= SMALL_KERNEL_LINES else APART
 
 

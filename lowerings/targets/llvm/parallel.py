@@ -3,10 +3,10 @@ Parallel loops on several threads.
 
 What a loop does becomes a function of its own, the task. It takes the values that it uses from
 around the loop, the number of the first iteration and that of the one after the last. These values
-pass through a structure on the stack of the thread that starts the loop; functions, one for each
-list of types, read it and call the task.
+pass through a struct on the stack of the thread that starts the loop; trampolines, one for each
+list of captured types, load them and call the task.
 
-Who calls those, and on how many threads, is not known here: a table says that when the loop starts.
+Which runtime calls those, and on how many threads, is looked up in a table when the loop starts.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitItera
 
 
 def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
-    """What an iteration uses and does not define, and the bounds inside."""
+    """The values that the body of the loop captures, bounds of inner loops included."""
     inside: set[SSAValue] = set(op.body.block.args)
     used: dict[SSAValue, None] = dict.fromkeys((*op.lowerBound, *op.upperBound[1:], *op.step))
     for inner in operations_in(op.body):
@@ -104,7 +104,7 @@ def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
 
 
 def _capture(e: FunctionEmitter, inner: FunctionEmitter, op: scf.ParallelOp) -> list[_Captured]:
-    """Makes what an operation uses known inside of its task; the registers it takes for that."""
+    """Makes captured values known inside of the task; returns the registers that it takes."""
     found: dict[str, _Captured] = {}
 
     def rename(component: Component, parameter: int | None = None) -> str:
@@ -167,12 +167,12 @@ def _number_of_iterations(e: FunctionEmitter, op: scf.ParallelOp) -> str:
 
 
 def _structure_type(types: Sequence[str]) -> str:
-    """Of the structure with a task and what it is given, of some types."""
+    """The LLVM struct type of a task and the captured values of these types (its closure)."""
     return f"{{ {', '.join([POINTER, *types])} }}"
 
 
 def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> str:
-    """A structure on the stack with a task and what it is given; its address."""
+    """Stores a task and its captured values to a struct on the stack; returns the address."""
     type_, address = _structure_type([each.type for each in captured]), e.name()
     e.stack_slots.append(f"  {address} = alloca {type_}")
     fields = [f"{POINTER} {task}", *(f"{each.type} {each.outside}" for each in captured)]
@@ -183,7 +183,10 @@ def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> 
 
 
 def task_start(symbol: str, types: Sequence[str]) -> list[str]:
-    """The function that calls the task of a structure with what is in it, of some types."""
+    """
+    The trampoline for tasks that capture values of these types: loads task and values from the
+    struct and calls the task for a range of iterations.
+    """
     structure = _structure_type(types)
     lines = [
         f"define internal void {symbol}(ptr %values, i64 %first, i64 %last) {GLUE} {{",

@@ -77,7 +77,7 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
     if step.known is not None and step.known <= 0:
         raise UnsupportedType(f"the step must be positive, found {step.known}")
     variable, *arguments = block.args
-    # Others are over soon: they touch so many elements as there are in memory.
+    # Only loops that call kernels check for a stop request: loops without calls end soon.
     polls = e.guards if any(isinstance(inner, func.CallOp) for inner in block.ops) else None
 
     def body(index: Bound, carried: Sequence[str]) -> list[str]:
@@ -132,7 +132,7 @@ def _merge(
     types: Sequence[str],
     ways: Sequence[tuple[Sequence[str], str]],
 ) -> None:
-    """Binds the results to what came from the block that was left, for each of the `ways` here."""
+    """Binds the results to phis of the values from each predecessor block in `ways`."""
     merged = [
         e.temporary(
             f"phi {type_} "
@@ -173,7 +173,7 @@ def emit_while(e: FunctionEmitter, op: scf.WhileOp) -> None:
     lines = [e.reserve_line() for _ in initial]
     e.bind_all(before.args, inside)
     if e.guards is not None:
-        # Nobody knows how often it goes round.
+        # The trip count of a `while` is unknown, so each iteration checks for a stop request.
         e.guards.poll(e)
     condition = _emit_region(e, before, scf.ConditionOp)
     passed = _operands(_all_components(e, condition.operands[1:]))
