@@ -17,7 +17,7 @@ from pathlib import Path
 import lit.formats
 
 TEST_ROOT = os.path.dirname(__file__)
-sys.path.insert(0, TEST_ROOT)
+sys.path.insert(0, os.path.join(TEST_ROOT, "support"))
 
 from peers import PEERS, missing_peers, mlir_opt, unexpectedly_missing
 

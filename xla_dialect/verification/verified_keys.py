@@ -22,7 +22,7 @@ from xla_dialect.xdsl.traversal import operands_of
 OperationKey: TypeAlias = tuple[type[Operation] | int | str, ...]
 """The class of an operation, and its types and attributes as numbers."""
 
-VERIFY_BY_FORM = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
+VERIFIED_BY_KEY = frozenset({"arith", "complex", "linalg", "math", "memref", "tensor", "vector"})
 """Dialects beside `xla` whose verifiers look at types and attributes only: a test reads them."""
 
 _REGIONS_OF_ANY_BODY = "linalg"
@@ -54,7 +54,7 @@ def decided_by_key(operation: type[Operation]) -> Decided:
     if issubclass(operation, XlaOp):
         known = operation.verify_context is XlaOp.verify_context
     else:
-        known = dialect in VERIFY_BY_FORM
+        known = dialect in VERIFIED_BY_KEY
     if not known or any(isinstance(trait, _AROUND) for trait in operation.traits.traits):
         return Decided.NONE
     if any(isinstance(trait, IsTerminator) for trait in operation.traits.traits):

@@ -13,7 +13,7 @@ from xdsl.traits import IsTerminator
 
 from lowerings.driver.context import make_context
 from xla_dialect.op import XlaOp
-from xla_dialect.verification.verified_forms import VERIFY_BY_FORM, Decided, decided_by_form
+from xla_dialect.verification.verified_keys import VERIFIED_BY_KEY, Decided, decided_by_key
 
 # What an operation does not have in common with others of its types and attributes.
 AROUND = {
@@ -30,7 +30,7 @@ def operations() -> list[type[IRDLOperation]]:
     context = make_context()
     return [
         operation
-        for dialect in sorted(VERIFY_BY_FORM)
+        for dialect in sorted(VERIFIED_BY_KEY)
         for operation in context.get_dialect(dialect).operations
         if issubclass(operation, IRDLOperation)
     ]
@@ -65,7 +65,7 @@ def looks_at(function: Callable[..., Any], owner: type) -> set[str]:
 
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_verifiers_look_at_types_and_attributes(operation: type[IRDLOperation]) -> None:
-    decided = decided_by_form(operation)
+    decided = decided_by_key(operation)
     has_regions = bool(operation.get_irdl_definition().regions)
     if decided is Decided.NONE or (decided is not Decided.WITH_REGIONS and has_regions):
         return

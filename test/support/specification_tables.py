@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGES = Path(__file__).parents[1] / "docs" / "specification"
+PAGES = Path(__file__).parents[2] / "docs" / "specification"
 _TABLE = re.compile(r"^\|(?P<head>.*)\|\n\|[- |]+\|\n(?P<rows>(?:\|.*\|\n)+)", re.MULTILINE)
 _ANCHOR = re.compile(r'<a id="[\w-]+"></a>')
 
