@@ -2,14 +2,14 @@
 // RUN: xla-opt %s --split-input-file --verify-diagnostics --mlir-print-op-generic | xla-opt --split-input-file | filecheck %s
 
 // CHECK-LABEL: @normalization(
-func.func @normalization(%x: tensor<2x3xf32>, %v: tensor<3xf32>) {
-  // CHECK: %y, %mean, %variance = xla.batch_norm_training %x, %v, %v {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-  %y, %mean, %variance = xla.batch_norm_training %x, %v, %v {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-  // CHECK: %z = xla.batch_norm_inference %x, %v, %v, %v, %v {epsilon = 0.000000e+00 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
-  %z = xla.batch_norm_inference %x, %v, %v, %v, %v {epsilon = 0.000000e+00 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+func.func @normalization(%x: tensor<2x3xf32>, %scale: tensor<3xf32>, %offset: tensor<3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>, %dy: tensor<2x3xf32>) {
+  // CHECK: %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %y, %mean, %variance = xla.batch_norm_training %x, %scale, %offset {epsilon = 1.000000e-03 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  // CHECK: %z = xla.batch_norm_inference %x, %scale, %offset, %m, %v {epsilon = 0.000000e+00 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %z = xla.batch_norm_inference %x, %scale, %offset, %m, %v {epsilon = 0.000000e+00 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   // Not a number is written by its bits.
-  // CHECK: %dx, %dscale, %doffset = xla.batch_norm_grad %x, %v, %v, %v, %x {epsilon = 0x7fc00000 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-  %dx, %dscale, %doffset = xla.batch_norm_grad %x, %v, %v, %v, %x {epsilon = 0x7fc00000 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  // CHECK: %dx, %dscale, %doffset = xla.batch_norm_grad %x, %scale, %m, %v, %dy {epsilon = 0x7fc00000 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %dx, %dscale, %doffset = xla.batch_norm_grad %x, %scale, %m, %v, %dy {epsilon = 0x7fc00000 : f32, feature_index = 1} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
   func.return
 }
 
