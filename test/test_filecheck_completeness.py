@@ -8,10 +8,10 @@ its RUN lines, its input and its CHECK lines. That verifier errors are complete 
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -63,17 +63,17 @@ class FileCheckRun:
     arguments: tuple[str, ...]
     parts: tuple[Part, ...]
 
-    @property
+    @cached_property
     def target(self) -> str | None:
         """What follows `-t`, without options."""
         return self._after("-t").partition("{")[0] or None
 
-    @property
+    @cached_property
     def passes(self) -> list[str]:
         """The names of what follows `-p`, without options."""
         return re.findall(r"[\w-]+(?=,|$)", re.sub(r"\{[^}]*\}", "", self._after("-p")))
 
-    @property
+    @cached_property
     def is_stablehlo(self) -> bool:
         return "stablehlo." in self.path.read_text(encoding="utf-8") and self.path.suffix == ".mlir"
 
@@ -137,67 +137,76 @@ def _parts(text: str, module: ModuleOp, run: Run) -> Iterator[Part]:
         for function in functions:
             name = re.escape(function.sym_name.data)
             labelled = [block for block in blocks if re.match(rf".*-LABEL:.*@{name}\b", block)]
-            # Checks of a computation of HLO text have its label there.
-            checks = "".join(block.partition("\n")[2] for block in labelled) if labelled else whole
+            checks = "".join(block.partition("\n")[2] for block in labelled)
+            if not re.search("-LABEL:.*@", whole):
+                checks = whole  # those of a program as a whole, or of computations of HLO text
             if checks:
                 yield Part(frozenset(op.name for op in function.walk()), checks)
 
 
-Step = tuple[
-    str, Callable[[type[XlaOp]], bool], Callable[[FileCheckRun], bool], Callable[[type[XlaOp]], str]
-]
+@dataclass(frozen=True)
+class Step:
+    """Something that is done with operations."""
+
+    name: str
+    operations: Collection[type[XlaOp]]
+    """Those that it is done with."""
+    is_done_by: Callable[[FileCheckRun], bool]
+    mentioned: Callable[[type[XlaOp]], str] = lambda op: ""
+    """What is found in CHECK lines about an operation, as a regular expression."""
+
+    def lacking(self) -> list[str]:
+        """The operations without a test."""
+        parts = [part for run in filecheck_runs() if self.is_done_by(run) for part in run.parts]
+        return [
+            op.name
+            for op in self.operations
+            if not any(
+                op.name in part.operations and re.search(self.mentioned(op), part.checks)
+                for part in parts
+            )
+        ]
 
 
-def _pass_step(name: str) -> Step:
-    return name, replaced()[name].__contains__, lambda run: name in run.passes, lambda op: ""
+def is_read_only(run: FileCheckRun) -> bool:
+    return not run.passes and run.target is None
 
 
-STEPS: tuple[Step, ...] = (
-    (
+IN_HLO = [op for opcode, op in BY_OPCODE.items() if opcode in OPCODES]
+
+STEPS = (
+    Step(
         "HLO text in",
-        lambda op: op in BY_OPCODE.values() and opcode_of(op) in OPCODES,
-        lambda run: run.path.suffix == ".hlo" and not run.passes and run.target is None,
+        IN_HLO,
+        lambda run: run.path.suffix == ".hlo" and is_read_only(run),
         lambda op: rf"{re.escape(op.name)}\b",
     ),
-    (
+    Step(
         "HLO text out",
-        lambda op: op in BY_OPCODE.values() and opcode_of(op) in OPCODES,
+        IN_HLO,
         lambda run: run.target == "hlo",
         # An asynchronous computation of one instruction is written as `negate-start`.
         lambda op: rf" ({opcode_of(op)}|\S+{opcode_of(op).removeprefix('async')})\(",
     ),
-    (
+    Step(
         "StableHLO in",
-        lambda op: op in BY_OPCODE.values() and is_in_stablehlo(op),
-        lambda run: run.is_stablehlo and not run.passes and run.target is None,
+        [op for op in BY_OPCODE.values() if is_in_stablehlo(op)],
+        lambda run: run.is_stablehlo and is_read_only(run),
         lambda op: rf"{re.escape(op.name)}\b",
     ),
-    (
+    Step(
         "StableHLO out",
-        lambda op: op in BY_OPCODE.values() and has_stablehlo(op),
+        [op for op in BY_OPCODE.values() if has_stablehlo(op)],
         lambda run: run.target == "stablehlo",
-        lambda op: "",
     ),
-    *(_pass_step(name) for name in sorted(replaced())),
+    *(
+        Step(name, operations, lambda run, name=name: name in run.passes)
+        for name, operations in sorted(replaced().items())
+    ),
 )
-"""What can be done with an operation: which have it done, which tests do it, and what their CHECK
-lines have to mention where that is always the same."""
-
-CASES = [
-    pytest.param(name, op, does, mentioned(op), id=f"{op.name}-{name.replace(' ', '-')}")
-    for name, applies, does, mentioned in STEPS
-    for op in OPERATIONS
-    if applies(op)
-]
 
 
-@pytest.mark.parametrize(("step", "operation", "does", "mentioned"), CASES)
-def test_an_operation_has_a_test_at_this_step(
-    step: str, operation: type[XlaOp], does: Callable[[FileCheckRun], bool], mentioned: str
-) -> None:
-    assert any(
-        operation.name in part.operations and re.search(mentioned, part.checks)
-        for run in filecheck_runs()
-        if does(run)
-        for part in run.parts
-    ), f"no FileCheck test of {operation.name} at {step}"
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_every_operation_has_a_test_at_this_step(step: Step) -> None:
+    assert step.operations
+    assert step.lacking() == []
