@@ -56,11 +56,11 @@ STABLE: Mapping[str, tuple[Api, ...]] = {
         *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
         *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
         *_api("xla_dialect.mlir_text", "read_mlir"),
-        *_api("xla_dialect.verification", "verify"),
+        *_api("xla_dialect.verification", "verify", source="xla_dialect.verification.verify"),
     ),
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
-        *_api("xla_dialect.reference", "RunOptions", source="xla_dialect.reference.interpreter"),
+        *_api("xla_dialect.reference", "RunOptions", source="xla_dialect.runtime.options"),
         *_api("xla_dialect.reference", "run_replicated", source="xla_dialect.reference.parallel"),
     ),
     "Errors": _api("xla_dialect.diagnostics", "XlaError", "LocatedError"),

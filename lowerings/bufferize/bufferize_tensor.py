@@ -236,8 +236,8 @@ def bufferize_insert_slice(op: tensor.InsertSliceOp, state: FunctionBufferizer) 
         state.bind(op.result, state.buffers[op.dest])
         return
     slice = slice_of(op)
-    if op.result in state.assemblies:
-        whole = state.assembly_buffer(state.assemblies[op.result])
+    if op.result in state.insert_slice_chains:
+        whole = state.chain_buffer(state.insert_slice_chains[op.result])
     else:
         covers = slice.covers(tensor_shape(op.dest))
         whole = _writable_destination(op.result, op.dest, state, op.source, covers)
@@ -400,9 +400,9 @@ def padding_value(op: tensor.PadOp) -> SSAValue | None:
 
 def bufferize_concat(op: tensor.ConcatOp, state: FunctionBufferizer) -> None:
     """`tensor.concat` -> its inputs are computed in, or copied to, their place in the result."""
-    # An assembly is planned for every concatenation that has elements.
-    assembly = state.assemblies.get(op.result)
-    buffer = state.claim(op.result) if assembly is None else state.assembly_buffer(assembly)
+    # An chain is planned for every concatenation that has elements.
+    chain = state.insert_slice_chains.get(op.result)
+    buffer = state.claim(op.result) if chain is None else state.chain_buffer(chain)
     dimension = op.dim.value.data
     start = 0
     for source in op.inputs:

@@ -20,8 +20,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from lowerings.bufferize.function_bufferizer import FunctionBufferizer
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import (
-    Assembly,
     Destination,
+    InsertSliceChain,
     Permutation,
     Reshape,
     ReshapedDestination,
@@ -39,7 +39,7 @@ from lowerings.bufferize.tensor_operands import (
 __all__ = ["carried_from", "plan_destinations", "tensor_shape"]
 
 Part: TypeAlias = tuple[SSAValue, Slice, Operation]
-"""A tensor, where in an assembly it goes, and the operation that puts it there."""
+"""A tensor, where in a chain it goes, and the operation that puts it there."""
 
 
 def plan_destinations(
@@ -59,9 +59,9 @@ def plan_destinations(
             seen.update(chain)
             if isinstance(chain[-1].dest.owner, tensor.EmptyOp):
                 parts = [(link.source, slice_of(link), link) for link in chain]
-                _plan_assembly(state, block, op.result, parts)
+                _plan_insert_slice_chain(state, block, op.result, parts)
         elif isinstance(op, tensor.ConcatOp):
-            _plan_assembly(state, block, op.result, _concatenated_parts(op))
+            _plan_insert_slice_chain(state, block, op.result, _concatenated_parts(op))
 
 
 def _prefer(
@@ -149,18 +149,18 @@ def carried_from(op: scf.ForOp | scf.WhileOp, index: int) -> SSAValue | None:
     return None
 
 
-def _plan_assembly(
+def _plan_insert_slice_chain(
     state: FunctionBufferizer, block: Block, result: SSAValue, parts: Sequence[Part]
 ) -> None:
     """If the parts of `result` do not overlap, plans for them to be computed in place."""
-    if not _are_apart([slice for _, slice, _ in parts if 0 not in slice.sizes]):
+    if not _are_disjoint([slice for _, slice, _ in parts if 0 not in slice.sizes]):
         return
-    assembly = Assembly(result)
+    chain = InsertSliceChain(result)
     last_use, position = state.liveness.last_use, state.liveness.position
     for source, slice, insertion in parts:
-        state.assemblies[insertion.results[0]] = assembly
+        state.insert_slice_chains[insertion.results[0]] = chain
         if last_use[source] <= position[insertion] and 0 not in slice.sizes:
-            destination = SliceDestination(assembly, slice, tensor_shape(source))
+            destination = SliceDestination(chain, slice, tensor_shape(source))
             _prefer(state, block, source, destination)
 
 
@@ -195,7 +195,7 @@ COMPARED_PAIRWISE = 16
 """Up to so many slices are compared each with each."""
 
 
-def _are_apart(slices: list[Slice]) -> bool:
+def _are_disjoint(slices: list[Slice]) -> bool:
     """
     Whether slices at static offsets are disjoint and none is empty.
 

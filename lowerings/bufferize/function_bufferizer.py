@@ -23,9 +23,9 @@ from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.liveness import NEVER, Liveness
 from lowerings.bufferize.storage import (
-    Assembly,
     Buffer,
     Destination,
+    InsertSliceChain,
     MemRef,
     ReshapedDestination,
     SliceDestination,
@@ -87,7 +87,9 @@ class FunctionBufferizer:
     """Tensors whose elements are unspecified: they have no buffer until they are written."""
     destinations: dict[SSAValue, Destination] = field(default_factory=dict[SSAValue, Destination])
     """Where a value had best be computed."""
-    assemblies: dict[SSAValue, Assembly] = field(default_factory=dict[SSAValue, Assembly])
+    insert_slice_chains: dict[SSAValue, InsertSliceChain] = field(
+        default_factory=dict[SSAValue, InsertSliceChain]
+    )
     """The tensors that are put together in place, and their stages with some parts missing."""
     changed_in_place: set[Operation] = field(default_factory=set[Operation])
     """Insertions of slices that have been computed in their place already."""
@@ -182,15 +184,15 @@ class FunctionBufferizer:
             destination.buffer = self._place_part(destination)
         return destination.buffer if is_usable(destination.buffer.storage) else None
 
-    def assembly_buffer(self, assembly: Assembly) -> Buffer:
-        """The buffer of an assembly, which it keeps from its first part to its last use."""
-        if assembly.buffer is None:
-            assembly.buffer = self.claim(assembly.result)
-            self.keep(assembly.buffer, assembly.result)
-        return assembly.buffer
+    def chain_buffer(self, chain: InsertSliceChain) -> Buffer:
+        """The buffer of a chain, which it keeps from its first part to its last use."""
+        if chain.buffer is None:
+            chain.buffer = self.claim(chain.result)
+            self.keep(chain.buffer, chain.result)
+        return chain.buffer
 
     def _place_part(self, destination: SliceDestination) -> Buffer:
-        whole = self.assembly_buffer(destination.assembly)
+        whole = self.chain_buffer(destination.chain)
         subview = make_subview(whole.memref, destination.slice, (), destination.shape)
         part = Storage(writable=True, live_until=NEVER, parent=whole.storage)
         return Buffer(self.insert(subview).results[0], part)

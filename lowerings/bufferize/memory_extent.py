@@ -39,7 +39,7 @@ class MemoryExtents:
     """
     The extents of the memrefs of a function.
 
-    Its arguments are taken to be apart from each other, as the buffers level promises where one of
+    Its arguments are assumed not to alias, as the buffers level promises where one of
     them is written.
     """
 

@@ -30,9 +30,9 @@ from lowerings.bufferize.strided import (
 )
 
 __all__ = [
-    "Assembly",
     "Buffer",
     "Destination",
+    "InsertSliceChain",
     "MemRef",
     "Permutation",
     "Reshape",
@@ -134,7 +134,7 @@ class WholeDestination:
 
 
 @dataclass(eq=False)
-class Assembly:
+class InsertSliceChain:
     """
     A tensor put together from slices that do not overlap, none of which is read before all are in
     place. Its parts can be computed directly where they belong.
@@ -148,9 +148,9 @@ class Assembly:
 
 @dataclass(eq=False)
 class SliceDestination:
-    """The place of one part in an assembly."""
+    """The place of one part in a chain."""
 
-    assembly: Assembly
+    chain: InsertSliceChain
     slice: Slice
     shape: tuple[int, ...]
     """The part's own shape: that of the slice without some dimensions of size 1."""

@@ -19,7 +19,7 @@ from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_val
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from lowerings.rewriting.conversion import ConversionFailed, Leftover, leftover
+from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["XlaBufferizePass"]
@@ -74,9 +74,9 @@ class XlaBufferizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [inner for inner in op.ops if isinstance(inner, func.FuncOp)]
-        leftovers = [found for function in functions for found in _unsupported(function)]
-        if leftovers:
-            raise ConversionFailed(self.name, leftovers)
+        illegal_ops = [found for function in functions for found in _unsupported(function)]
+        if illegal_ops:
+            raise ConversionFailed(self.name, illegal_ops)
         # Callees matter to aliases only, so call sites are not collected without any.
         called = _called(functions) if any(map(asks_for_aliases, functions)) else frozenset[str]()
         module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, called)
@@ -93,19 +93,19 @@ def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
     )
 
 
-def _unsupported(function: func.FuncOp) -> list[Leftover]:
+def _unsupported(function: func.FuncOp) -> list[IllegalOp]:
     """The operations of a function that cannot be bufferized, with the reasons."""
     types: dict[Attribute, str | None] = {}
-    found: list[Leftover] = []
+    found: list[IllegalOp] = []
     if len(function.body.blocks) > 1:
-        return [leftover(function, "it has several blocks: control flow must be structured")]
+        return [illegal_op(function, "it has several blocks: control flow must be structured")]
     reason = strides_objection(function) or aliases_objection(function)
     if reason is not None:
-        return [leftover(function, reason)]
+        return [illegal_op(function, reason)]
     for op in operations_in(function):
         reason = _objection(op, types)
         if reason is not None:
-            found.append(leftover(op, reason))
+            found.append(illegal_op(op, reason))
     return found
 
 

@@ -263,7 +263,7 @@ class _Outliner:
 
     def _outline(self, operations: list[Operation]) -> None:
         group = _Group(operations)
-        if _is_tiny(group) or not _are_apart(group, self.extents):
+        if _is_tiny(group) or not _are_disjoint(group, self.extents):
             return
         function = self.kernels.function_for(group)
         op = operations[-1]
@@ -317,7 +317,7 @@ def _is_tiny(group: _Group) -> bool:
     return all(sizes[value] == 0 for op in group.operations for value in _written(op))
 
 
-def _are_apart(group: _Group, extents: MemoryExtents) -> bool:
+def _are_disjoint(group: _Group, extents: MemoryExtents) -> bool:
     """Whether no memref that a group writes overlaps another one that it uses."""
     memrefs = [value for value in group.arguments if isinstance(value.type, MemRefType)]
     written = {value for op in group.operations for value in _written(op)}
@@ -338,7 +338,7 @@ def _does_one_computation(function: func.FuncOp) -> bool:
     if len(rest) != 1 or not is_linalg_operation(rest[0]):
         return False
     group = _Group(rest)
-    return not _is_tiny(group) and _are_apart(group, MemoryExtents())
+    return not _is_tiny(group) and _are_disjoint(group, MemoryExtents())
 
 
 def _leaves_memory_alone(op: Operation) -> bool:

@@ -33,7 +33,7 @@ from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
-from lowerings.rewriting.conversion import ConversionFailed, Leftover, describe_place, leftover
+from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, describe_place, illegal_op
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
@@ -89,16 +89,16 @@ class XlaPlanBuffersPass(ModulePass):
             planner.plan(function)
 
 
-def _unplannable(function: func.FuncOp) -> Iterator[Leftover]:
+def _unplannable(function: func.FuncOp) -> Iterator[IllegalOp]:
     for op in operations_in(function):
         if isinstance(op, memref.AllocOp):
             type = memref_type(op.memref)
             if op.dynamic_sizes or op.symbol_operands:
-                yield leftover(op, "its size is not static")
+                yield illegal_op(op, "its size is not static")
             elif not has_identity_layout(type):
-                yield leftover(op, "it has a layout")
+                yield illegal_op(op, "it has a layout")
             elif element_bytes(type.element_type) is None:
-                yield leftover(op, f"the size of {type.element_type} is not known")
+                yield illegal_op(op, f"the size of {type.element_type} is not known")
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
 from lowerings.expand.xla_expand_compound import build_before, loaded
 from lowerings.rewriting.change import ReportingPass
-from lowerings.rewriting.conversion import ConversionFailed, leftover
+from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.analysis.call_tokens import note_tokens
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
@@ -71,13 +71,13 @@ class XlaExpandCommunicationPass(ReportingPass):
         if not has_tokens and contents.operations.isdisjoint(CONVERSIONS):
             return False
         found = [(each, _objection(each)) for each in operations_in(op)]
-        objections = [leftover(each, reason) for each, reason in found if reason is not None]
+        objections = [illegal_op(each, reason) for each, reason in found if reason is not None]
         if objections:
             raise ConversionFailed(self.name, objections)
         try:
             contexts = Contexts.of(op)
         except ContextFault as fault:
-            raise ConversionFailed(self.name, [leftover(fault.operation, str(fault))]) from None
+            raise ConversionFailed(self.name, [illegal_op(fault.operation, str(fault))]) from None
         replicas, partitions = process_counts(op)
         Communication(replicas, partitions, contexts).flatten(op)
         return True

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 
 from lowerings.layouts.expansion import is_laid_out
 from lowerings.layouts.memory_order import LayoutNotLowered, memory_order
-from lowerings.rewriting.conversion import ConversionFailed, Leftover, leftover
+from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
 from xla_dialect.types import Array
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -24,18 +24,18 @@ def require_lowered_layouts(pass_name: str, module: ModuleOp) -> None:
         raise ConversionFailed(pass_name, found)
 
 
-def _objections(function: func.FuncOp) -> Iterator[Leftover]:
+def _objections(function: func.FuncOp) -> Iterator[IllegalOp]:
     types = function.function_type
     for op in operations_in(function):
         values: list[Attribute] = [result.type for result in op.results]
         if op is function:
             values = [*types.inputs, *types.outputs]
             if not function.body.blocks and any(map(is_laid_out, values)):
-                yield leftover(op, "functions without a body take default layouts")
+                yield illegal_op(op, "functions without a body take default layouts")
                 continue
         for type_ in filter(is_laid_out, values):
             try:
                 memory_order(cast(Array, type_))
             except LayoutNotLowered as reason:
-                yield leftover(op, str(reason))
+                yield illegal_op(op, str(reason))
                 break

@@ -30,7 +30,7 @@ from lowerings.loops.tiling import Tile, TileProblem
 
 ContractionPlan: TypeAlias = "Schedule | PackedContraction"
 
-ROWS_WORTH_TURNING = 8
+ROWS_WORTH_PACKING_STRIDED = 8
 """Rows from which columns without unit stride are packed."""
 ROWS_WORTH_PACKING = 32
 """Rows from which columns with unit stride are packed, if they are large."""
@@ -97,7 +97,7 @@ def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None
     if contraction is None:
         return None
     for roles in (contraction, contraction.transposed()):
-        if extent_of(nest, roles.rows) < ROWS_WORTH_TURNING:
+        if extent_of(nest, roles.rows) < ROWS_WORTH_PACKING_STRIDED:
             continue
         for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
             if nest.extents[vector] > NARROW_LANES * lanes_for(
@@ -125,7 +125,7 @@ def plan_in_columns(
         if has_unit_stride(inputs_of(body, roles.right), vector):
             return direct_plan(nest, body, roles, vector, vector_bits)
     for roles, vector in found:
-        if extent_of(nest, roles.rows) >= ROWS_WORTH_TURNING:
+        if extent_of(nest, roles.rows) >= ROWS_WORTH_PACKING_STRIDED:
             return packed_plan(nest, body, roles, vector, vector_bits)
     return None
 

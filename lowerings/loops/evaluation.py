@@ -69,7 +69,7 @@ class BodyEvaluator:
         transposed: int | None = None,
         whole_blocks: bool = False,
     ):
-        """With `whole_blocks`, no tile is smaller than a block that is read turned."""
+        """With `whole_blocks`, no tile is smaller than a block that is read transposed."""
         self.body = body
         self.lane_analysis = lane_analysis
         self.tiled = tuple(tiled)
@@ -78,7 +78,7 @@ class BodyEvaluator:
         extents = body.nest.extents
         self.points: list[tuple[Point, ...]] = [ORIGIN] * len(extents)
         self.transposed = transposed
-        self.turned = {
+        self.transposed_views = {
             argument: MemoryAccess(access, extents, transposed, builder)
             for argument, access in body.inputs.items()
             if self._is_read_turned(access)
@@ -98,7 +98,7 @@ class BodyEvaluator:
         }
         self.indexing = {
             index.position
-            for view in (*views.values(), *self.turned.values())
+            for view in (*views.values(), *self.transposed_views.values())
             for index in view.access.indices
             if isinstance(index, AffineDimExpr)
         }
@@ -120,7 +120,7 @@ class BodyEvaluator:
             return {}
         arguments: dict[Access, list[SSAValue]] = {}
         for argument, access in self.body.inputs.items():
-            if argument not in self.turned:
+            if argument not in self.transposed_views:
                 arguments.setdefault(access, []).append(argument)
         result: dict[SSAValue, InterleavedInputs] = {}
         for group in interleaved(arguments, self.vector):
@@ -233,7 +233,7 @@ class BodyEvaluator:
         known = self._known(key)
         if known is not None:
             return known
-        if is_vector and value in self.turned and self._is_square(combination):
+        if is_vector and value in self.transposed_views and self._is_square(combination):
             self._read_turned(value, combination)
             return self._scopes[-1][key]
         if is_vector and value in self.interleaved:
@@ -258,7 +258,7 @@ class BodyEvaluator:
         return result
 
     def _is_square(self, combination: Combination) -> bool:
-        """Whether the tile at a combination is a block that registers can turn."""
+        """Whether the tile at a combination is a block that registers can transpose."""
         assert self.transposed is not None
         rows, lanes = len(self.points[self.transposed]), self.lanes(combination)
         return rows == lanes and lanes & (lanes - 1) == 0
@@ -267,7 +267,7 @@ class BodyEvaluator:
         """Reads a block of an input along the transposed dimension, for all its points."""
         assert self.transposed is not None
         assert self.vector is not None
-        access, lanes = self.turned[value], self.lanes(combination)
+        access, lanes = self.transposed_views[value], self.lanes(combination)
         place = self.tiled.index(self.transposed)
         first = (*combination[:place], 0, *combination[place + 1 :])
         position = self.position(first)

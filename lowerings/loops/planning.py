@@ -33,8 +33,8 @@ EVERY_OTHER_COST = 3.0
 """Of one vector of every other element: two loads and a shuffle."""
 INTERLEAVED_COST = 2.5
 """Of one vector of elements that others, read with it, lie between: a load and its shuffles."""
-TURNED_COST = 6.0
-"""Of one vector of a block that is read the other way and turned in registers."""
+TRANSPOSED_BLOCK_COST = 6.0
+"""Of one vector of a block that is read the other way and transposed in registers."""
 
 SMALLEST_EVEN_BLOCK = 8
 """Rows and lanes of the smallest block that is chosen for leaving no edges."""
@@ -63,7 +63,7 @@ class Lanes:
     lanes: int
     cost: float
     transposed: int | None = None
-    """A dimension along which inputs are read in blocks and turned in registers."""
+    """A dimension along which inputs are read in blocks and transposed in registers."""
 
 
 def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
@@ -124,7 +124,7 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
         if lanes < 2:
             continue
         cost = cost_in_lanes(nest, body, lane_analysis, lanes)
-        choices = turned_lanes(nest, body, lane_analysis, lanes)
+        choices = transposed_lanes(nest, body, lane_analysis, lanes)
         if cost is not None:
             choices.append(Lanes(dimension, lanes, cost))
         for choice in choices:
@@ -168,8 +168,10 @@ def body_cost(body: Body) -> float:
     return sum(MATH_COST if op.name.startswith("math.") else 1 for op in body.ops)
 
 
-def turned_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int) -> list[Lanes]:
-    """The choices to read blocks along another dimension and turn them in registers."""
+def transposed_lanes(
+    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
+) -> list[Lanes]:
+    """The choices to read blocks along another dimension and transpose them in registers."""
     extents, dimension = nest.extents, lane_analysis.dimension
     if reduces(nest):
         return []
@@ -180,7 +182,7 @@ def turned_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
     ]
     if not across:
         return []
-    # All blocks that are turned together share the register file.
+    # All blocks that are transposed together share the register file.
     lanes = min(lanes, LARGEST_BLOCK >> (len(across) - 1).bit_length())
     if lanes < 2:
         return []
@@ -199,8 +201,8 @@ def turned_lanes(nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
 
 def block_side(largest: int, *extents: int) -> int:
     """
-    How many rows and lanes a block has that is turned in registers: half as many as possible, if
-    that leaves no edges and more would.
+    The rows and lanes of a block that is transposed in registers: half of the largest, if that
+    leaves no edges where the largest would.
 
     Edges are read lane by lane, in code of their own for each side and the corner: without them a
     transpose compiles in half the time, and takes a sixth longer.
@@ -230,7 +232,7 @@ def cost_in_lanes(
             strided = INTERLEAVED_COST
         is_turned = transposed is not None and access not in nest.outputs
         if is_turned and lane_stride(access, transposed) is LaneStride.UNIT:
-            strided = TURNED_COST
+            strided = TRANSPOSED_BLOCK_COST
         cost += ACCESS_COST.get(stride, strided)
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:

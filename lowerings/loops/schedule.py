@@ -32,5 +32,5 @@ class Schedule:
     transposed: int | None = None
     """
     A dimension in tiles of `lanes`. Inputs that have unit stride along it, and not along the
-    vector dimension, are read in square blocks along it and turned in registers.
+    vector dimension, are read in square blocks along it and transposed in registers.
     """

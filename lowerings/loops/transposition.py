@@ -1,4 +1,4 @@
-"""Square blocks that are read along one dimension and used along another: turned in registers."""
+"""Square blocks, read along one dimension and used along another: transposed in registers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.memory import shuffled
 
 LARGEST_BLOCK = 16
-"""Rows and lanes of the largest block: its vectors, read and turned, fit the register file."""
+"""Rows and lanes of the largest block: its vectors, read and transposed, fit the register file."""
 
 
 def transpose_block(rows: Sequence[SSAValue], builder: LoopBuilder) -> list[SSAValue]:

@@ -48,10 +48,10 @@ __all__ = [
     "ConversionFailed",
     "ConversionFunction",
     "ConversionPass",
-    "Leftover",
+    "IllegalOp",
     "describe_location",
     "describe_place",
-    "leftover",
+    "illegal_op",
 ]
 
 OperationT = TypeVar("OperationT", bound=Operation)
@@ -112,7 +112,7 @@ is; the string is the reason that the error message quotes, in the form
 
 
 @dataclass(frozen=True)
-class Leftover:
+class IllegalOp:
     """An illegal operation that a conversion has left."""
 
     name: str
@@ -120,30 +120,30 @@ class Leftover:
     reason: str | None = None
 
 
-def leftover(op: Operation, reason: str | None = None) -> Leftover:
+def illegal_op(op: Operation, reason: str | None = None) -> IllegalOp:
     """An illegal operation that is left, and why it did not match."""
-    return Leftover(_operation_name(op), describe_place(op), reason)
+    return IllegalOp(_operation_name(op), describe_place(op), reason)
 
 
 class ConversionFailed(PassFailedException):
     """Operations are left that a conversion declares illegal afterwards."""
 
-    def __init__(self, pass_name: str, leftovers: Sequence[Leftover]):
+    def __init__(self, pass_name: str, illegal_ops: Sequence[IllegalOp]):
         self.pass_name = pass_name
-        self.leftovers = tuple(leftovers)
+        self.illegal_ops = tuple(illegal_ops)
         super().__init__(self._message())
 
     def _message(self) -> str:
-        groups: dict[str, list[Leftover]] = {}
-        for leftover in self.leftovers:
-            groups.setdefault(leftover.name, []).append(leftover)
-        count = len(self.leftovers)
+        groups: dict[str, list[IllegalOp]] = {}
+        for op in self.illegal_ops:
+            groups.setdefault(op.name, []).append(op)
+        count = len(self.illegal_ops)
         noun = "operation is" if count == 1 else "operations are"
         lines = [f"{self.pass_name}: {count} {noun} left unconverted"]
         for name, group in sorted(groups.items()):
             places = ", ".join(
-                f"{leftover.place} ({leftover.reason})" if leftover.reason else leftover.place
-                for leftover in group[:LOCATIONS_SHOWN]
+                f"{op.place} ({op.reason})" if op.reason else op.place
+                for op in group[:LOCATIONS_SHOWN]
             )
             if len(group) > LOCATIONS_SHOWN:
                 places += f", and {len(group) - LOCATIONS_SHOWN} more"
@@ -211,7 +211,7 @@ class ConversionPass(ReportingPass, ABC):
         classes = {entry.name for entry in self.illegal if not isinstance(entry, str)}
         classes.update(op_class.name for op_class in self.added_conversions())
         dialects = {entry for entry in self.illegal if isinstance(entry, str)}
-        leftovers: list[Leftover] = []
+        illegal_ops: list[IllegalOp] = []
         inside: set[Operation] = set()
         for op in operations_in(module):
             illegal = is_illegal.get(type(op))
@@ -222,10 +222,10 @@ class ConversionPass(ReportingPass, ABC):
                 is_illegal[type(op)] = illegal
             if illegal and op not in inside:
                 reason = None if reasons is None else reasons.get(op)
-                leftovers.append(leftover(op, reason))
+                illegal_ops.append(illegal_op(op, reason))
                 inside.update(operations_in(op))
-        if leftovers:
-            raise ConversionFailed(self.name, leftovers)
+        if illegal_ops:
+            raise ConversionFailed(self.name, illegal_ops)
 
 
 @dataclass(eq=False)

@@ -64,7 +64,7 @@ def _guarded(
     extent_of: Callable[[Attribute], _Extent] = _extent,
 ) -> ConversionFunction:
     """
-    What is not lowered yet is the reason of a leftover.
+    What is not lowered yet is the match failure that the error for an illegal op quotes.
 
     An empty result needs no computation, where nothing else is asked for.
     """

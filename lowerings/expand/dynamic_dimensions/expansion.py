@@ -20,7 +20,7 @@ from lowerings.expand.dynamic_dimensions import (
     sizes,
 )
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
-from lowerings.rewriting.conversion import Leftover, leftover
+from lowerings.rewriting.conversion import IllegalOp, illegal_op
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dynamic_dimensions import undefined
@@ -371,17 +371,17 @@ def _spliced(body: Region, outside: Sequence[SSAValue], op: Operation) -> list[S
     return returned
 
 
-def leftovers(module: ModuleOp) -> list[Leftover]:
+def illegal_ops(module: ModuleOp) -> list[IllegalOp]:
     """The operations that have no rule for dynamic dimensions, and why."""
-    found: list[Leftover] = []
+    found: list[IllegalOp] = []
     for op in operations_in(module):
         types = (*op.operand_types, *op.result_types)
         if any(is_dynamic_type(t) for each in types for t in flatten([each]) if each is not t):
-            found.append(leftover(op, "tuples have to be flattened before"))
+            found.append(illegal_op(op, "tuples have to be flattened before"))
         elif concerns(op):
             reason = _reason(op)
             if reason is not None:
-                found.append(leftover(op, reason))
+                found.append(illegal_op(op, reason))
     return found
 
 

@@ -97,9 +97,9 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
             if isinstance(inner, _MADE_OF_OTHERS) and expansion.concerns(inner):
                 _cut(inner)
                 expand(inner, ConversionBuilder(ctx, op, inner))
-        leftovers = expansion.leftovers(op)
-        if leftovers:
-            raise ConversionFailed(self.name, leftovers)
+        illegal_ops = expansion.illegal_ops(op)
+        if illegal_ops:
+            raise ConversionFailed(self.name, illegal_ops)
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 before = function.function_type

@@ -128,7 +128,7 @@ class FunctionFacts:
     """What is known of the function that is printed."""
 
     name: str = ""
-    arguments_are_apart: bool = False
+    arguments_do_not_alias: bool = False
     """Whether the memory of an argument is reached through no other one."""
     is_task: bool = False
     """Whether it is a task: the body of a parallel loop, outlined."""

@@ -166,7 +166,7 @@ def _parameters(
 
 def _pointer_facts(e: FunctionEmitter, function: func.FuncOp, number: int) -> list[str]:
     facts = ["noundef"]
-    if e.function.arguments_are_apart:
+    if e.function.arguments_do_not_alias:
         facts.append("noalias")
     if not e.stores_through_unknown and number not in e.stored_parameters:
         facts.append("readonly")

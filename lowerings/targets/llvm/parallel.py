@@ -144,7 +144,7 @@ def _facts(inner: FunctionEmitter, captured: Sequence[_Captured], own: _Captured
         return ""
     facts = ["noundef"]
     sharing = [each for each in captured if each.parameter == own.parameter]
-    if inner.function.arguments_are_apart and own.parameter is not None and len(sharing) == 1:
+    if inner.function.arguments_do_not_alias and own.parameter is not None and len(sharing) == 1:
         facts.append("noalias")
         if not inner.stores_through_unknown and own.parameter not in inner.stored_parameters:
             facts.append("readonly")
