@@ -53,7 +53,7 @@ class Features:
         return total / count
 
     def wide(self, values: Values) -> list[XlaValue]:
-        """The values in the type in which they are computed."""
+        """The values converted to the type of the computation."""
         is_double = isinstance(self.element_type, Float64Type)
         type_ = self.element_type if is_double else f32
         return [self.b.convert_element_type(value, type_) for value in values]
@@ -63,7 +63,7 @@ class Features:
         return [self.b.convert_element_type(value, self.element_type) for value in values]
 
     def spread(self, vector: XlaValue) -> XlaValue:
-        """A vector's elements at all elements of their features."""
+        """A vector of one element per feature, broadcast to the shape of the operand."""
         return self.b.broadcast_in_dim(vector, self.sizes, [self.feature])
 
     def total(self, x: XlaValue) -> XlaValue:

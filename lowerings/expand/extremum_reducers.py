@@ -68,10 +68,10 @@ _Better: TypeAlias = Callable[[float, float], float]
 
 @dataclass(frozen=True)
 class Extremum:
-    """What the places are the first places of."""
+    """The extremum whose first index a reduction finds."""
 
     is_maximum: bool
-    """Not the minimum; a NaN is either."""
+    """A maximum rather than a minimum; a NaN counts as either."""
     starts_beyond: bool
     """Whether no element is beyond the init value, and its place is the first of a row."""
 
@@ -108,7 +108,7 @@ def extremum_of(op: ReduceOp) -> Extremum | None:
 
 
 def _worst(value: SSAValue, is_maximum: bool) -> float:
-    """What every element of an array is at least as large as, or as small as."""
+    """A bound of all elements of an array, below or above."""
     element_type = cast(Array, value.type).element_type
     if element_class(element_type) & ElementClass.FLOAT:
         return -inf if is_maximum else inf

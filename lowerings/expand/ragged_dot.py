@@ -60,7 +60,7 @@ class RaggedDot:
 
     @staticmethod
     def of(b: XlaBuilder, op: RaggedDotOp) -> RaggedDot:
-        """What the operation says."""
+        """Reads the dimension numbers of the operation."""
         lhs_batch, rhs_batch, lhs_contracting, rhs_contracting, ragged, group = (
             cast(Ints, decode(dimensions))
             for dimensions in (
@@ -88,7 +88,7 @@ class RaggedDot:
         )
 
     def numbers(self) -> DotDimensionNumbers:
-        """Those of a dot of the operands, rhs without the dimension for the groups."""
+        """The dimension numbers of a plain dot of the operands, rhs without its group dimension."""
         batch, contracting = (
             tuple(d - sum(g < d for g in self.group) for d in dims)
             for dims in (self.rhs_batch, self.rhs_contracting)

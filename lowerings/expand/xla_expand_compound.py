@@ -93,7 +93,7 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
 
 
 def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
-    """A call that only says something of its operand is that; layouts are asked for later."""
+    """A custom call that only annotates its operand is the identity."""
     target = op.custom_call_target.data
     if target in ANNOTATIONS - {LAYOUT_CONSTRAINT} and op.operand_types == op.result_types:
         builder.replace(op.operands)

@@ -131,9 +131,9 @@ def at_once(translator: Translator, op: Loop, in_order: FrameFunction) -> FrameF
             except _NotAtOnce:
                 is_worth_trying = False
             except XlaError:
-                # In order there is the same error, or one before it.
+                # Running the loop in order raises the same error, or an earlier one.
                 pass
-        # Nothing that is read was written, so all can be done again.
+        # No memory that the batch reads was written, so the loop can be run again in order.
         return in_order(frame, *bounds)
 
     return run

@@ -196,7 +196,7 @@ class Nest:
             ]
             found = self.code.run(frame, values)
             if len(outputs) > 1:
-                # What is passed on from one output to another must not change when that is written.
+                # A yielded value may be a view of another output that is about to be written.
                 found = [np.array(value) for value in found]
             for access, element, output, value in zip(
                 written, self.elements[self.input_count :], outputs, found, strict=True

@@ -129,7 +129,7 @@ class Translator:
 
     @contextmanager
     def instead(self, makers: Mapping[str, StructuredMaker]) -> Generator[None]:
-        """Makes steps of some operations, by name, in another way meanwhile."""
+        """Overrides how steps are made for some operations, by name, in this context."""
         outer, self._instead = self._instead, makers
         try:
             yield

@@ -102,7 +102,7 @@ def get_global(translator: Translator, op: memref.GetGlobalOp) -> FrameFunction:
 
 
 def dealloc(_op: memref.DeallocOp) -> Function:
-    """Nothing: memory goes when nobody has it."""
+    """A no-op: memory is freed when the last reference to it is dropped."""
     return of_one(lambda source: None)
 
 

@@ -86,4 +86,4 @@ STRUCTURED: dict[str, StructuredMaker] = {
 }
 
 XLA = Dialect({}, STRUCTURED)
-"""For modules in the middle of being converted."""
+"""Handlers for partially converted modules."""

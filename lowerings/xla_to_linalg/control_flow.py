@@ -20,7 +20,7 @@ def convert_call(op: CallOp, builder: ConversionBuilder) -> str | None:
 
 
 def convert_boundary(op: OptBarrierOp | DomainOp, builder: ConversionBuilder) -> None:
-    """The operand: what it has kept apart up to here is computed in one place."""
+    """The operand: an optimization barrier constrains passes of the xla level only."""
     builder.replace([op.operand])
 
 

@@ -41,7 +41,7 @@ from xla_dialect.xdsl.traversal import operands_of
 
 
 class _Extent(Enum):
-    """What decides whether there is something to compute, and whether it can be."""
+    """Whether a result has elements to compute, and whether its shape can be lowered."""
 
     DYNAMIC = auto()
     EMPTY = auto()

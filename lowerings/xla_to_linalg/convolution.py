@@ -1,4 +1,4 @@
-"""Convolutions: contractions whose left operand is met by a sliding window."""
+"""Convolutions: contractions with a sliding window over the left operand."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
 
 
 MOST_PHASES = 16
-"""More phases of a dilated base than this are not computed apart."""
+"""Up to so many phases of a dilated base become convolutions of their own."""
 
 
 @dataclass(frozen=True)

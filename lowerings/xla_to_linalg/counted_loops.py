@@ -89,7 +89,7 @@ def optional_loop(
     body: Callable[[ConversionBuilder, Sequence[SSAValue]], Sequence[SSAValue]],
 ) -> Sequence[SSAValue]:
     """
-    What is carried if the condition, an i1, is false; else what `body` makes of it.
+    The iteration arguments if the condition, an i1, is false; else the results of `body` on them.
 
     A loop of one turn or none: tensors that a loop carries are changed in place.
     """

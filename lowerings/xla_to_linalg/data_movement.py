@@ -142,7 +142,7 @@ def place(
     result: Array,
     background: Callable[[], SSAValue],
 ) -> SSAValue:
-    """The elements of a tensor where they land in one that is full of a scalar else."""
+    """Scatters the elements of a tensor at constant steps into a splat (a generalized pad)."""
     counts = [d.count for d in dimensions]
     if not element_count(counts):
         return fill(builder, background(), result)

@@ -29,7 +29,7 @@ from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.traversal import operations_in
 
 MAX_MEMBERS = 16
-"""Small beside what fusion puts into one body, so that the limits of fusion decide."""
+"""Small compared with `MAX_GROUP_SIZE` of fusion, so that the limits of fusion decide."""
 
 
 @dataclass(eq=False)

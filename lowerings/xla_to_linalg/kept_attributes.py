@@ -1,4 +1,4 @@
-"""What importers keep for printing a program again, which says nothing to the lower levels."""
+"""Attributes that importers keep for round trips, and that are dropped below the xla level."""
 
 from __future__ import annotations
 

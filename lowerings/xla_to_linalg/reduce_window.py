@@ -1,4 +1,4 @@
-"""Reductions of what a sliding window meets."""
+"""Reductions over sliding windows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _greatest(type_: Attribute) -> float | int:
 
 
 def _nothing(type_: Attribute) -> float | int:
-    """What a sum leaves as it is; 0 would change the sign of -0."""
+    """The neutral element of addition: -0.0 for floats, since 0.0 + -0.0 is 0.0."""
     return -0.0 if element_class(type_) == ElementClass.FLOAT else 0
 
 
@@ -68,7 +68,7 @@ _NEUTRAL: dict[type[Operation], Callable[[Attribute], float | int]] = {
     binary.MinimumOp: _greatest,
     binary.AndOp: lambda type_: 1 if element_class(type_) == ElementClass.PRED else -1,
 }
-"""By associative operation: the number that changes nothing."""
+"""The neutral element of each associative operation."""
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
 
