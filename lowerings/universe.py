@@ -36,6 +36,7 @@ _PASSES = (
     "lowerings.expand.xla_expand_bitcast",
     "lowerings.expand.xla_expand_compound",
     "lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions",
+    "lowerings.xla_populate_dimension_relations",
     "lowerings.layouts.xla_assign_layouts",
     "lowerings.layouts.xla_expand_layouts",
     "lowerings.xla_to_scf.convert_xla_to_scf",

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -39,18 +40,38 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[BOUNDS_VARIABLE] = "1"
 
 
+_LONG = pytest.StashKey[int]()
+"""How many tests a run leaves out because they take long."""
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips, with the reason, what needs `--full` or a peer whose absence is no error."""
+    """Leaves out what needs `--full`, and skips what needs a peer whose absence is no error."""
+    if not config.getoption("--full"):
+        # Thousands: to skip them one by one takes half a minute.
+        long = [item for item in items if item.get_closest_marker("full") is not None]
+        items[:] = [item for item in items if item.get_closest_marker("full") is None]
+        config.stash[_LONG] = len(long)
     skipped = {
         _marker(peer): pytest.mark.skip(reason=reason)
         for peer, reason in missing_peers().items()
         if peer not in unexpectedly_missing()
     }
-    if not config.getoption("--full"):
-        skipped["full"] = pytest.mark.skip(reason="takes long: make test-full")
     for item in items:
         for mark in [skipped[mark.name] for mark in item.iter_markers() if mark.name in skipped]:
             item.add_marker(mark)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of pytest-xdist tells what it has left out: all of them collect the same."""
+    output = getattr(session.config, "workeroutput", {})
+    output["long"] = session.config.stash.get(_LONG, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker has told, for the summary."""
+    node.config.stash[_LONG] = getattr(node, "workeroutput", {}).get("long", 0)
 
 
 def _marker(peer: str) -> str:
@@ -75,7 +96,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was not tested: every reason once, with how many tests it has kept from running."""
     reports = terminalreporter.stats.get("skipped", ())
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
-    if reasons:
+    reasons["takes long: make test-full"] = terminalreporter.config.stash.get(_LONG, 0)
+    if reasons := +reasons:
         terminalreporter.section("not tested, and how to have it")
         for reason, count in reasons.most_common():
             terminalreporter.line(f"{count:6} {reason}")

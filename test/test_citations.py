@@ -35,12 +35,13 @@ PAGE = re.compile(r"(?<![\w/.*{}-])((?:[\w.-]+/)*\w[\w.-]*\.md)(?:#([\w-]+))?")
 PAGE_OF_RULES = re.compile(r"docs/specification/([\w.]+\.md)")
 FILE = re.compile(r"(?<![\w/.*-])((?:xla_dialect|lowerings|tools|test|docs)(?:/\w+)+(?:\.\w+)+)\b")
 NAMED_FILE = re.compile(r"`(\w+\.(?:py|c))`")
-COMMON_LABEL = re.compile(r"\(((?:RC|RG|B|S|L|P|W|I)\d+)\)")
+COMMON_LABEL = re.compile(r"(?<![\w\])])\(((?:RC|RG|B|S|L|P|W|I)\d+)\)")
+"""In brackets that no name is before: there it would be an argument."""
 EXAMPLE_LABEL = re.compile(r"(?<![\w.\"'%@])((?:RC|RG|[BSLPWIGTN])\d{1,2})(?=[ ,:;.)\"-]|$)")
-MESSAGE = re.compile(r"\bxla\\?\.(\w+): \\?\((C\d+)\\?\)")
+MESSAGE = re.compile(r"\b((?:xla|check|interpreter)\\?\.\w+): \\?\((C\d+)\\?\)")
 BUILDER_MESSAGE = re.compile(r"\"(\w+): \(((?:[AB]\.)?C\d+)\)")
 ELSEWHERE = re.compile(
-    r"\b[Ss]ections? \d|\bappendix [A-Z]|\b[A-Z]\w+\.[CG]\d+\b|shapes_layouts_broadcasting"
+    r"\b[Ss]ections? \d|\bappendix [A-Z]|\b[A-Z]\w+\.[CG]\d*\b|shapes_layouts_broadcasting"
 )
 """Ways to cite what is not a page of this repository."""
 
@@ -59,7 +60,7 @@ class Citation(NamedTuple):
 @cache
 def anchors(page: Path) -> frozenset[str]:
     """The anchors of a page: those that it sets, and its headings as GitHub names them."""
-    text = page.read_text(encoding="utf-8")
+    text = text_of(page)
     found = set(ANCHOR.findall(text))
     for heading in HEADING.findall(re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)):
         plain = re.sub(r"<[^>]*>|[^\w\- ]", "", LINK.sub("", heading)).strip().lower()
@@ -72,13 +73,15 @@ def anchors(page: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
+def text_of(source: Path) -> str:
+    """What stands in a file."""
+    return source.read_text(encoding="utf-8")
+
+
 def texts(source: Path) -> Iterator[str]:
-    """Comments and strings of a file of Python, the whole text of another file."""
-    text = source.read_text(encoding="utf-8")
-    if source.suffix != ".py":
-        yield text
-        return
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    """Comments and strings of a file of Python."""
+    for token in tokenize.generate_tokens(io.StringIO(text_of(source)).readline):
         if token.type in (tokenize.STRING, tokenize.COMMENT):
             yield token.string.strip("\"'# ")
 
@@ -87,7 +90,7 @@ def cited() -> Iterator[Citation]:
     """Every mention of a page, in all sources."""
     for source in SOURCES:
         if source != Path(__file__):
-            for page, anchor in PAGE.findall(source.read_text(encoding="utf-8")):
+            for page, anchor in PAGE.findall(text_of(source)):
                 yield Citation(source, page, anchor or None)
 
 
@@ -95,7 +98,7 @@ def linked() -> Iterator[Citation]:
     """Every link of a page that does not lead out of the repository."""
     for source in SOURCES:
         if source.suffix == ".md":
-            for link in LINK.findall(CODE_BLOCK.sub("", source.read_text(encoding="utf-8"))):
+            for link in LINK.findall(CODE_BLOCK.sub("", text_of(source))):
                 page, _, anchor = link.partition("#")
                 if not re.match(r"\w+:", page):
                     yield Citation(source, page, anchor or None)
@@ -129,11 +132,8 @@ def test_files_that_are_mentioned_exist() -> None:
         f"{source.relative_to(ROOT)}: {name}"
         for source in SOURCES
         if source != Path(__file__)
-        for text in texts(source)
-        for name in (
-            *FILE.findall(text),
-            *NAMED_FILE.findall(text if source.suffix == ".md" else ""),
-        )
+        for pattern in ((FILE, NAMED_FILE) if source.suffix == ".md" else (FILE,))
+        for name in pattern.findall(text_of(source))
         if not (ROOT / name).exists() and name not in names
     ]
     assert lost == []
@@ -144,7 +144,7 @@ def test_nothing_else_is_cited() -> None:
         f"{source.relative_to(ROOT)}: {mention[0]}"
         for source in SOURCES
         if source != Path(__file__)
-        for mention in ELSEWHERE.finditer(source.read_text(encoding="utf-8"))
+        for mention in ELSEWHERE.finditer(text_of(source))
     ]
     assert found == []
 
@@ -155,8 +155,7 @@ def test_labels_of_common_rules_are_stated() -> None:
     lost = [
         f"{source.relative_to(ROOT)}: {label}"
         for source in SOURCES
-        for text in texts(source)
-        for label in COMMON_LABEL.findall(text)
+        for label in COMMON_LABEL.findall(text_of(source))
         if label.lower() not in stated
     ]
     assert lost == []
@@ -164,12 +163,16 @@ def test_labels_of_common_rules_are_stated() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [s for s in SOURCES if s.suffix == ".py" and PAGE_OF_RULES.search(s.read_text())],
+    [
+        s
+        for s in SOURCES
+        if s.suffix == ".py" and PAGE_OF_RULES.search(s.read_text(encoding="utf-8"))
+    ],
     ids=lambda source: source.name,
 )
 def test_labels_are_on_the_pages_that_the_file_cites(source: Path) -> None:
     """In a file that cites pages of docs/specification, all labels of its texts are theirs."""
-    pages = {SPECIFICATION / page for page in PAGE_OF_RULES.findall(source.read_text())}
+    pages = {SPECIFICATION / page for page in PAGE_OF_RULES.findall(text_of(source))}
     stated = {name for page in pages if page.exists() for name in anchors(page)}
     labels = {label for text in texts(source) for label in EXAMPLE_LABEL.findall(text)}
     assert sorted(label for label in labels if label.lower() not in stated) == []
@@ -189,9 +192,9 @@ def test_rules_in_messages_have_anchors() -> None:
     """`xla.pad: (C3)` in any source is docs/generated/ops.md#pad-c3."""
     known = anchors(OPERATIONS_PAGE)
     found = {
-        (f"{source.relative_to(ROOT)}: {name}", anchor(name, label))
+        (f"{source.relative_to(ROOT)}: {name}", anchor(name.replace("\\", ""), label))
         for source in SOURCES
-        for name, label in MESSAGE.findall(source.read_text(encoding="utf-8"))
+        for name, label in MESSAGE.findall(text_of(source))
     }
     assert len(found) > 300
     assert [place for place, name in sorted(found) if name not in known] == []
@@ -203,7 +206,7 @@ def test_rules_of_the_builder_are_stated() -> None:
     found = {
         anchor(method, label)
         for source in (ROOT / "xla_dialect" / "builder").glob("*.py")
-        for method, label in BUILDER_MESSAGE.findall(source.read_text(encoding="utf-8"))
+        for method, label in BUILDER_MESSAGE.findall(text_of(source))
     }
     assert len(found) > 15
     assert sorted(found - known) == []
@@ -212,7 +215,7 @@ def test_rules_of_the_builder_are_stated() -> None:
 def test_anchors_are_unambiguous() -> None:
     for page in SOURCES:
         if page.suffix == ".md":
-            names = ANCHOR.findall(page.read_text(encoding="utf-8"))
+            names = ANCHOR.findall(text_of(page))
             assert len(names) == len(set(names)), page
 
 

@@ -314,7 +314,8 @@ def test_no_false_alarm_on_programs_in_layouts(case: tuple[str, str]) -> None:
     "case",
     each_or_full(
         [(p.name, to) for p in stored_programs() for to in ("buffers", "loops")],
-        {("argmax", "buffers"), ("argmax", "loops"), ("mlp_classifier", "buffers")},
+        # What leads to the loops goes by the buffers.
+        {("argmax", "loops"), ("mlp_classifier", "buffers")},
     ),
 )
 def test_no_false_alarm_on_stored_programs(case: tuple[str, str]) -> None:

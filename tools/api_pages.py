@@ -56,7 +56,12 @@ STABLE: Mapping[str, tuple[Api, ...]] = {
         *_api("xla_dialect.stablehlo", "read_stablehlo", source="xla_dialect.stablehlo.reader"),
         *_api("xla_dialect.stablehlo.writing", "print_stablehlo"),
         *_api("xla_dialect.mlir_text", "read_mlir"),
-        *_api("xla_dialect.verification", "verify", source="xla_dialect.verification.verify"),
+        *_api("xla_dialect.verification.verify", "verify"),
+    ),
+    "Running passes": (
+        *_api("lowerings.driver.context", "make_context"),
+        *_api("lowerings.driver.program", "parse_program", "load_program"),
+        *_api("lowerings.driver.pass_manager", "PassManager", "parse_passes"),
     ),
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
@@ -154,6 +159,6 @@ def builder_page() -> str:
             (node,) = ast.parse(source).body
             assert isinstance(node, ast.FunctionDef)
             code = _code(node, source.splitlines())
-            lines.append(f'<a id="{name}"></a>\n\n### `{name}`\n\n{code}')
+            lines.append(f"### `{name}`\n\n{code}")
             lines.append(linked(method.__doc__, name) + "\n")
     return "\n".join(lines)

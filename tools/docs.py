@@ -12,12 +12,15 @@ from types import ModuleType
 from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResultDef
 from xdsl.passes import ModulePass, get_pass_option_infos
 
+from lowerings.driver.program import parse_program
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE, FAMILIES, opcode, operations_of
+from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
+from xla_dialect.self_checking import check, interpreter
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.stablehlo.writing.operations import INEXPRESSIBLE
+from xla_dialect.xdsl.traversal import operations_in
 
 from .api_pages import NOTICE, api_page, builder_page
 from .examples import examples
@@ -45,7 +48,7 @@ def operations_page() -> str:
         " region marked `...` stands for any number; a property marked `?` may be absent, or has"
         " a default. In the examples a comment above the end states each result.\n",
     ]
-    for family in FAMILIES:
+    for family in (*FAMILIES, check, interpreter):
         name = family_name(family)
         lines.append(f"## {name.replace('_', ' ')}\n")
         lines.append(linked(family.__doc__, name) + "\n")
@@ -70,11 +73,11 @@ def _operation_entry(operation: type[XlaOp], family: ModuleType) -> str:
         f"{title}: {names}" for title, names in (*rows, ("rules", ", ".join(further))) if names
     )
     name = operation.name.removeprefix("xla.")
-    text = linked(operation.__doc__, name)
+    text = linked(operation.__doc__, operation.name)
     example = examples().get(name)
     code = f"\n```mlir\n{example.text}\n```\n" if example is not None else ""
     return (
-        f'<a id="{name}"></a>\n\n'
+        f'<a id="{name.replace(".", "-")}"></a>\n\n'
         f"### `{operation.name}`{hlo}\n\n{text}\n\n*{shape or 'no operands'}*\n{code}"
     )
 
@@ -161,9 +164,37 @@ def layout_picture(shape: str) -> Callable[[], str]:
     return lambda: drawing(parse_type(shape))
 
 
+def dimensions_page() -> str:
+    """How the dimensions of each operation relate, on its example."""
+    lines = [
+        NOTICE + "# How dimensions relate\n",
+        "The relations of each operation in its example, in the words of Shardy's sharding rules: a"
+        " letter is a factor of the iteration space, a dimension a factor or a product of factors."
+        " `xla-opt -p xla-populate-dimension-relations` says them on the operations of a program;"
+        " what the words mean is in `xla_dialect/dimensions.py`.\n",
+        "| operation | relations |\n| --- | --- |",
+    ]
+    for operation in OPERATIONS:
+        said = f"none: {operation.UNRELATED}"
+        if operation.UNRELATED is None:
+            said = _relations_of_example(operation) or "no example"
+        lines.append(f"| `{operation.name}` | {said} |")
+    return "\n".join(lines)
+
+
+def _relations_of_example(operation: type[XlaOp]) -> str | None:
+    example = examples().get(operation.name.removeprefix("xla."))
+    if example is None:
+        return None
+    module = parse_program(example.text, input_format="mlir")
+    found = next(op for op in operations_in(module) if isinstance(op, operation))
+    return f"`{found.dimension_relations()}`"
+
+
 PAGES = {
     "ops.md": operations_page,
     "worked_examples.md": worked_examples_page,
+    "dimensions.md": dimensions_page,
     "passes.md": passes_page,
     "status.md": status_page,
     "api.md": api_page,

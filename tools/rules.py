@@ -27,7 +27,7 @@ def family_name(family: ModuleType) -> str:
 
 def anchor(owner: str, label: str) -> str:
     """The anchor of a rule of an operation, family or method on the page that states it."""
-    return f"{owner.removeprefix('xla.')}-{label.lower().replace('.', '-')}"
+    return f"{owner.removeprefix('xla.')}-{label.lower()}".replace(".", "-")
 
 
 def own_labels(text: str | None) -> list[str]:

@@ -3,19 +3,21 @@
 An operation class is the whole contract of its opcode. Its docstring holds the formula and the
 numbered constraints; its `infer` computes the result types from operand types, properties and
 regions and raises `Violation` with the number of a constraint that does not hold. The constructor
-and the verifier both call `infer`.
+and the verifier both call `infer`. Its `relate` says how the dimensions of operands and results
+relate, see `xla_dialect.dimensions`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     BoolAttr,
     DenseArrayBase,
     FloatAttr,
@@ -45,10 +47,12 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.diagnostics import Violation
+from xla_dialect.dimensions import DimensionRelations, RelationsBuilder
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.rules.constraints import results_follow
 from xla_dialect.rules.structure import Structure
+from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import (
     MAX_ELEMENTS,
     Array,
@@ -136,43 +140,60 @@ def properties_of_class(definition: OpDef, base: type[_WordClass]) -> dict[str, 
 
 
 @dataclass(frozen=True)
+class Keywords:
+    """What `infer` or `relate` of a class take by keyword."""
+
+    properties: tuple[str, ...]
+    regions: tuple[str, ...]
+
+    @staticmethod
+    def of(wanted: Iterable[str], definition: OpDef) -> Keywords:
+        """Those among the names of parameters."""
+        properties = tuple(name for name in wanted if name in definition.properties)
+        return Keywords(properties, _named(wanted, definition.regions))
+
+
+@dataclass(frozen=True)
 class Contract:
-    """How to call the `infer` of one class; found once by introspection."""
+    """How to call `infer` and `relate` of one class; found once by introspection."""
 
     infer: Callable[..., Types]
     structure: Structure
     operands: tuple[str, ...]
     """Operand definitions that `infer` takes, in order."""
-    properties: tuple[str, ...]
-    regions: tuple[str, ...]
+    keywords: Keywords
     takes_declared: bool
     """Whether `infer` takes the declared result types (where they do not follow)."""
     enums: Mapping[str, type[EnumAttribute[Any]]]
     """The properties that are enumerations."""
     spelled: Mapping[str, type[SpelledAttribute[Any]]]
     """The properties that are written as in HLO text."""
+    relate: Callable[..., None] | None
+    relate_keywords: Keywords
 
     @staticmethod
     def of(op_class: type[XlaOp]) -> Contract:
         """Reads the contract off the signature of `infer` and the definition of the class."""
         definition = op_class.get_irdl_definition()
         infer = cast("Callable[..., Types]", getattr(op_class, "infer"))  # noqa: B009
-        wanted = list(inspect.signature(infer).parameters)
-
-        def named(definitions: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
-            names = {name for name, _ in definitions}
-            return tuple(name for name in wanted if name in names)
-
+        relate = cast("Callable[..., None] | None", getattr(op_class, "relate", None))
+        wanted = tuple(inspect.signature(infer).parameters)
         return Contract(
             infer,
             Structure.of(definition),
-            named(definition.operands),
-            tuple(name for name in wanted if name in definition.properties),
-            named(definition.regions),
+            _named(wanted, definition.operands),
+            Keywords.of(wanted, definition),
             "declared" in wanted,
             properties_of_class(definition, EnumAttribute),
             properties_of_class(definition, SpelledAttribute),
+            relate,
+            Keywords.of(() if relate is None else inspect.signature(relate).parameters, definition),
         )
+
+
+def _named(wanted: Iterable[str], definitions: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
+    names = {name for name, _ in definitions}
+    return tuple(name for name in wanted if name in names)
 
 
 _CONTRACTS: dict[type[XlaOp], Contract] = {}
@@ -185,8 +206,12 @@ class XlaOp(IRDLOperation):
     Subclasses define operands, properties and regions in the order in which `infer` takes them:
     operands as types (variadic ones as tuples of types), then by keyword properties as Python
     values (see `decode`), regions, and `declared`, the declared result types, where the result
-    does not follow from the rest.
+    does not follow from the rest. A class may also have a static `relate`: it fills a
+    `RelationsBuilder`, and takes properties and regions by keyword as `infer` does.
     """
+
+    UNRELATED: ClassVar[str | None] = None
+    """Why a class has no `relate`: what its operands and results have in common instead."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -278,7 +303,11 @@ class XlaOp(IRDLOperation):
         """
         contract = self.contract()
         try:
-            return contract.infer(*self._operand_types(contract), **self._keywords(contract))
+            operands = self._operand_types(contract)
+            keywords = self._keywords(contract, contract.keywords)
+            if contract.takes_declared:
+                keywords["declared"] = tuple(self.result_types)
+            return contract.infer(*operands, **keywords)
         except Violation as violation:
             raise VerifyException(f"{self.name}: {violation}") from None
 
@@ -295,21 +324,47 @@ class XlaOp(IRDLOperation):
                 arguments.append(None if place is None else tuple(found[place]))
         return arguments
 
-    def _keywords(self, contract: Contract) -> dict[str, Any]:
-        """What `infer` takes by keyword; raises Violation."""
+    def _keywords(self, contract: Contract, wanted: Keywords) -> dict[str, Any]:
+        """Properties and regions by their names; raises Violation."""
         properties = self.properties
         contract.structure.check_properties(properties)
         keywords: dict[str, Any] = {
-            name: decode(properties.get(name)) for name in contract.properties
+            name: decode(properties.get(name)) for name in wanted.properties
         }
         regions = self.regions
         places = contract.structure.regions.segments(len(regions))
-        for name in contract.regions:
+        for name in wanted.regions:
             place = places[name]
             keywords[name] = None if place is None else regions[place]
-        if contract.takes_declared:
-            keywords["declared"] = tuple(self.result_types)
         return keywords
+
+    def dimension_relations(self) -> DimensionRelations | None:
+        """
+        How the dimensions of operands and results relate, by `relate` of the class.
+
+        None where the class declares nothing (see `UNRELATED`), and for tuples and unbounded
+        dimensions. The operation is one that verifies.
+        """
+        contract = self.contract()
+        if contract.relate is None:
+            return None
+        operands = tuple([_bounded_sizes(operand.type) for operand in self.operands])
+        results = tuple([_bounded_sizes(result.type) for result in self.results])
+        if None in operands or None in results:
+            return None
+        arrays = cast("tuple[tuple[Sizes, ...], tuple[Sizes, ...]]", (operands, results))
+        wanted = contract.relate_keywords
+        if wanted.regions:
+            builder = RelationsBuilder(*arrays)
+            contract.relate(builder, **self._keywords(contract, wanted))
+            return builder.build()
+        properties = self.properties
+        return _relations(
+            contract.relate,
+            *arrays,
+            wanted.properties,
+            *[properties.get(name) for name in wanted.properties],
+        )
 
     def verify(self, verify_nested_ops: bool = True) -> None:
         """
@@ -369,6 +424,32 @@ class XlaOp(IRDLOperation):
             attributes=parts.attributes,
             regions=parts.regions,
         )
+
+
+@lru_cache(maxsize=1 << 12)
+def _relations(
+    relate: Callable[..., None],
+    operands: tuple[Sizes, ...],
+    results: tuple[Sizes, ...],
+    names: tuple[str, ...],
+    *values: Attribute | None,
+) -> DimensionRelations:
+    """The relations of operations that differ in nothing that `relate` takes."""
+    builder = RelationsBuilder(operands, results)
+    relate(builder, **dict(zip(names, map(decode, values), strict=True)))
+    return builder.build()
+
+
+def _bounded_sizes(type_: Attribute) -> Sizes | None:
+    """
+    The sizes of an array, bounds for dynamic ones, and none for what has no elements.
+
+    None for a tuple, and where there is no bound.
+    """
+    if isinstance(type_, TensorType):
+        sizes = extents(cast(Array, type_))
+        return None if DYNAMIC_INDEX in sizes else tuple(map(int, sizes))
+    return None if isinstance(type_, TupleType) else ()
 
 
 def _verify_end_of_block(op: Operation) -> None:

@@ -1,4 +1,4 @@
-"""One method per operation of the reference: its name, its arguments, its example."""
+"""One method per operation of XLA's XlaBuilder: its name, its arguments, its example."""
 
 import ast
 import doctest

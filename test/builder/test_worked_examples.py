@@ -75,7 +75,7 @@ def test_broadcast_in_dim_rules(
         pytest.param([0, 1, 2], (24,), id="example 1"),
         pytest.param([0, 1], (8, 3), id="example 2"),
         pytest.param([1, 2], (4, 6), id="example 3"),
-        pytest.param([-2, -1], (4, 6), id="S5"),
+        pytest.param([-2, -1], (4, 6), id="from the end"),
         pytest.param([1], (4, 2, 3), id="C2"),
         pytest.param([], (4, 2, 3), id="C2-empty"),
     ],

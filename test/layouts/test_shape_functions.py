@@ -1,5 +1,6 @@
 """Shapes: docs/specification/shapes.md and docs/specification/layouts.md, and what follows."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -42,22 +43,34 @@ from xla_dialect.layouts.shape_functions import (
     transpose_is_bitcast,
     true_rank,
 )
-from xla_dialect.types import BY_NAME, ELEMENT_TYPES, compatible
+from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, compatible
 
 F32 = BY_NAME["f32"].type
+CLASSES = {
+    "pred": ElementClass.PRED,
+    "signed integers": ElementClass.SIGNED,
+    "unsigned integers": ElementClass.UNSIGNED,
+    "floats": ElementClass.FLOAT,
+    "complex": ElementClass.COMPLEX,
+}
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("f32[4,1,3,1]", (4, 2), id="S1"),
-        pytest.param("f32[]", (0, 0), id="S1 scalar"),
-        pytest.param("f32[1,1]", (2, 0), id="S1 ones"),
-        pytest.param("f32[0,5]", (2, 1), id="S1 zero"),
+        (text, (int(rank_), int(true_rank_)))
+        for text, rank_, true_rank_ in table("shapes.md", "shape", "rank", "true rank")
     ],
 )
 def test_rank_and_true_rank(text: str, expected: tuple[int, int]):
     assert (rank(shape(text)), true_rank(shape(text))) == expected
+
+
+@pytest.mark.parametrize(("name", "elements"), table("shapes.md", "class", "names"))
+def test_element_types(name: str, elements: str):
+    """S8"""
+    names = {row.name for row in ELEMENT_TYPES if row.element_class in CLASSES[name]}
+    assert names == set(re.findall(r"\w+", elements))
 
 
 def test_zero_is_a_size():

@@ -34,7 +34,7 @@ def convolution(
 
 
 def square(label: str, window: str, expected: Any) -> Any:
-    """Of the page's operands."""
+    """Of a base of 3 x 3 and a kernel of 2 x 2."""
     attributes = f"window={{size=2x2{window}}}, {SQUARE}"
     return convolution(label, BASE, KERNEL, attributes, [[expected]])
 
@@ -167,7 +167,7 @@ def test_shape_of_a_padded_convolution():
 
 
 def defined(lhs: np.ndarray, rhs: np.ndarray, window: Window, features: int, batches: int) -> Any:
-    """The page's pseudo-code with groups and dilation, for [b, f, ..] and [o, i, ..]."""
+    """The sums of docs/generated/ops.md#convolution, with groups and dilation, for [b, f, ..] and [o, i, ..]."""
     outputs, inputs = rhs.shape[:2]
     batch = lhs.shape[0] // batches
     result = np.zeros((batch, outputs, *window.placements(lhs.shape[2:])), lhs.dtype)

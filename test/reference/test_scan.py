@@ -1,4 +1,4 @@
-"""`scan`: the example of the reference, directions, dimensions, and XLA beside it."""
+"""`scan`: running sums, directions, dimensions, and XLA beside it."""
 
 from typing import Any
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 PAGES = Path(__file__).parents[2] / "docs" / "specification"
-_TABLE = re.compile(r"^\|(?P<head>.*)\|\n\|[- |]+\|\n(?P<rows>(?:\|.*\|\n)+)", re.MULTILINE)
+_TABLE = re.compile(r"^ *\|(?P<head>.*)\|\n *\|[- |]+\|\n(?P<rows>(?: *\|.*\|\n)+)", re.MULTILINE)
 _ANCHOR = re.compile(r'<a id="[\w-]+"></a>')
 
 
@@ -12,7 +12,7 @@ def table(page: str, *head: str) -> list[list[str]]:
     """The rows of the only table of a page with this head; cells without anchors and backquotes."""
     text = (PAGES / page).read_text(encoding="utf-8")
     (found,) = (t["rows"] for t in _TABLE.finditer(text) if _cells(t["head"]) == [*head])
-    return [_cells(row.strip("|")) for row in found.splitlines()]
+    return [_cells(row.strip(" |")) for row in found.splitlines()]
 
 
 def _cells(row: str) -> list[str]:

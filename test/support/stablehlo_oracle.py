@@ -7,12 +7,20 @@ from peers import has_jax
 
 if has_jax():
     from jax._src.interpreters import mlir
-    from jaxlib.mlir import ir
+    from jaxlib.mlir import ir, passmanager
 
 
 @functools.cache
 def _context() -> Any:
     return mlir.make_ir_context()
+
+
+@functools.cache
+def _lenient_context() -> Any:
+    """One that takes operations of any dialect."""
+    context = mlir.make_ir_context()
+    context.allow_unregistered_dialects = True
+    return context
 
 
 def rejection(text: str) -> str | None:
@@ -29,3 +37,17 @@ def printed(text: str) -> str:
     """A module as jaxlib prints it, in custom form."""
     with _context() as context:
         return str(ir.Module.parse(text, context))
+
+
+def with_sharding_rules(text: str) -> str | None:
+    """A module with Shardy's rule on each operation; None where jaxlib rejects it."""
+    with _lenient_context() as context:
+        pass_ = "sdy-populate-op-sharding-rules{conservative-propagation=false}"
+        passes = passmanager.PassManager.parse(f"builtin.module(func.func({pass_}))")
+        try:
+            module = ir.Module.parse(text, context)
+            passes.run(module.operation)
+        except ir.MLIRError:
+            return None
+        # Of a dynamic_slice of a scalar the custom form does not parse again.
+        return module.operation.get_asm(print_generic_op_form=True)

@@ -121,6 +121,8 @@ class DoneOp(XlaOp):
     STARTS: ClassVar[tuple[type[XlaOp], ...]]
     """The operations whose context it takes."""
 
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
+
     context = var_operand_def()
     outputs = var_result_def()
 
@@ -145,6 +147,7 @@ class AsyncStartOp(XlaOp):
     """
 
     name = "xla.async_start"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     async_execution_thread = opt_prop_def(StringAttr)
     outputs = var_result_def()
@@ -184,6 +187,7 @@ class AsyncUpdateOp(XlaOp):
     """
 
     name = "xla.async_update"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     context = var_operand_def()
     outputs = var_result_def()
 
@@ -227,6 +231,7 @@ class CopyStartOp(XlaOp):
     """
 
     name = "xla.copy_start"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     operand = operand_def()
     cross_program_prefetch_index = opt_prop_def(INTEGER)
     outputs = var_result_def()
@@ -259,6 +264,7 @@ class AllGatherStartOp(GlobalGroupedOp):
     """
 
     name = "xla.all_gather_start"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     dimension = prop_def(INTEGER)
     outputs = var_result_def()
@@ -303,6 +309,7 @@ class AllReduceStartOp(GlobalGroupedOp):
     """Begins an `all_reduce`, whose rules hold; the context has the types of the results."""
 
     name = "xla.all_reduce_start"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     outputs = var_result_def()
     to_apply = region_def()
@@ -353,6 +360,7 @@ class CollectivePermuteStartOp(CollectiveOp):
     """
 
     name = "xla.collective_permute_start"
+    UNRELATED: ClassVar[str | None] = "the other half has the values"
     inputs = var_operand_def()
     source_target_pairs = prop_def(SourceTargetPairsAttr)
     slice_sizes = opt_prop_def(StringAttr)

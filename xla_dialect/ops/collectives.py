@@ -7,7 +7,8 @@ docs/specification/computations.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import replace
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Region
@@ -31,6 +32,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairsAttr,
 )
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import (
     FALSE,
@@ -135,6 +137,17 @@ def require_common_reducer(computation: Region, arrays: Sequence[Array]) -> None
     require_reducer(computation, "to_apply", arrays[:1])
 
 
+def relate_blocks(relations: RelationsBuilder, dimension: int) -> None:
+    """Operand by operand, the blocks along `dimension` are joined or cut by several processes."""
+    for i, (before, after) in enumerate(zip(relations.operands, relations.results, strict=True)):
+        for d, size in enumerate(before):
+            if d != dimension:
+                relations.add(size, {i: d}, {i: d})
+        block = Factor(before[dimension], FactorType.NEED_REPLICATION, Access.PROCESSES)
+        relations.add(block, {i: dimension})
+        relations.add(replace(block, size=after[dimension]), {}, {i: dimension})
+
+
 @irdl_op_definition
 class AllGatherOp(GlobalGroupedOp):
     """
@@ -173,6 +186,11 @@ class AllGatherOp(GlobalGroupedOp):
         )
         return tuple(resized(a, dimension, n * count) for a, n in zip(arrays, shards, strict=True))
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
+        """Blocks are joined along `dimension`."""
+        relate_blocks(relations, dimension)
+
 
 @irdl_op_definition
 class AllReduceOp(GlobalGroupedOp):
@@ -205,6 +223,11 @@ class AllReduceOp(GlobalGroupedOp):
         require_groups(replica_groups, channel_id, None, use_global_device_ids)
         require_common_reducer(to_apply, arrays)
         return tuple(map(without_layout, arrays))
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Each result has the dimensions of its operand."""
+        relations.add_pairs()
 
 
 @irdl_op_definition
@@ -251,6 +274,11 @@ class ReduceScatterOp(GlobalGroupedOp):
             replica_groups, of_all_partitions, list(zip(wholes, shards, strict=False))
         )
         return tuple(resized(a, dimension, n // count) for a, n in zip(arrays, wholes, strict=True))
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
+        """Blocks are cut along `dimension`."""
+        relate_blocks(relations, dimension)
 
 
 @irdl_op_definition
@@ -318,6 +346,14 @@ class AllToAllOp(GroupedOp):
             size = sizes_of(cast(Array, self.inputs[0].type))[self.dimension.value.data]
             require(size % members == 0, "C3", "size {} for {} blocks", size, members)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int | None) -> None:
+        """Blocks are cut and joined along `dimension`; or they are the operands."""
+        if dimension is None:
+            relations.add_pairs()
+        else:
+            relate_blocks(relations, dimension)
+
 
 @irdl_op_definition
 class CollectivePermuteOp(CollectiveOp):
@@ -372,6 +408,11 @@ class CollectivePermuteOp(CollectiveOp):
             count,
             self.ids.value,
         )
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, slice_sizes: str | None) -> None:
+        """Each result has the dimensions of its operand; slices, those of the output."""
+        relations.add_pairs(1 if slice_sizes else 0)
 
 
 @irdl_op_definition
@@ -438,6 +479,11 @@ class CollectiveBroadcastOp(GroupedOp):
             self.ids.value,
         )
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Each result has the dimensions of its operand."""
+        relations.add_pairs()
+
 
 @irdl_op_definition
 class RaggedAllToAllOp(GroupedOp):
@@ -503,12 +549,25 @@ class RaggedAllToAllOp(GroupedOp):
         )
         return (without_layout(target),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Rows move between processes."""
+        rows = [
+            Factor(sizes[0], FactorType.NEED_REPLICATION, Access.PROCESSES)
+            for sizes in relations.operands[:2]
+        ]
+        relations.add(rows[0], {0: 0})
+        relations.add(rows[1], {1: 0}, {0: 0})
+        for d, size in enumerate(relations.results[0][1:], 1):
+            relations.add(size, {0: d, 1: d}, {0: d})
+
 
 @irdl_op_definition
 class ReplicaIdOp(XlaOp):
     """The number of this replica, from 0, as `u32[]`."""
 
     name = "xla.replica_id"
+    UNRELATED: ClassVar = "a number"
     result = result_def()
     traits = traits_def(Pure())
 
@@ -523,6 +582,7 @@ class PartitionIdOp(XlaOp):
     """The number of this partition, from 0, as `u32[]`."""
 
     name = "xla.partition_id"
+    UNRELATED: ClassVar = "a number"
     result = result_def()
     traits = traits_def(Pure())
 

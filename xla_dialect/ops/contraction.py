@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -10,7 +10,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.dot_dimensions import DotDimensions, ragged_prefix
 from xla_dialect.rules.constraints import (
     declared_array,
     require_dimensions,
@@ -21,45 +23,13 @@ from xla_dialect.rules.constraints import (
 )
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
-from xla_dialect.shapes.dynamic_size import marked
-from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import Array, ElementClass, array, sizes_of
 
 Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
 INTEGER = IntegerAttr.constr(type=i64)
-
-
-@dataclass(frozen=True)
-class DotDimensions:
-    """Which dimensions of both operands of a dot are batch dimensions, and which are contracted."""
-
-    lhs_batch: Ints
-    lhs_contracting: Ints
-    rhs_batch: Ints
-    rhs_contracting: Ints
-
-    def require(self, sizes: Ints, others: Ints) -> None:
-        """Raises Violation (C2) to (C4) if operands of these sizes have not these dimensions."""
-        for name, dims, rank in (
-            ("lhs dimensions", (*self.lhs_batch, *self.lhs_contracting), len(sizes)),
-            ("rhs dimensions", (*self.rhs_batch, *self.rhs_contracting), len(others)),
-        ):
-            require_dimensions(dims, rank, name, "C4")
-        for label, kind, mine, theirs in (
-            ("C2", "contracting", self.lhs_contracting, self.rhs_contracting),
-            ("C3", "batch", self.lhs_batch, self.rhs_batch),
-        ):
-            found = [sizes[d] for d in mine], [others[d] for d in theirs]
-            require(found[0] == found[1], label, "{} sizes are {} and {}", kind, *found)
-
-    def joined(self, sizes: Ints, others: Ints) -> Ints:
-        """The sizes of lhs, whose batch dimensions are dynamic where those of rhs are."""
-        found = list(sizes)
-        for mine, theirs in zip(self.lhs_batch, self.rhs_batch, strict=True):
-            found[mine] = marked(found[mine], others[theirs])
-        return tuple(found)
 
 
 def _operands(lhs: Attribute, rhs: Attribute, declared: Types, label: str) -> tuple[Array, Array]:
@@ -122,6 +92,21 @@ class DotOp(XlaOp):
         dot.require(sizes, others)
         sizes = dot.joined(sizes, others)
         return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        lhs_batch_dims: Ints,
+        lhs_contracting_dims: Ints,
+        rhs_batch_dims: Ints,
+        rhs_contracting_dims: Ints,
+    ) -> None:
+        """Batch and free dimensions pass through, contracting ones are reduced."""
+        dot = DotDimensions(
+            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
+        )
+        dot.relate(relations)
 
 
 @irdl_op_definition
@@ -207,19 +192,22 @@ class RaggedDotOp(XlaOp):
             left, declared, (groups[-1], *result) if ragged in lhs_contracting_dims else result
         )
 
-
-def ragged_prefix(rank: int, batch: Ints, contracting: Ints, ragged: int) -> Ints:
-    """
-    The dimensions of lhs that may have group sizes of their own.
-
-    Those before the ragged one among the batch dimensions; or all batch dimensions and those before
-    the ragged one among the contracting or the free dimensions.
-    """
-    if ragged in batch:
-        return batch[: batch.index(ragged)]
-    free = shapes.without(range(rank), (*batch, *contracting))
-    own = contracting if ragged in contracting else free
-    return (*batch, *own[: own.index(ragged)])
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        lhs_batch_dims: Ints,
+        lhs_contracting_dims: Ints,
+        rhs_batch_dims: Ints,
+        rhs_contracting_dims: Ints,
+        lhs_ragged_dims: Ints,
+        rhs_group_dims: Ints,
+    ) -> None:
+        """As `dot`, but for the ragged dimension; where that is contracted, groups come first."""
+        dot = DotDimensions(
+            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
+        )
+        dot.relate_ragged(relations, lhs_ragged_dims[0], rhs_group_dims)
 
 
 @irdl_op_definition
@@ -274,6 +262,21 @@ class ScaledDotOp(XlaOp):
         ]
         require(any(sizes_of(scale) for scale in scales), "C7", "both scales are scalars")
         return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        lhs_batch_dims: Ints,
+        lhs_contracting_dims: Ints,
+        rhs_batch_dims: Ints,
+        rhs_contracting_dims: Ints,
+    ) -> None:
+        """As `dot`; a dimension with a scale is one of blocks and one inside of them."""
+        dot = DotDimensions(
+            lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims
+        )
+        dot.relate_scaled(relations)
 
 
 def _require_scale(scale: Attribute, operand: Array, name: str) -> Array:
@@ -375,6 +378,38 @@ class ConvolutionOp(XlaOp):
         place = dict(zip(dim_labels.result_order(), found, strict=True))
         return _result(left, declared, tuple(place[d] for d in range(len(place))))
 
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        window: Window,
+        dim_labels: ConvolutionLabels,
+        feature_group_count: int,
+        batch_group_count: int,
+    ) -> None:
+        """Batch, spatial dimensions with what the window covers, groups, input, output features."""
+        batch, features, *base = dim_labels.lhs_order()
+        outputs, inputs, *kernel = dim_labels.rhs_order()
+        kept, made, *places = dim_labels.result_order()
+        rhs, result = relations.operands[1], relations.results[0]
+        groups, static = 1, None
+        if batch_group_count > 1:
+            groups, static = batch_group_count, "batches are in groups"
+            relations.add(Factor(groups, static=static), {0: batch, 1: outputs}, {0: made})
+        in_lhs = {} if batch_group_count > 1 == result[kept] else {0: batch}
+        relations.add(Factor(result[kept], static=static), in_lhs, {0: kept})
+        for part, *dimensions in zip(window.dimensions, base, kernel, places, strict=True):
+            _relate_window(relations, part, *dimensions)
+        if feature_group_count > 1:
+            groups, static = feature_group_count, "features are in groups"
+            relations.add(Factor(groups, static=static), {0: features, 1: outputs}, {0: made})
+        in_lhs = {} if feature_group_count > 1 == rhs[inputs] else {0: features}
+        of_features = static if feature_group_count > 1 else None
+        taken = Factor(rhs[inputs], FactorType.REDUCTION, static=of_features)
+        relations.add(taken, {**in_lhs, 1: inputs})
+        if rhs[outputs] > groups:
+            relations.add(Factor(rhs[outputs] // groups, static=static), {1: outputs}, {0: made})
+
 
 def _require_labels(labels: ConvolutionLabels, left: Array, right: Array) -> None:
     """Raises Violation (C1)."""
@@ -389,3 +424,27 @@ def _require_labels(labels: ConvolutionLabels, left: Array, right: Array) -> Non
         )
     faults = labels.faults()
     require(not faults, "C1", "dim_labels {}: {} is no permutation", labels, ", ".join(faults))
+
+
+def _relate_window(
+    relations: RelationsBuilder, part: WindowDimension, base: int, kernel: int, place: int
+) -> None:
+    """
+    A spatial dimension of lhs, rhs and the result.
+
+    A window that covers the base, and one whose places lie side by side, divides it into factors.
+    """
+    size, placements = relations.operands[0][base], relations.results[0][place]
+    covered = Factor(part.size, FactorType.REDUCTION, static="the size of the window is fixed")
+    is_dense = part == WindowDimension(part.size, part.stride)
+    if not part.moves:
+        relations.add(placements, {0: base}, {0: place})
+        relations.add(replace(covered, along=Access.WINDOW), {1: kernel})
+    elif is_dense and part.size == size:
+        relations.add(covered, {0: base, 1: kernel})
+    elif is_dense and part.size * placements == size and part.size == part.stride:
+        relations.add(placements, {0: base}, {0: place})
+        relations.add(covered, {0: base, 1: kernel})
+    else:
+        relations.add(Factor(placements, FactorType.PERMUTATION, part), {0: base}, {0: place})
+        relations.add(replace(covered, along=Access.WINDOW), {0: base, 1: kernel})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
@@ -32,6 +32,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.diagnostics import Violation, require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     flat_results,
@@ -62,6 +63,7 @@ class ReturnOp(XlaOp):
     """Ends a computation; the operands are its results."""
 
     name = "xla.return"
+    UNRELATED: ClassVar = "values go to what is around"
     values = var_operand_def()
     traits = traits_def(IsTerminator())
 
@@ -103,6 +105,7 @@ class CallOp(XlaOp):
     """
 
     name = "xla.call"
+    UNRELATED: ClassVar = "values go through a computation"
     arguments = var_operand_def()
     to_apply = prop_def(FlatSymbolRefAttrConstr)
     is_composite = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))
@@ -123,6 +126,7 @@ class FusionOp(XlaOp):
     """
 
     name = "xla.fusion"
+    UNRELATED: ClassVar = "values go through a computation"
     arguments = var_operand_def()
     kind = opt_prop_def(FusionKindAttr)
     outputs = var_result_def()
@@ -164,6 +168,7 @@ class WhileOp(XlaOp):
     """
 
     name = "xla.while"
+    UNRELATED: ClassVar = "values go through a computation"
     init = var_operand_def()
     outputs = var_result_def()
     condition = region_def()
@@ -216,6 +221,7 @@ class ConditionalOp(XlaOp):
     """
 
     name = "xla.conditional"
+    UNRELATED: ClassVar = "values go through a computation"
     branch_index = operand_def()
     branch_operands = var_operand_def()
     outputs = var_result_def()
@@ -343,6 +349,25 @@ class ScanOp(XlaOp):
         (length,) = lengths
         return (*(stacked(cast(Array, t), dimension, length) for t in produced), *carries)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int, num_carries: int) -> None:
+        """Steps go along `dimension` of inputs and outputs; what each takes is its own."""
+        reason = "the number of steps and what they take are fixed"
+        scanned = len(relations.operands) - num_carries
+        produced = len(relations.results) - num_carries
+        length = (*relations.operands[:scanned], *relations.results)[0][dimension]
+        relations.add(
+            Factor(length, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason),
+            dict.fromkeys(range(scanned), dimension),
+            dict.fromkeys(range(produced), dimension),
+        )
+        for is_result, arrays in enumerate((relations.operands, relations.results)):
+            for i, sizes in enumerate(arrays):
+                for d, size in enumerate(sizes):
+                    if d != dimension or i >= (scanned, produced)[is_result]:
+                        own = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason)
+                        relations.add(own, *(({}, {i: d}) if is_result else ({i: d}, {})))
+
 
 def stacked(slice_type: Array, dimension: int, length: int) -> Array:
     """The type of `length` slices along a new dimension."""
@@ -364,6 +389,11 @@ class DomainOp(XlaOp):
         """The type of the operand."""
         return (operand,)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()
+
 
 @irdl_op_definition
 class OptBarrierOp(XlaOp):
@@ -377,3 +407,8 @@ class OptBarrierOp(XlaOp):
     def infer(operand: Attribute) -> Types:
         """The type of the operand."""
         return (operand,)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()

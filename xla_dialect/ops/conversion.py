@@ -8,6 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
@@ -37,6 +38,11 @@ class ConvertOp(XlaOp):
         require_same_shape(source, result, "operand and result", "C2")
         return (array_like(source, result.element_type),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()
+
 
 @irdl_op_definition
 class BitcastConvertOp(XlaOp):
@@ -62,6 +68,20 @@ class BitcastConvertOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         target = with_elements(declared_array(declared), ElementClass.ANY, "the result")
         return (bitcast_type(source, target.element_type),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension, but for the one that is consumed or appended."""
+        before, after = relations.operands[0], relations.results[0]
+        common = min(len(before), len(after))
+        relations.add_each(before[:common])
+        for size in before[common:]:
+            joined = Factor(
+                size, FactorType.NEED_REPLICATION, Access.WHOLE, static="its elements become one"
+            )
+            relations.add(joined, {0: common})
+        for size in after[common:]:
+            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {}, {0: common})
 
 
 def bitcast_type(source: Array, element_type: Attribute) -> Array:
@@ -117,3 +137,8 @@ class ReducePrecisionOp(XlaOp):
         require(exponent_bits >= 1, "C2", "exponent_bits is {}", exponent_bits)
         require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
         return (array_like(source),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()

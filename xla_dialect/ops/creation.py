@@ -21,6 +21,7 @@ from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect import syntax
 from xla_dialect.diagnostics import Violation, require
+from xla_dialect.dimensions import Access, Factor, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class
@@ -81,6 +82,11 @@ class ConstantOp(XlaOp):
             parser.raise_error(f"{cls.name}: {violation}", position, parser.pos)
         return cls.create(result_types=types, properties={"value": value}, attributes=attributes)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """All dimensions are made."""
+        relations.add_generated(0)
+
 
 @irdl_op_definition
 class IotaOp(XlaOp):
@@ -107,3 +113,10 @@ class IotaOp(XlaOp):
             0 <= iota_dimension < rank, "C2", "iota_dimension = {} of rank {}", iota_dimension, rank
         )
         return (result,)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, iota_dimension: int) -> None:
+        """Elements differ along `iota_dimension` only."""
+        for d, size in enumerate(relations.results[0]):
+            along = Access.GENERATED if d == iota_dimension else None
+            relations.add(Factor(size, along=along), {}, {0: d})

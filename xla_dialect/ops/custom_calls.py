@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -42,6 +44,7 @@ class CustomCallOp(XlaOp):
     """
 
     name = "xla.custom_call"
+    UNRELATED: ClassVar = "nobody knows what it computes"
     inputs = var_operand_def()
     custom_call_target = prop_def(StringAttr)
     custom_call_has_side_effect = prop_def(FLAG, default_value=FALSE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -15,6 +17,15 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import Violation, require
+from xla_dialect.dimensions import (
+    Access,
+    Concatenation,
+    Factor,
+    FactorType,
+    Padding,
+    RelationsBuilder,
+    Slicing,
+)
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.shape_functions import byte_size_of_elements
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
@@ -76,6 +87,12 @@ class BroadcastOp(XlaOp):
             sizes[d] = size
         return (array(result.element_type, sizes),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
+        """Dimensions of the result that none becomes are new."""
+        for d, size in enumerate(relations.results[0]):
+            relations.add(size, {0: dimensions.index(d)} if d in dimensions else {}, {0: d})
+
 
 @irdl_op_definition
 class ReshapeOp(XlaOp):
@@ -116,6 +133,11 @@ class ReshapeOp(XlaOp):
         )
         return (result,)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimensions are split and merged."""
+        relations.add_regrouping()
+
 
 @irdl_op_definition
 class TransposeOp(XlaOp):
@@ -144,6 +166,12 @@ class TransposeOp(XlaOp):
             len(sizes),
         )
         return (array(source.element_type, shapes.permuted(sizes, dimensions)),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
+        """Dimension d of the result is `dimensions[d]` of the operand."""
+        for d, source in enumerate(dimensions):
+            relations.add(relations.results[0][d], {0: source}, {0: d})
 
 
 @irdl_op_definition
@@ -199,6 +227,21 @@ class SliceOp(XlaOp):
             ),
         )
 
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder, *, start_indices: Ints, limit_indices: Ints, strides: Ints
+    ) -> None:
+        """Dimension by dimension; those that are taken whole pass through."""
+        sizes = relations.operands[0]
+        relations.add_each(
+            size
+            if (start, limit, stride) == (0, size, 1)
+            else Factor(size, FactorType.PERMUTATION, Slicing(start, limit, stride))
+            for size, start, limit, stride in zip(
+                sizes, start_indices, limit_indices, strides, strict=True
+            )
+        )
+
 
 @irdl_op_definition
 class ConcatenateOp(XlaOp):
@@ -243,6 +286,16 @@ class ConcatenateOp(XlaOp):
             for d, size in enumerate(found):
                 sizes[d] = sizes[d] + size if d == dimension else marked(sizes[d], size)
         return (array(first.element_type, sizes),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
+        """Along `dimension` sizes add up; the other dimensions are those of all operands."""
+        ends = tuple(accumulate(sizes[dimension] for sizes in relations.operands))
+        joined = Factor(ends[-1], FactorType.NEED_REPLICATION, Concatenation((0, *ends[:-1])))
+        relations.add_each(
+            (joined if d == dimension else size for d, size in enumerate(relations.results[0])),
+            range(len(relations.operands)),
+        )
 
 
 @irdl_op_definition
@@ -300,6 +353,25 @@ class PadOp(XlaOp):
         require(all(d >= 0 for d in result), "C4", "result sizes are {}", list(result))
         return (array(source.element_type, result),)
 
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        edge_padding_low: Ints,
+        edge_padding_high: Ints,
+        interior_padding: Ints,
+    ) -> None:
+        """Dimension by dimension; those without padding pass through."""
+        sizes = relations.operands[0]
+        relations.add_each(
+            Factor(size, FactorType.PERMUTATION, Padding(low, high, interior))
+            if low or high or interior
+            else size
+            for size, low, high, interior in zip(
+                sizes, edge_padding_low, edge_padding_high, interior_padding, strict=True
+            )
+        )
+
 
 @irdl_op_definition
 class ReverseOp(XlaOp):
@@ -321,6 +393,14 @@ class ReverseOp(XlaOp):
         source = with_elements(operand, ElementClass.ANY, "operand")
         require_dimensions(dimensions, len(source.shape.data), "dimensions", "C1")
         return (without_layout(source),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
+        """Dimension by dimension."""
+        relations.add_each(
+            Factor(size, FactorType.PERMUTATION, Access.REVERSED) if d in dimensions else size
+            for d, size in enumerate(relations.operands[0])
+        )
 
 
 @irdl_op_definition
@@ -357,6 +437,16 @@ class DynamicSliceOp(XlaOp):
         )
         result = [d if s == d else s for s, d in zip(dynamic_slice_sizes, sizes, strict=True)]
         return (array(source.element_type, result),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension; those that are taken whole pass through."""
+        relations.add_each(
+            size
+            if size == taken
+            else Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED, blocked=True)
+            for size, taken in zip(relations.operands[0], relations.results[0], strict=True)
+        )
 
 
 @irdl_op_definition
@@ -395,6 +485,18 @@ class DynamicUpdateSliceOp(XlaOp):
         require_index_scalars(start_indices, len(sizes), "C3")
         return (without_layout(source),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension; along those that are written whole all three go together."""
+        operand, update = relations.operands[:2]
+        for d, (size, written) in enumerate(zip(operand, update, strict=True)):
+            if size == written:
+                relations.add(size, {0: d, 1: d}, {0: d})
+            else:
+                relations.add(Factor(size, along=Access.INDEXED), {0: d}, {0: d})
+                part = Factor(written, FactorType.NEED_REPLICATION, Access.INDEXED)
+                relations.add(part, {1: d})
+
 
 @irdl_op_definition
 class CopyOp(XlaOp):
@@ -409,6 +511,11 @@ class CopyOp(XlaOp):
     def infer(operand: Attribute) -> Types:
         """The type of the operand."""
         return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()
 
 
 def buffer_bytes(type_: Array) -> int:
@@ -442,3 +549,8 @@ class BitcastOp(XlaOp):
         before, after = buffer_bytes(source), buffer_bytes(result)
         require(before == after, "C2", "{} bytes become {}", before, after)
         return (result,)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """What follows what depends on the layouts."""
+        relations.add_mixed(static="bytes in memory have no dynamic sizes")

@@ -19,12 +19,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
-    declared_array,
-    require_same_elements,
-    with_elements,
-)
+from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import (
     S32,
@@ -75,6 +72,10 @@ class GetDimensionSizeOp(XlaOp):
         _sized_operand(operand, dimension, "C3")
         return (array(S32, ()),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """No element is read."""
+
 
 @irdl_op_definition
 class SetDimensionSizeOp(XlaOp):
@@ -102,6 +103,14 @@ class SetDimensionSizeOp(XlaOp):
         require(is_scalar(size, S32), "C3", "size is {}, not s32[]", spell(size))
         marked = [DynamicSize(n) if d == dimension else n for d, n in enumerate(sizes)]
         return (array(source.element_type, marked),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
+        """Dimension by dimension; the size of `dimension` counts from its first element."""
+        relations.add_each(
+            Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED) if d == dimension else size
+            for d, size in enumerate(relations.operands[0])
+        )
 
 
 @irdl_op_definition
@@ -145,3 +154,8 @@ class DynamicReshapeOp(XlaOp):
             list(after),
         )
         return (result,)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """What is split and merged depends on the sizes at run time."""
+        relations.add_mixed()

@@ -27,12 +27,9 @@ from xla_dialect.attributes import (
     ComparisonTypeAttr,
 )
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
-    require_same_elements,
-    require_same_shape,
-    with_elements,
-)
+from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.types import (
     PRED,
     Array,
@@ -75,6 +72,11 @@ class ElementwiseBinaryOp(XlaOp):
     def infer(cls, lhs: Attribute, rhs: Attribute) -> Types:
         """The common type of the operands."""
         return (operand_array(lhs, rhs, cls.ELEMENTS),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()
 
 
 @irdl_op_definition
@@ -304,3 +306,8 @@ class CompareOp(XlaOp):
             return self.comparison_type.data
         lhs = with_elements(self.lhs.type, ElementClass.ANY, "lhs")
         return _DEFAULT_ORDER[element_class(lhs.element_type)]
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()

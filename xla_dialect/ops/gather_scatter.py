@@ -20,8 +20,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, Slicing
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.ops.reduction import require_reducer
+from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.rules.constraints import (
     require_dimensions,
     require_length,
@@ -133,6 +134,48 @@ class GatherOp(XlaOp):
         window = [d if s == d else s for s, d in zip(slice_sizes, sizes, strict=True)]
         result = shapes.gathered(extended, index_vector_dim, window, dropped, offset_dims)
         return (array(source.element_type, result),)
+
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        offset_dims: Ints,
+        collapsed_slice_dims: Ints,
+        operand_batching_dims: Ints,
+        start_indices_batching_dims: Ints,
+        start_index_map: Ints,
+        index_vector_dim: int,
+        slice_sizes: Ints,
+    ) -> None:
+        """Dimensions of the result: of the indices, or of slices; then what slices drop."""
+        sizes, index_sizes = relations.operands
+        dropped = (*collapsed_slice_dims, *operand_batching_dims)
+        windows = iter(shapes.without(range(len(sizes)), dropped))
+        places = iter(shapes.without(range(len(index_sizes)), (index_vector_dim,)))
+        paired = dict(zip(start_indices_batching_dims, operand_batching_dims, strict=True))
+
+        def picked(d: int) -> Access | Slicing:
+            return Access.INDEXED if d in start_index_map else Slicing(0, slice_sizes[d], 1)
+
+        for place, size in enumerate(relations.results[0]):
+            if place not in offset_dims:
+                g = next(places)
+                relations.add(size, {1: g} | ({0: paired[g]} if g in paired else {}), {0: place})
+                continue
+            d = next(windows)
+            if slice_sizes[d] == sizes[d]:
+                relations.add(size, {0: d}, {0: place})
+            elif slice_sizes[d] == 1:
+                relations.add(Factor(sizes[d], FactorType.REDUCTION, picked(d)), {0: d})
+                one = Factor(1, FactorType.NEED_REPLICATION, picked(d))
+                relations.add(one, {}, {0: place})
+            else:
+                part = Factor(sizes[d], FactorType.NEED_REPLICATION, picked(d), blocked=True)
+                relations.add(part, {0: d}, {0: place})
+        for d in collapsed_slice_dims:
+            type_ = FactorType.REDUCTION if sizes[d] > 1 else FactorType.NEED_REPLICATION
+            relations.add(Factor(sizes[d], type_, picked(d)), {0: d})
+        _relate_index_vector(relations, index_vector_dim)
 
 
 def _require_ascending(numbers: Ints, rank: int, name: str, label: str) -> None:
@@ -288,6 +331,57 @@ class ScatterOp(XlaOp):
         _require_update_sizes(update_sizes, update_window_dims, bounds, batch)
         return tuple(united_type(a, *arrays) for a in arrays)
 
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder,
+        *,
+        update_window_dims: Ints,
+        inserted_window_dims: Ints,
+        input_batching_dims: Ints,
+        scatter_indices_batching_dims: Ints,
+        scatter_dims_to_operand_dims: Ints,
+        index_vector_dim: int,
+        to_apply: Region,
+    ) -> None:
+        """Dimensions of the updates: of the indices, or of windows; then what windows insert."""
+        count = len(relations.results)
+        results = range(count)
+        updates = range(count + 1, 2 * count + 1)
+        sizes, index_sizes = relations.operands[0], relations.operands[count]
+        inserted = (*inserted_window_dims, *input_batching_dims)
+        windows = iter(shapes.without(range(len(sizes)), inserted))
+        places = iter(shapes.without(range(len(index_sizes)), (index_vector_dim,)))
+        paired = dict(zip(scatter_indices_batching_dims, input_batching_dims, strict=True))
+        may_combine = may_reassociate(to_apply)
+        combined = FactorType.REDUCTION if may_combine else FactorType.NEED_REPLICATION
+        ordered: list[int] = []
+        for p, size in enumerate(relations.operands[count + 1]):
+            mine = dict.fromkeys(updates, p)
+            if p not in update_window_dims:
+                g = next(places)
+                if g in paired:
+                    inputs = dict.fromkeys(results, paired[g])
+                    relations.add(size, {**inputs, count: g, **mine}, inputs)
+                else:
+                    written = Factor(size, combined, Access.INDEXED)
+                    ordered.append(relations.add(written, {count: g, **mine}))
+                continue
+            d = next(windows)
+            inputs = dict.fromkeys(results, d)
+            if d not in scatter_dims_to_operand_dims and size == sizes[d]:
+                relations.add(size, {**inputs, **mine}, inputs)
+                continue
+            base = Factor(sizes[d], FactorType.NEED_REPLICATION, Access.INDEXED)
+            relations.add(base, inputs, inputs)
+            reason = "its windows do not take in all of a dimension"
+            part = Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED, static=reason)
+            relations.add(part, mine)
+        for d in inserted_window_dims:
+            inputs = dict.fromkeys(results, d)
+            relations.add(Factor(sizes[d], along=Access.INDEXED), inputs, inputs)
+        _relate_index_vector(relations, index_vector_dim, count)
+        relations.ordered = () if may_combine else tuple(ordered)
+
 
 def _require_pairs(
     inputs: tuple[Attribute, ...], updates: tuple[Attribute, ...]
@@ -327,3 +421,18 @@ def _require_update_sizes(sizes: Ints, window_dims: Ints, bounds: Ints, batch: I
         list(found),
         list(batch),
     )
+
+
+def _relate_index_vector(
+    relations: RelationsBuilder, index_vector_dim: int, indices: int = 1
+) -> None:
+    """The dimension of the indices, operand number `indices`, that holds the parts of one."""
+    sizes = relations.operands[indices]
+    if index_vector_dim < len(sizes):
+        vector = Factor(
+            sizes[index_vector_dim],
+            FactorType.NEED_REPLICATION,
+            Access.WHOLE,
+            static="it holds the parts of an index",
+        )
+        relations.add(vector, {indices: index_vector_dim})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -17,8 +18,9 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.attributes import FftType, FftTypeAttr, TransposeAttr
+from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import marked, united
@@ -91,6 +93,22 @@ class FftOp(XlaOp):
         last = {FftType.RFFT: half, FftType.IRFFT: fft_length[-1]}.get(fft_type, sizes[-1])
         return (array(element, (*sizes[:-1], last)),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, fft_length: tuple[int, ...]) -> None:
+        """The last dimensions stay whole."""
+        before, after = relations.operands[0], relations.results[0]
+        batch = len(before) - len(fft_length)
+        relations.add_each(before[:batch])
+        for d in range(batch, len(before)):
+            line = Factor(
+                before[d],
+                FactorType.NEED_REPLICATION,
+                Access.WHOLE,
+                static="the length of the transform is fixed",
+                blocked=before[d] != after[d],
+            )
+            relations.add(line, {0: d}, {0: d})
+
 
 _FFT_RULES = {FftType.FFT: "C4", FftType.IFFT: "C4", FftType.RFFT: "C5", FftType.IRFFT: "C6"}
 _TRANSFORMED = (BY_NAME["f32"].type, BY_NAME["f64"].type)
@@ -123,6 +141,14 @@ class CholeskyOp(XlaOp):
         *batch, rows, columns = sizes_of(matrix)
         sizes = (*batch, marked(rows, columns), marked(columns, rows))
         return (array(matrix.element_type, sizes),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Matrices stay whole."""
+        *batch, rows, columns = relations.operands[0]
+        row = Factor(rows, FactorType.NEED_REPLICATION, Access.WHOLE)
+        column = Factor(columns, FactorType.NEED_REPLICATION, Access.WHOLE, same_size=len(batch))
+        relations.add_each((*batch, row, column))
 
 
 @irdl_op_definition
@@ -170,6 +196,22 @@ class TriangularSolveOp(XlaOp):
         solution = 0 if left_side else 1
         rest[solution] = marked(rest[solution], *sizes[-2:])
         return (array(right.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, left_side: bool, transpose_a: Transpose) -> None:
+        """The triangles stay whole; each column (`left_side`) or row of b is solved by itself."""
+        *batch, _, _ = relations.operands[1]
+        relations.add_each(batch, (0, 1))
+        first = len(batch)
+        solved, free = (first, first + 1) if left_side else (first + 1, first)
+        read, given = (solved, free) if transpose_a == Transpose.NO_TRANSPOSE else (free, solved)
+        of_b = Factor(relations.operands[0][-1], FactorType.NEED_REPLICATION, Access.WHOLE)
+        for d in (first, first + 1):
+            if d == solved:
+                relations.add(of_b, {0: read, 1: d})
+            else:
+                relations.add(relations.operands[1][d], {1: d}, {0: d})
+        relations.add(replace(of_b, same_size=solved), {0: given}, {0: solved})
 
 
 def _require_square(matrix: Array, rank_label: str, label: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i64
@@ -18,12 +18,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
-    require_same_elements,
-    require_same_shape,
-    with_elements,
-)
+from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.shapes.dynamic_size import marked
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 
@@ -60,6 +57,30 @@ def _require_features(
     return array(source.element_type, joined), vector
 
 
+def _relate_features(
+    relations: RelationsBuilder,
+    feature_index: int,
+    arrays: Sequence[int],
+    vectors: Sequence[int],
+    vector_results: Sequence[int],
+) -> None:
+    """
+    The numbers of the operands that are arrays or vectors, and of the results that are vectors.
+
+    Where there are such results, all of a feature goes into them, and they into result 0.
+    """
+    for d, size in enumerate(relations.operands[0]):
+        mine = dict.fromkeys(arrays, d)
+        if d == feature_index:
+            results = dict.fromkeys(vector_results, 0)
+            relations.add(size, mine | dict.fromkeys(vectors, 0), {0: d} | results)
+        elif vector_results:
+            whole = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE)
+            relations.add(whole, mine, {0: d})
+        else:
+            relations.add(size, mine, {0: d})
+
+
 @irdl_op_definition
 class BatchNormTrainingOp(XlaOp):
     """
@@ -89,6 +110,11 @@ class BatchNormTrainingOp(XlaOp):
         vectors = {"scale": scale, "offset": offset}
         source, vector = _require_features(operand, vectors, feature_index)
         return source, vector, vector
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, feature_index: int) -> None:
+        """All of a feature makes its mean and variance."""
+        _relate_features(relations, feature_index, (0,), (1, 2), (1, 2))
 
 
 @irdl_op_definition
@@ -125,6 +151,11 @@ class BatchNormInferenceOp(XlaOp):
         vectors = {"scale": scale, "offset": offset, "mean": mean, "variance": variance}
         source, _ = _require_features(operand, vectors, feature_index)
         return (source,)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, feature_index: int) -> None:
+        """Features go together."""
+        _relate_features(relations, feature_index, (0,), range(1, 5), ())
 
 
 @irdl_op_definition
@@ -172,3 +203,8 @@ class BatchNormGradOp(XlaOp):
         source = united_type(source, gradient)
         vector = array(source.element_type, (sizes_of(source)[feature_index],))
         return source, vector, vector
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, feature_index: int) -> None:
+        """All of a feature makes its mean and variance."""
+        _relate_features(relations, feature_index, (0, 4), (1, 2, 3), (1, 2))

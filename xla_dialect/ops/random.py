@@ -21,6 +21,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.diagnostics import Violation, require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     declared_array,
@@ -81,6 +82,11 @@ class RngOp(XlaOp):
             )
         return (without_layout(result),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """All dimensions are made."""
+        relations.add_generated(0)
+
 
 _STATES = {
     RandomAlgorithm.THREE_FRY: (2,),
@@ -129,6 +135,14 @@ class RngBitGeneratorOp(XlaOp):
         require(width >= 8, "C2", "the result has elements of {} bits", width)
         return (without_layout(state), without_layout(bits))
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """All of a state makes the next one, and the bits."""
+        (size,) = relations.operands[0]
+        state = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, blocked=True)
+        relations.add(state, {0: 0}, {0: 0})
+        relations.add_generated(1)
+
 
 @irdl_op_definition
 class RngGetAndUpdateStateOp(XlaOp):
@@ -142,6 +156,11 @@ class RngGetAndUpdateStateOp(XlaOp):
     def infer(*, delta: int) -> Types:
         """`u64[2]`."""
         return (array(U64, (2,)),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """All dimensions are made."""
+        relations.add_generated(0)
 
 
 @irdl_op_definition
@@ -172,3 +191,8 @@ class StochasticConvertOp(XlaOp):
         allowed = ElementClass.INTEGER | ElementClass.FLOAT
         result = with_elements(declared_array(declared), allowed, "the result", "C3")
         return (array_like(source, result.element_type),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()

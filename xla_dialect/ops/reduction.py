@@ -22,6 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     require_computation,
@@ -93,6 +94,26 @@ def require_reducer(computation: Region, name: str, arrays: Sequence[Array]) -> 
     require_computation(computation, name, scalars * 2, scalars, ("RC1", "RC2"))
 
 
+def may_reassociate(computation: Region) -> bool:
+    """Whether a fold may take its terms in any order: one operation on both, and nothing else."""
+    block = computation.block
+    first, last = block.first_op, block.last_op
+    return (
+        first is not None
+        and last is first.next_op
+        and last is not None
+        and first.name in _REASSOCIATED
+        and len(block.args) == 2
+        and set(first.operands) == set(block.args)
+        and tuple(last.operands) == tuple(first.results)
+    )
+
+
+_REASSOCIATED = frozenset(
+    f"xla.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor")
+)
+
+
 @irdl_op_definition
 class ReduceOp(XlaOp):
     """
@@ -129,6 +150,23 @@ class ReduceOp(XlaOp):
         require_dimensions(dimensions, len(sizes), "dimensions", "C4")
         kept = shapes.without(sizes, dimensions)
         return tuple(cast(Attribute, array(a.element_type, kept)) for a in arrays)
+
+    @staticmethod
+    def relate(
+        relations: RelationsBuilder, *, dimensions: tuple[int, ...], to_apply: Region
+    ) -> None:
+        """`dimensions` are reduced, those that are left pass through in order."""
+        count = len(relations.results)
+        kept = 0
+        for d, size in enumerate(relations.operands[0]):
+            inputs = dict.fromkeys(range(count), d)
+            if d in dimensions:
+                relations.add(Factor(size, FactorType.REDUCTION), inputs)
+            else:
+                relations.add(size, inputs, dict.fromkeys(range(count), kept))
+                kept += 1
+        if not may_reassociate(to_apply):
+            relations.ordered = tuple(sorted(dimensions))
 
 
 @irdl_op_definition
@@ -170,6 +208,22 @@ class ReduceWindowOp(XlaOp):
         _require_unreversed(window, "C4")
         placements = window.placements(sizes)
         return tuple(cast(Attribute, array(a.element_type, placements)) for a in arrays)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, window: Window, to_apply: Region) -> None:
+        """Along each dimension the window moves; what it covers is reduced."""
+        count = range(len(relations.results))
+        ordered: list[int] = []
+        for d, (size, part) in enumerate(zip(relations.results[0], window.dimensions, strict=True)):
+            places = dict.fromkeys(count, d)
+            if not part.moves:
+                relations.add(size, places, places)
+                continue
+            relations.add(Factor(size, FactorType.PERMUTATION, part), places, places)
+            covered = Factor(part.size, FactorType.REDUCTION, Access.WINDOW)
+            ordered.append(relations.add(covered, places))
+        if not may_reassociate(to_apply):
+            relations.ordered = tuple(ordered)
 
 
 @irdl_op_definition
@@ -240,6 +294,20 @@ class SelectAndScatterOp(XlaOp):
         )
         return (united_type(base, values),)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, window: Window) -> None:
+        """Dimension by dimension; where the window moves, it picks the places of the source."""
+        reason = "the window slides along it"
+        for d, part in enumerate(window.dimensions):
+            size, source = relations.operands[0][d], relations.operands[1][d]
+            if not part.moves:
+                relations.add(size, {0: d, 1: d}, {0: d})
+                continue
+            placement = Factor(source, FactorType.NEED_REPLICATION, Access.INDEXED, static=reason)
+            relations.add(placement, {1: d})
+            base = Factor(size, FactorType.PERMUTATION, Access.INDEXED, static=reason)
+            relations.add(base, {0: d}, {0: d})
+
 
 def _require_unreversed(window: Window, label: str) -> None:
     require(not any(d.reversal for d in window.dimensions), label, "window {} is reversed", window)
@@ -289,3 +357,8 @@ class MapOp(XlaOp):
             len(sizes),
         )
         return (array(cast(Array, returned[0]).element_type, sizes),)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()

@@ -16,12 +16,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
-from xla_dialect.rules.constraints import (
-    require_computation,
-    require_same_shape,
-    with_elements,
-)
+from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
 from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
 
 
@@ -61,6 +58,18 @@ class SortOp(XlaOp):
         require_computation(to_apply, "to_apply", pairs, (array(PRED, ()),), ("C2", "C2"))
         return tuple(united_type(a, *arrays) for a in arrays)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder, *, dimension: int) -> None:
+        """Lines along `dimension` stay whole."""
+        sizes = relations.results[0]
+        count = range(len(relations.results))
+        line = Factor(
+            sizes[dimension], FactorType.NEED_REPLICATION, Access.WHOLE, blocked=len(sizes) == 1
+        )
+        relations.add_each(
+            (line if d == dimension else n for d, n in enumerate(sizes)), count, count
+        )
+
 
 @irdl_op_definition
 class TopkOp(XlaOp):
@@ -90,3 +99,11 @@ class TopkOp(XlaOp):
         require(0 <= k <= sizes[-1], "C2", "k is {}, the last dimension has size {}", k, sizes[-1])
         kept = (*sizes[:-1], k)
         return array(source.element_type, kept), array(S32, kept)
+
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Lines along the last dimension stay whole."""
+        *batch, size = relations.operands[0]
+        reason = "it may have fewer than k elements"
+        line = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason, blocked=True)
+        relations.add_each((*batch, line), results=(0, 1))

@@ -23,6 +23,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import Violation, require
+from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.asynchronous import as_one, verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
@@ -67,6 +68,7 @@ class AfterAllOp(XlaOp):
     """A token after all the operands; without operands a fresh one. (C1) operands are tokens."""
 
     name = "xla.after_all"
+    UNRELATED: ClassVar = "tokens have no dimensions"
     tokens = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
@@ -97,6 +99,11 @@ class AddDependencyOp(XlaOp):
         require_token(token, "C2")
         return (operand,)
 
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """Dimension by dimension."""
+        relations.add_identity()
+
 
 @irdl_op_definition
 class InfeedOp(XlaOp):
@@ -108,6 +115,7 @@ class InfeedOp(XlaOp):
     """
 
     name = "xla.infeed"
+    UNRELATED: ClassVar = "values come from elsewhere, or go there"
     token = operand_def()
     infeed_config = opt_prop_def(StringAttr)
     outputs = var_result_def()
@@ -137,6 +145,7 @@ class OutfeedOp(XlaOp):
     """
 
     name = "xla.outfeed"
+    UNRELATED: ClassVar = "values come from elsewhere, or go there"
     item = var_operand_def()
     token = operand_def()
     outfeed_shape = opt_prop_def(BaseAttr(TypeAttribute))
@@ -190,6 +199,8 @@ class TransferOp(XlaOp):
     receives zeros. As in `collective_permute`, ids count partitions where there is a channel (but
     0 is none) and replicas where there is not. (XLA, RecvThunk; StableHLO, RFC of 2025-04-21.)
     """
+
+    UNRELATED: ClassVar = "values come from elsewhere, or go there"
 
     channel_id = opt_prop_def(INTEGER)
     is_host_transfer = prop_def(FLAG, default_value=FALSE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerAttr, TupleType, i64
 from xdsl.ir import Attribute, TypeAttribute
@@ -26,6 +26,7 @@ class TupleOp(XlaOp):
     """The tuple of its operands, in order; none of them gives `()`."""
 
     name = "xla.tuple"
+    UNRELATED: ClassVar = "a tuple has no dimensions"
     elements = var_operand_def()
     result = result_def()
     traits = traits_def(Pure())
@@ -45,6 +46,7 @@ class GetTupleElementOp(XlaOp):
     """
 
     name = "xla.get_tuple_element"
+    UNRELATED: ClassVar = "a tuple has no dimensions"
     operand = operand_def()
     index = prop_def(IntegerAttr.constr(type=i64))
     result = result_def()

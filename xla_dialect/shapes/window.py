@@ -38,6 +38,11 @@ class WindowDimension:
     reversal: bool = False
     """Whether element k of the window stands at place `size - 1 - k` (before dilation)."""
 
+    @property
+    def moves(self) -> bool:
+        """Whether it does anything along the dimension: if not, it meets every element once."""
+        return self != WindowDimension(1)
+
     def placements(self, size: int) -> int:
         """
         How often the window fits into a base of this size (docs/specification/windows.md#w2).

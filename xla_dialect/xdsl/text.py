@@ -6,7 +6,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - A string without its closing quote takes time exponential in its length to be refused.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
 
-A newer xDSL may need less of this: `test/xdsl/test_text.py` has a test for each point.
+A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
 
 from __future__ import annotations

@@ -1,0 +1,88 @@
+"""How dimensions relate: declared for every operation, and as Shardy's own rules say it."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jax_programs import PROGRAMS
+from stablehlo_oracle import with_sharding_rules
+
+from lowerings.driver.program import Source, parse_program
+from tools.examples import examples
+from tools.input_text import split_chunks
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import OPERATIONS
+from xla_dialect.stablehlo.writing import print_stablehlo
+from xla_dialect.xdsl.traversal import operations_in
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_every_class_relates_dimensions_or_says_why_not(operation: type[XlaOp]) -> None:
+    assert (operation.contract().relate is None) == (operation.UNRELATED is not None)
+
+
+def test_names_of_factors_go_on_after_z() -> None:
+    relations = RelationsBuilder([(2,) * 20], [(2,) * 20])
+    relations.add_identity()
+    names = [*"ijklmnopqrstuvwxyz", "z_1", "z_2"]
+    lists = ", ".join(names)
+    sizes = ", ".join(f"{name}=2" for name in names)
+    assert str(relations.build()) == f"([{lists}])->([{lists}]) {{{sizes}}}"
+
+
+OTHERWISE = {
+    "xla.bitcast": "StableHLO has bitcast_convert in its place, which knows no layouts",
+    "xla.broadcast": "where StableHLO stretches a size of 1, here is a reshape in front",
+    "xla.concatenate": "Shardy takes one of slices of an array for a rotation",
+    "xla.convolution": "windows that do not move pass through, as do those side by side",
+    "xla.custom_call": "Shardy knows some of those that JAX calls",
+    "xla.dynamic_update_slice": "Shardy looks at the values of constant starts",
+    "xla.pad": "padding that gives the same size moves elements nevertheless",
+    "xla.scatter": "a whole window is skipped where it does not start at 0",
+    "xla.triangular_solve": "each right-hand side is solved by itself",
+}
+"""Where the relations are not what Shardy says, and why."""
+
+
+def programs() -> Iterator[str]:
+    """Programs of the xla dialect and of StableHLO."""
+    yield from (example.text for example in examples().values())
+    for folder in ("run", "programs"):
+        for path in sorted((ROOT / "test" / folder).glob("*.mlir")):
+            yield from (chunk.text for chunk in split_chunks(path.read_text()))
+    yield from (program.lower().as_text() for program in PROGRAMS.values())
+
+
+@pytest.mark.jax
+def test_relations_are_sharding_rules() -> None:
+    same = Counter[str]()
+    different = defaultdict[str, list[tuple[str, str]]](list)
+    rejected = 0
+    for program in programs():
+        try:
+            text = print_stablehlo(Source(program).parse())
+        except XlaError:
+            continue
+        ruled = with_sharding_rules(text)
+        if ruled is None:
+            rejected += 1
+            continue
+        module = parse_program(ruled, input_format="stablehlo")
+        for op in operations_in(module):
+            if isinstance(op, XlaOp) and "sdy.sharding_rule" in op.attributes:
+                rule = op.attributes["sdy.sharding_rule"].data
+                found = re.fullmatch(r"#sdy.op_sharding_rule<(.*)>", rule)[1]
+                if found == str(op.dimension_relations()):
+                    same[op.name] += 1
+                else:
+                    different[op.name].append((found, str(op.dimension_relations())))
+    assert different.keys() <= OTHERWISE.keys(), different
+    assert rejected < 10
+    assert len(same) > 70
+    assert sum(map(len, different.values())) < 0.05 * same.total()

@@ -1,0 +1,311 @@
+"""
+What operations declare about their dimensions, held against what the reference computes.
+
+Every operation that the examples and the programs of test/run execute is executed again: with its
+operands permuted along a factor, and with single slices of them replaced.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
+
+from lowerings.driver.program import parse_program
+from tools.examples import examples
+from xla_dialect.devices.process_grid import Process
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.dimensions import (
+    Access,
+    Along,
+    Concatenation,
+    Dimension,
+    DimensionRelations,
+    FactorType,
+    Padding,
+    Slicing,
+)
+from xla_dialect.op import XlaOp
+from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
+from xla_dialect.shapes.dynamic_size import is_dynamic
+from xla_dialect.shapes.window import WindowDimension
+from xla_dialect.types import extents
+
+RUN = Path(__file__).parents[1] / "run"
+OF_A_KIND = 3
+"""How often operations with the same relations are executed again."""
+
+Arrays = tuple[np.ndarray, ...]
+
+
+@dataclass
+class Executed:
+    """An operation that a program executed, and its operands."""
+
+    op: XlaOp
+    operands: Arrays
+    relations: DimensionRelations
+    interpreter: ReferenceInterpreter = field(repr=False)
+
+    def results(self, operands: Sequence[np.ndarray]) -> Arrays:
+        return tuple(map(np.asarray, self.interpreter.run_op(self.op, tuple(operands))))
+
+
+@dataclass
+class Recorder(Interpreter.Listener):
+    """Notes what an interpreter executes."""
+
+    found: list[Executed]
+    counts: Counter[tuple[str, str]]
+    interpreter: ReferenceInterpreter | None = None
+
+    def will_interpret_op(self, op: Operation, args: tuple[Any, ...]) -> None:
+        if not isinstance(op, XlaOp) or not op.results:
+            return
+        relations = op.dimension_relations()
+        arrays = [np.array(x) for x in args if isinstance(x, np.ndarray | np.generic)]
+        types = [value.type for value in (*op.operands, *op.results)]
+        if (
+            relations is None
+            or len(arrays) != len(args)
+            or any(is_dynamic(extents(t)) for t in types if hasattr(t, "shape"))
+        ):
+            return
+        key = op.name, f"{relations} {[x.dtype.kind for x in arrays]}"
+        self.counts[key] += 1
+        if self.counts[key] <= OF_A_KIND and sum(x.size for x in arrays) < 5000:
+            self.found.append(Executed(op, tuple(arrays), relations, self.interpreter))
+
+
+def programs() -> Iterator[str]:
+    yield from (example.text for example in examples().values())
+    yield from (path.read_text() for path in sorted(RUN.glob("*.mlir")))
+
+
+@cache
+def executed() -> list[Executed]:
+    """One operation of every kind that the programs execute."""
+    recorder = Recorder([], Counter())
+    for program in programs():
+        module = parse_program(program, input_format="mlir", verified=True)
+        for function in module.ops:
+            if (
+                isinstance(function, FuncOp)
+                and function.body.blocks
+                and not function.body.block.args
+            ):
+                interpreter = ReferenceInterpreter(module, listeners=(recorder,))
+                process = Process()
+                register_reference(interpreter, process)
+                recorder.interpreter = interpreter
+                try:
+                    process.grid.run_alone(lambda i=interpreter, f=function: i.call_op(f, ()))
+                except XlaError:
+                    # A test of an error, or one that needs several processes.
+                    continue
+                finally:
+                    interpreter.listeners = ()
+    return recorder.found
+
+
+def parts_of(
+    array: np.ndarray, dimension: Dimension, d: int, sizes: Sequence[int]
+) -> tuple[int, ...] | None:
+    """The sizes of an array with a dimension divided into its factors; None where it is none."""
+    parts = tuple(sizes[n] for n in dimension)
+    return (
+        (*array.shape[:d], *parts, *array.shape[d + 1 :]) if prod(parts) == array.shape[d] else None
+    )
+
+
+def permuted(
+    arrays: Arrays,
+    dimensions: Sequence[Sequence[Dimension]],
+    factor: int,
+    order: np.ndarray,
+    sizes: Sequence[int],
+) -> Arrays | None:
+    """The arrays with their elements in another order along a factor; None where it is no part."""
+    found: list[np.ndarray] = []
+    for array, mine in zip(arrays, dimensions, strict=True):
+        for d, dimension in enumerate(mine):
+            if factor in dimension:
+                apart = parts_of(array, dimension, d, sizes)
+                if apart is None:
+                    return None
+                axis = d + dimension.index(factor)
+                array = array.reshape(apart).take(order, axis).reshape(array.shape)
+        found.append(array)
+    return tuple(found)
+
+
+def same(found: Arrays, expected: Arrays) -> bool:
+    """Whether arrays are equal, up to rounding: sums may be of another order."""
+    return all(
+        np.array_equal(x, y)
+        if x.dtype.kind in "biu"
+        else np.allclose(x.astype(complex), y.astype(complex), 1e-2, 1e-2, equal_nan=True)
+        for x, y in zip(found, expected, strict=True)
+    )
+
+
+def is_symmetric(each: Executed, factor: int, order: np.ndarray) -> bool | None:
+    """
+    Whether operands in another order along a factor give results in that order.
+
+    None where the dimensions with the factor are no products of factors.
+    """
+    relations = each.relations
+    sizes = [f.size for f in relations.factors]
+    operands = permuted(each.operands, relations.operands, factor, order, sizes)
+    expected = permuted(each.results(each.operands), relations.results, factor, order, sizes)
+    if operands is None or expected is None:
+        return None
+    with np.errstate(all="ignore"):
+        return same(each.results(operands), expected)
+
+
+NOT_REPEATED = {"xla.rng", "xla.rng_get_and_update_state"}
+"""Operations that give other results each time."""
+
+
+def factors() -> Iterator[tuple[Executed, int]]:
+    """The factors of executed operations that have more than one index."""
+    for each in executed():
+        if each.op.name not in NOT_REPEATED:
+            for number, factor in enumerate(each.relations.factors):
+                if factor.size > 1:
+                    yield each, number
+
+
+def has_no_order(relations: DimensionRelations, number: int) -> bool:
+    factor = relations.factors[number]
+    reduced = factor.type is FactorType.REDUCTION and factor.along is None
+    return factor.is_parallel or (reduced and number not in relations.ordered)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_passes_through_has_no_order() -> None:
+    rng = np.random.default_rng(0)
+    checked = set[str]()
+    for each, number in factors():
+        if has_no_order(each.relations, number):
+            order = rng.permutation(each.relations.factors[number].size)
+            assert is_symmetric(each, number, order), (
+                f"{each.op}: factor {number} of {each.relations}"
+            )
+            checked.add(each.op.name)
+    assert len(checked) > 85
+
+
+WITHOUT_ORDER = {
+    ("xla.batch_norm_grad", "whole"): "means have no order, but take in all",
+    ("xla.batch_norm_training", "whole"): "means have no order, but take in all",
+    ("xla.concatenate", "Concatenation"): "no product of factors, but for a single operand",
+    ("xla.reduce_window", "WindowDimension"): "a product of factors where windows are side by side",
+    ("xla.reduce_window", "window"): "no product of factors, but where windows are side by side",
+    ("xla.scatter", "whole"): "the programs have windows outside, and at (1, 1)",
+}
+"""What no program shows to have an order, by the operation and the way along the factor."""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_does_not_pass_through_has_an_order() -> None:
+    """Of each operation and each way to go along a factor there is a program that shows it."""
+    declared, shown = set[tuple[str, str]](), set[tuple[str, str]]()
+    for each, number in factors():
+        factor = each.relations.factors[number]
+        if has_no_order(each.relations, number):
+            continue
+        key = each.op.name, getattr(factor.along, "value", type(factor.along).__name__)
+        order = np.roll(np.arange(factor.size), 1)
+        found = is_symmetric(each, number, order)
+        if found is not None:
+            declared.add(key)
+            if not found:
+                shown.add(key)
+    assert declared - shown == WITHOUT_ORDER.keys()
+
+
+def reached(along: Along | None, place: int, count: int, operand: int) -> Callable[[int], bool]:
+    """Which indices of a result an element of an operand may reach, by what the factor says."""
+    match along:
+        case None:
+            return lambda i: i == place
+        case Access.REVERSED:
+            return lambda i: i == count - 1 - place
+        case Slicing(start, limit, stride):
+            return lambda i: start + i * stride == place < limit
+        case Padding(low, _, interior):
+            return lambda i: i == low + place * (interior + 1)
+        case Concatenation(offsets):
+            return lambda i: i == offsets[operand] + place
+        case WindowDimension():
+            at = place * along.base_dilation + along.padding_low
+            steps = [k * along.window_dilation for k in range(along.size)]
+            return lambda i: at - i * along.stride in steps
+        case _:
+            return lambda i: True
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_elements_reach_what_the_factor_says() -> None:
+    """Replacing a slice of an operand changes the results where it may, and somewhere it does."""
+    rng = np.random.default_rng(0)
+    seen: dict[str, set[str]] = defaultdict(set)
+    for each, number in factors():
+        factor = each.relations.factors[number]
+        kind = getattr(factor.along, "value", type(factor.along).__name__)
+        for operand, d in each.relations.operand_places(number):
+            array = each.operands[operand]
+            dimension = each.relations.operands[operand][d]
+            if (
+                not array.size
+                or dimension[0] != number
+                or (len(dimension) > 1 and not isinstance(factor.along, WindowDimension))
+            ):
+                continue
+            place = int(rng.integers(array.shape[d]))
+            changed = array.copy()
+            index = (slice(None),) * d + (place,)
+            changed[index] = (
+                np.flip(array, d)[index]
+                if rng.integers(2)
+                else array.take((place + 1) % array.shape[d], d)
+            )
+            operands = [changed if i == operand else x for i, x in enumerate(each.operands)]
+            before, after = each.results(each.operands), each.results(operands)
+            for result, e in each.relations.result_places(number):
+                if each.relations.results[result][e] != (number,):
+                    continue
+                may = reached(factor.along, place, array.shape[d], operand)
+                for i in range(before[result].shape[e]):
+                    pair = ((before[result].take(i, e),), (after[result].take(i, e),))
+                    if not same(*pair):
+                        assert may(i), f"{each.op}: {i} from {place} along {factor}"
+                        seen[kind].add(each.op.name)
+    assert {
+        "NoneType",
+        "reversed",
+        "Slicing",
+        "Padding",
+        "Concatenation",
+        "WindowDimension",
+    } <= seen.keys()
+    assert len(seen["NoneType"]) > 80
+    assert {"xla.convolution", "xla.reduce_window"} == seen["WindowDimension"]
+
+
+def test_sizes_that_are_said_to_be_equal_are() -> None:
+    for each in executed():
+        for factor in each.relations.factors:
+            if factor.same_size is not None:
+                assert factor.size == each.relations.factors[factor.same_size].size
