@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +76,22 @@ Program: TypeAlias = Runnable
 
 @dataclass(frozen=True)
 class Options:
-    """What a program is compiled and run with."""
+    """
+    What a program is compiled and run with; see `compile`.
 
-    observer: Observer
-    custom_calls: CustomCalls
-    num_threads: int | None
+    Raises CompilationError for options that do not fit each other.
+    """
+
+    backend: str = "llvm"
+    num_threads: int | None = None
     """None: as many as pay."""
-    level: str | None
+    entry: str = "main"
+    observer: Observer = field(default_factory=Observer)
+    """Gets what the program prints and probes; by default it prints to the standard output."""
+    level: str | None = None
     """Where the interpreter runs it; None where it is read, or as far down as is usual."""
-    emulation: Emulation
+    custom_calls: CustomCalls = field(default_factory=dict[str, Any])
+    emulation: Emulation | None = None
     donate: Donation = ()
     check_bounds: bool | None = None
     """Whether machine code checks its accesses to memory; None as the environment says."""
@@ -92,40 +99,58 @@ class Options:
     """Seconds that a call may take."""
     memory_limit: int | None = None
     """Bytes that its arrays may take; None for all that this machine has."""
+    replicas: int | None = None
+    partitions: int | None = None
+    """Of each replica; None for as many as the program says."""
     cached: CacheEntry | None = None
-    """Where machine code is kept for other processes."""
+    """Where machine code is kept for other processes: what `cache_entry` says of the source."""
+
+    def __post_init__(self) -> None:
+        if self.backend not in _BACKENDS:
+            known = ", ".join(BACKENDS)
+            raise CompilationError(f"there is no backend '{self.backend}' (there are: {known})")
+        levels = self.executor.levels
+        if self.num_threads is not None and self.num_threads < 1:
+            raise CompilationError(f"num_threads is {self.num_threads}")
+        if self.level is not None and self.level not in levels:
+            raise CompilationError(
+                f"the backend '{self.backend}' has no level '{self.level}' "
+                f"(it has: {', '.join(levels) or 'none'})"
+            )
+        if self.emulation is not None and not self.executor.is_emulated:
+            raise CompilationError(f"the backend '{self.backend}' emulates no processor")
+        if self.check_bounds and self.executor.is_emulated:
+            raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
+
+    @property
+    def executor(self) -> _Backend:
+        """The row of the backend."""
+        return _BACKENDS[self.backend]
 
     def python_functions(self) -> dict[str, CustomCallFunction]:
         """The custom calls that are functions of Python; those of C are for machine code only."""
         return {k: v for k, v in self.custom_calls.items() if not isinstance(v, int)}
 
+    def limits(self) -> _Limits:
+        """The limits of an interpreted run, which has a default of its own for memory."""
+        if self.memory_limit is None:
+            return {"time_limit": self.time_limit}
+        return {"time_limit": self.time_limit, "memory_limit": self.memory_limit}
 
-class CompileOptions(TypedDict, total=False):
-    """The options of `compile_module`, which says what they mean."""
 
-    backend: str
-    num_threads: int | None
-    entry: str
-    observer: Observer | None
-    level: str | None
-    custom_calls: CustomCalls | None
-    emulation: Emulation | None
-    donate: Donation
-    check_bounds: bool | None
+class _Limits(TypedDict, total=False):
     time_limit: float | None
-    memory_limit: int | None
-    replicas: int | None
-    partitions: int | None
+    memory_limit: int
 
 
 class ReferenceProgram(Runnable):
     """A program that the numpy reference interpreter runs."""
 
-    def __init__(self, module: ModuleOp, entry: str, options: Options):
+    def __init__(self, module: ModuleOp, options: Options):
         self.module = module
-        self.entry = entry
+        self.entry = options.entry
         self.options = options
-        self.signature = signature_of(functions_of(module)[entry])
+        self.signature = signature_of(functions_of(module)[options.entry])
 
     def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
         """Interprets the program on numpy arrays; raises XlaError for unsuitable arguments."""
@@ -134,24 +159,12 @@ class ReferenceProgram(Runnable):
         options: RunOptions = {
             "observer": self.options.observer,
             "custom_calls": self.options.python_functions(),
-            **_limits(self.options.time_limit, self.options.memory_limit),
+            **self.options.limits(),
         }
         process = Process.current()
         if process is None:
             return flatten_results(run(self.module, nested, self.entry, **options))
         return flatten_results(prepared(self.module, nested, self.entry, process, **options)())
-
-
-class _Limits(TypedDict, total=False):
-    time_limit: float | None
-    memory_limit: int
-
-
-def _limits(time_limit: float | None, memory_limit: int | None) -> _Limits:
-    """The limits of an interpreted run, which has a default of its own for memory."""
-    if memory_limit is None:
-        return {"time_limit": time_limit}
-    return {"time_limit": time_limit, "memory_limit": memory_limit}
 
 
 class ObservedProgram(Runnable):
@@ -216,13 +229,11 @@ def compile(
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
-    return compile_source(
-        Source.of(text_or_path, input_format),
-        compile_cache=compile_cache,
+    options = Options(
         backend=backend,
         num_threads=num_threads,
         level=level,
-        custom_calls=custom_calls,
+        custom_calls=custom_calls or {},
         emulation=emulation,
         donate=donate,
         check_bounds=check_bounds,
@@ -231,150 +242,67 @@ def compile(
         replicas=replicas,
         partitions=partitions,
     )
+    return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
 
 def compile_source(
-    source: Source,
-    *,
-    compile_cache: bool | str | Path | None = None,
-    **options: Unpack[CompileOptions],
+    source: Source, options: Options, compile_cache: bool | str | Path | None = None
 ) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
-    cached = cache_entry(source, compile_cache, **options)
+    cached = cache_entry(source, options, compile_cache)
     if cached is not None and (found := cached.load()) is not None:
-        return _loaded(
-            found,
-            options.get("num_threads"),
-            options.get("time_limit"),
-            options.get("memory_limit"),
-        )
-    return compile_module(source.parse(), cached=cached, **options)
+        return _loaded(found, options)
+    return compile_module(source.parse(), replace(options, cached=cached))
 
 
 def cache_entry(
-    source: Source,
-    compile_cache: bool | str | Path | None = None,
-    **options: Unpack[CompileOptions],
+    source: Source, options: Options, compile_cache: bool | str | Path | None = None
 ) -> CacheEntry | None:
     """
     The place in the cache of what is compiled with these options; None where it has none.
 
     Only machine code of this machine is kept, and no program that is given functions to call.
-    Raises CompilationError for options that `compile_module` does not take.
     """
-    backend = options.get("backend", "llvm")
-    _check_options(
-        backend,
-        options.get("num_threads"),
-        options.get("level"),
-        options.get("emulation"),
-        options.get("check_bounds"),
-    )
     # What is kept does not say for how many processes it is.
-    counts = {options.get("replicas"), options.get("partitions")}
-    if not _BACKENDS[backend].is_cached or options.get("custom_calls") or counts - {None, 1}:
+    several = {options.replicas, options.partitions} - {None, 1}
+    if not options.executor.is_cached or options.custom_calls or several:
         return None
-    donate = options.get("donate", ())
+    donate = options.donate
     parts = [
-        *(source.text, source.file_name, source.input_format, options.get("entry", "main")),
+        *(source.text, source.file_name, source.input_format, options.entry),
         donate if donate == "aliased" else list(donate),
-        checks_bounds(options.get("check_bounds")),
+        checks_bounds(options.check_bounds),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
 
-def compile_module(
-    module: ModuleOp,
-    *,
-    backend: str = "llvm",
-    num_threads: int | None = None,
-    entry: str = "main",
-    observer: Observer | None = None,
-    level: str | None = None,
-    custom_calls: CustomCalls | None = None,
-    emulation: Emulation | None = None,
-    donate: Donation = (),
-    check_bounds: bool | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    cached: CacheEntry | None = None,
-    replicas: int | None = None,
-    partitions: int | None = None,
-) -> Program:
+def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     """
     Compiles one function of a verified module at the xla level; the module is used up.
 
-    The interpreter runs modules of `INTERPRETED_LEVELS` too, where it keeps the module; `level` is
-    the one to which it brings a module of the xla level, by default the first.
-    `observer` gets what the program prints and probes; by default it prints to the standard output.
-    `cached` is what `cache_entry` says of the module's source, the others are as for `compile`.
+    The interpreter runs modules of `INTERPRETED_LEVELS` too, where it keeps the module; its `level`
+    is the one to which it brings a module of the xla level, by default the first.
     Raises XlaError where the entry is missing or cannot be compiled.
     """
-    _check_options(backend, num_threads, level, emulation, check_bounds)
-    if entry not in functions_of(module):
+    options = options or Options()
+    if options.entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
-        raise CompilationError(f"there is no function @{entry} (functions: {found})")
-    counts = _set_processes(module, replicas, partitions)
-    observer, calls = observer or Observer(), dict(custom_calls or {})
-    if _BACKENDS[backend].is_compiled and level_of(module) == LEVELS[0]:
+        raise CompilationError(f"there is no function @{options.entry} (functions: {found})")
+    counts = _set_processes(module, options.replicas, options.partitions)
+    calls = dict(options.custom_calls)
+    if options.executor.is_compiled and level_of(module) == LEVELS[0]:
+        own = replace(options, donate=(), cached=None)
         calls |= take_parallel_runs(
-            reached_from(module, entry),
+            reached_from(module, options.entry),
             lambda name, replicas, partitions: compile_module(
-                module.clone(),
-                backend=backend,
-                num_threads=num_threads,
-                entry=name,
-                observer=observer,
-                level=level,
-                custom_calls=custom_calls,
-                emulation=emulation,
-                check_bounds=check_bounds,
-                time_limit=time_limit,
-                memory_limit=memory_limit,
-                replicas=replicas,
-                partitions=partitions,
+                module.clone(), replace(own, entry=name, replicas=replicas, partitions=partitions)
             ),
         )
-    if counts != (1, 1) or calls:
-        cached = None
-    options = Options(
-        observer,
-        calls,
-        num_threads,
-        level,
-        emulation or Emulation(),
-        donate,
-        check_bounds,
-        time_limit,
-        memory_limit,
-        cached,
-    )
-    program = _BACKENDS[backend].compile(module, entry, options)
+    cached = None if counts != (1, 1) or calls else options.cached
+    options = replace(options, custom_calls=calls, cached=cached)
+    program = options.executor.compile(module, options)
     program.process_counts = counts
     return program
-
-
-def _check_options(
-    backend: str,
-    num_threads: int | None,
-    level: str | None,
-    emulation: Emulation | None,
-    check_bounds: bool | None,
-) -> None:
-    """Raises CompilationError for options that do not fit each other."""
-    if backend not in _BACKENDS:
-        raise CompilationError(
-            f"there is no backend '{backend}' (there are: {', '.join(BACKENDS)})"
-        )
-    if num_threads is not None and num_threads < 1:
-        raise CompilationError(f"num_threads is {num_threads}")
-    if level is not None and level not in _BACKENDS[backend].levels:
-        known = ", ".join(_BACKENDS[backend].levels) or "none"
-        raise CompilationError(f"the backend '{backend}' has no level '{level}' (it has: {known})")
-    if emulation is not None and backend not in EMULATED_BACKENDS:
-        raise CompilationError(f"the backend '{backend}' emulates no processor")
-    if check_bounds and backend in EMULATED_BACKENDS:
-        raise CompilationError(f"the backend '{backend}' cannot check bounds")
 
 
 def _set_processes(
@@ -451,11 +379,11 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
             )
 
 
-def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
+def _compile_native(module: ModuleOp, options: Options) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
-        return _loaded(found, options.num_threads, options.time_limit, options.memory_limit)
-    lowered = _lower(module, entry, LEVELS[-1], host(), options.donate)
+        return _loaded(found, options)
+    lowered = _lower(module, options.entry, LEVELS[-1], host(), options.donate)
 
     def keep(compiled: CompiledCode) -> None:
         # What the cache holds has no place for what callers of dynamic sizes need to know.
@@ -477,24 +405,22 @@ def _compile_native(module: ModuleOp, entry: str, options: Options) -> Program:
     return lowered.program(executable)
 
 
-def _loaded(
-    compiled: CompiledCode,
-    num_threads: int | None,
-    time_limit: float | None,
-    memory_limit: int | None,
-) -> Program:
+def _loaded(compiled: CompiledCode, options: Options) -> Program:
     """The program for machine code from the cache."""
     executable = load_compiled(
-        compiled, num_threads=num_threads, time_limit=time_limit, memory_limit=memory_limit
+        compiled,
+        num_threads=options.num_threads,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
     )
     return Lowered(compiled.signature, compiled.signature, ()).program(executable)
 
 
-def _compile_emulated(module: ModuleOp, entry: str, options: Options) -> Program:
+def _compile_emulated(module: ModuleOp, options: Options) -> Program:
     """What the program observes become results: nothing of ours can be called where it runs."""
-    emulation = _limited(options.emulation, options)
-    signature = _signature_in(module, entry)
-    isolate_entry(module, entry)
+    emulation = _limited(options.emulation or Emulation(), options)
+    signature = _signature_in(module, options.entry)
+    isolate_entry(module, options.entry)
     observations: list[Observation] = []
     if observes(module):
         manager = PassManager(make_context(), verify_each=False)
@@ -521,9 +447,10 @@ def _limited(emulation: Emulation, options: Options) -> Emulation:
     return emulation
 
 
-def _compile_interpreted(module: ModuleOp, entry: str, options: Options) -> Program:
+def _compile_interpreted(module: ModuleOp, options: Options) -> Program:
+    entry = options.entry
     calls, observer = options.custom_calls, options.observer
-    limits = _limits(options.time_limit, options.memory_limit)
+    limits = options.limits()
     found = level_of(module)
     if found != LEVELS[0]:
         if options.level not in (None, found):
@@ -562,7 +489,7 @@ def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
 class _Backend:
     """One executor."""
 
-    compile: Callable[[ModuleOp, str, Options], Program]
+    compile: Callable[[ModuleOp, Options], Program]
     is_cached: bool = False
     """Whether what it compiles can be kept on disk."""
     is_compiled: bool = True

@@ -11,7 +11,7 @@ import pytest
 from mlir_acceptance import assert_mlir_takes
 from run_files import ALL, ASK_THEIR_PROCESS, COMPUTED_ALIKE, RunFile, Together, run_files, together
 
-from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import isolate_entry
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -139,10 +139,9 @@ def program(operation: str, types: Types) -> tuple[Together, tuple[AnyArray, ...
 def run_on(whole: Together, executor: Executor) -> tuple[AnyArray, ...]:
     compiled = compile_module(
         whole.module.clone(),
-        backend=executor.backend,
-        level=executor.level,
-        entry=ALL,
-        emulation=executor.emulation,
+        Options(
+            backend=executor.backend, level=executor.level, entry=ALL, emulation=executor.emulation
+        ),
     )
     return compiled()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,12 +17,13 @@ from lowerings.compilation import (
     EMULATED_BACKENDS,
     INTERPRETED_LEVELS,
     INTERPRETER,
+    Options,
     cache_entry,
     compile_module,
 )
 from lowerings.driver.entry import functions_of
 from lowerings.driver.program import INPUT_FORMATS, Source, parse_program
-from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheEntry
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
 from lowerings.execution.signature import Signature, signature_of
@@ -236,8 +238,7 @@ def run_function(
     arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
     items = items_by_process(args.infeed, grid)
     hosts = [Host.of(items[place]) for place in grid.places]
-    program = compile_module(
-        module.clone(),
+    options = Options(
         backend=backend,
         num_threads=args.num_threads,
         entry=name,
@@ -247,28 +248,14 @@ def run_function(
         check_bounds=args.check_bounds,
         time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
         memory_limit=args.memory_limit,
-        cached=None if source is None else kept_code(source, name, backend, grid, args),
         replicas=grid.replicas,
         partitions=grid.partitions,
     )
+    cached = None if source is None else cache_entry(source, options, args.compile_cache)
+    program = compile_module(module.clone(), replace(options, cached=cached))
     with ending_the_process(args):
         results = program.run_processes(arguments, hosts=hosts)
     return FunctionRun(name, program.signature, grid, results, [host.outfeed for host in hosts])
-
-
-def kept_code(
-    source: Source, name: str, backend: str, grid: ProcessGrid, args: argparse.Namespace
-) -> CacheEntry | None:
-    """Where the machine code of a function is kept on disk; None where it is not."""
-    return cache_entry(
-        source,
-        args.compile_cache,
-        backend=backend,
-        check_bounds=args.check_bounds,
-        entry=name,
-        replicas=grid.replicas,
-        partitions=grid.partitions,
-    )
 
 
 def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:

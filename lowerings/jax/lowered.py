@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.compilation import Program, compile_source
+from lowerings.compilation import Options, Program, compile_source
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
@@ -138,10 +138,12 @@ class Lowered:
         try:
             program = compile_source(
                 Source(self.stablehlo, self._file_name, "stablehlo"),
-                backend=self.backend,
-                num_threads=self.num_threads,
-                donate=self.donated,
-                custom_calls=host_callbacks(kept_callbacks(self._lowered)),
+                Options(
+                    backend=self.backend,
+                    num_threads=self.num_threads,
+                    donate=self.donated,
+                    custom_calls=host_callbacks(kept_callbacks(self._lowered)),
+                ),
             )
         except XlaError as error:
             raise self._explained(error) from error

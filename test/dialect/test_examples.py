@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program, parse_program
 from tools.comparison import mismatches
 from tools.examples import examples
@@ -63,5 +63,5 @@ def test_an_example_on_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize("name", lowered())
 def test_an_example_as_machine_code(name: str) -> None:
-    program = compile_module(load_program(examples()[name].text), entry=name)
+    program = compile_module(load_program(examples()[name].text), Options(entry=name))
     assert_results(program(), name)

@@ -1,7 +1,7 @@
 """Who runs random programs: XLA CPU, and all executors of ours."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 import numpy as np
 from peers import has_jax
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
 
 from differential.draft import Array
 from differential.judging import EXPLAINED_OF_XLA, Executor
-from lowerings.compilation import CompileOptions, compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.execution.emulator import Emulation
 from xla_dialect.hlo_text import print_hlo
 from xla_dialect.ops.conversion import ConvertOp
@@ -63,19 +63,19 @@ def _narrows_signed(op: ConvertOp) -> bool:
     )
 
 
-def compiled(**options: Unpack[CompileOptions]) -> Executor:
+def compiled(options: Options) -> Executor:
     """The program on one of our backends."""
-    return Executor(lambda module, arguments: compile_module(module, **options)(*arguments))
+    return Executor(lambda module, arguments: compile_module(module, options)(*arguments))
 
 
 XLA = Executor(on_xla, EXPLAINED_OF_XLA, flushes_subnormals=True)
 
 EXECUTORS: Mapping[str, Executor] = {
-    "llvm": compiled(backend="llvm"),
-    "tensors": compiled(backend="interpreter", level="tensors"),
-    "buffers": compiled(backend="interpreter", level="buffers"),
-    "loops": compiled(backend="interpreter", level="loops"),
-    "riscv64": compiled(backend="riscv64", emulation=Emulation()),
-    "riscv64_vectors": compiled(backend="riscv64", emulation=Emulation("+v")),
+    "llvm": compiled(Options(backend="llvm")),
+    "tensors": compiled(Options(backend="interpreter", level="tensors")),
+    "buffers": compiled(Options(backend="interpreter", level="buffers")),
+    "loops": compiled(Options(backend="interpreter", level="loops")),
+    "riscv64": compiled(Options(backend="riscv64", emulation=Emulation())),
+    "riscv64_vectors": compiled(Options(backend="riscv64", emulation=Emulation("+v"))),
 }
 """Ours; the reference is what they are compared with."""

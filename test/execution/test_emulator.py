@@ -20,7 +20,7 @@ from small_programs import numbers, same
 from tensors_level import module_of
 
 import lowerings
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program
 from lowerings.execution.arrays import ArgumentError, OutOfMemory, physical_memory
 from lowerings.execution.emulator import (
@@ -57,9 +57,9 @@ def both(
     emulator: str = QEMU,
 ) -> None:
     """A module has the same results on both machines."""
-    expected = compile_module(module.clone(), entry=entry)(*arguments)
+    expected = compile_module(module.clone(), Options(entry=entry))(*arguments)
     emulation = Emulation(features, emulator=emulator)
-    program = compile_module(module, backend="riscv64", entry=entry, emulation=emulation)
+    program = compile_module(module, Options(backend="riscv64", entry=entry, emulation=emulation))
     found = program(*arguments)
     assert len(found) == len(expected)
     for mine, theirs in zip(found, expected, strict=True):
@@ -87,7 +87,7 @@ def compiled_examples() -> list[str]:
         if re.search(rf"xla\.({'|'.join(ASK_THEIR_PROCESS)})\b", example.text):
             continue
         try:
-            compile_module(load_program(example.text), entry=name)
+            compile_module(load_program(example.text), Options(entry=name))
         except XlaError:
             continue
         found.append(name)

@@ -13,7 +13,7 @@ from small_programs import function, numbers, same, shape
 from tensors_level import within
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.compilation import Program, compile_module, functions_of
+from lowerings.compilation import Options, Program, compile_module, functions_of
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, run_time_checks, with_sizes
@@ -48,7 +48,7 @@ def expanded(name: str) -> ModuleOp:
 
 @cache
 def compiled(name: str, backend: str) -> Program:
-    return compile_module(module_of(name).clone(), backend=backend)
+    return compile_module(module_of(name).clone(), Options(backend=backend))
 
 
 @st.composite

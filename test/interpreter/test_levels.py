@@ -12,7 +12,7 @@ import pytest
 from sweeps import each_or_full
 
 import lowerings
-from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from lowerings.driver.program import load_program
 from lowerings.expand.xla_expand_compound import XlaExpandCompoundPass
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
@@ -38,13 +38,15 @@ LOWERED_EXAMPLES = 88
 
 def results(name: str, backend: str, level: str | None = None) -> tuple[AnyArray, ...]:
     module = load_program(examples()[name].text, "mlir")
-    return compile_module(module, backend=backend, entry=name, level=level)()
+    return compile_module(module, Options(backend=backend, entry=name, level=level))()
 
 
 @cache
 def is_lowered(name: str) -> bool:
     try:
-        compile_module(load_program(examples()[name].text, "mlir"), entry=name, backend="llvm")
+        compile_module(
+            load_program(examples()[name].text, "mlir"), Options(entry=name, backend="llvm")
+        )
     except XlaError:
         return False
     return True

@@ -13,7 +13,7 @@ from mlir_acceptance import assert_mlir_takes
 from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program
@@ -41,7 +41,7 @@ def arguments(signature: Signature) -> Arrays:
 @cache
 def reference(name: str) -> tuple[Arrays, Arrays]:
     """Arguments and results of a program."""
-    program = compile_module(load_program(text_of(name), "hlo"), backend="reference")
+    program = compile_module(load_program(text_of(name), "hlo"), Options(backend="reference"))
     given_arrays = arguments(program.signature)
     return given_arrays, program(*given_arrays)
 

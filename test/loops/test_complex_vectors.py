@@ -9,7 +9,7 @@ from small_programs import type_of
 from tensors_level import module_of, within
 from xdsl.ir import SSAValue
 
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import BroadcastOp, ReverseOp, SliceOp, TransposeOp
@@ -32,7 +32,7 @@ def numbers(*sizes: int, wide: bool = False) -> AnyArray:
 def check(build: Callable[..., XlaOp], *arguments: AnyArray) -> None:
     expected = flatten_results(run(module_of(build, arguments), arguments))
     for backend, level in EXECUTORS:
-        found = compile_module(module_of(build, arguments), backend=backend, level=level)(
+        found = compile_module(module_of(build, arguments), Options(backend=backend, level=level))(
             *arguments
         )
         for mine, theirs in zip(found, expected, strict=True):

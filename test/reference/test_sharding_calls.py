@@ -9,7 +9,7 @@ from jax_programs import devices
 from peers import DEVICES, has_jax
 
 import lowerings
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
@@ -75,7 +75,7 @@ def test_meshes_that_are_refused(text: str) -> None:
 def results(text: str, arguments: list[np.ndarray], partitions: int = DEVICES) -> list[Any]:
     """The results of every partition, all given the same arguments."""
     module = parse_program(text, "jax.txt")
-    program = compile_module(module, backend="reference", partitions=partitions)
+    program = compile_module(module, Options(backend="reference", partitions=partitions))
     return program.run_processes([arguments] * partitions)
 
 

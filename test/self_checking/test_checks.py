@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lowerings
-from lowerings.compilation import compile_module
+from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
@@ -532,7 +532,7 @@ SHOWN = """func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) 
 )
 def test_observers_may_keep_and_write_what_they_are_shown(backend: str) -> None:
     observer = Keeping()
-    program = compile_module(load_program(SHOWN), backend=backend, observer=observer)
+    program = compile_module(load_program(SHOWN), Options(backend=backend, observer=observer))
     x = f32(3, 4)
     for _ in range(2):
         first, second = program(x)

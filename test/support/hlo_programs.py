@@ -12,7 +12,7 @@ from small_programs import same
 from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
-from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
@@ -120,11 +120,13 @@ def compiled_on_grid(
     backend, level = executor
     program = compile_module(
         module_of(text),
-        backend=backend,
-        level=level,
-        replicas=counts[0],
-        partitions=counts[1],
-        custom_calls=custom_calls,
+        Options(
+            backend=backend,
+            level=level,
+            replicas=counts[0],
+            partitions=counts[1],
+            custom_calls=custom_calls or {},
+        ),
     )
     flat = [flatten_results(tuple(arrays)) for arrays in arguments]
     return program.run_processes(flat, hosts=hosts)

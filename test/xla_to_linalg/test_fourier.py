@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from peers import has_jax
 from tensors_level import module_of, natively
 
-from lowerings.compilation import INTERPRETED_LEVELS, compile_module
+from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from lowerings.xla_to_linalg.fourier.fourier_convolution import convolution_length
 from lowerings.xla_to_linalg.fourier.fourier_planes import (
     LARGEST_RADIX,
@@ -42,7 +42,7 @@ def check_fourier(
 
     (expected,) = flatten_results(run(module_of(build, [x]), [x]))
     largest = float(np.abs(expected).max(initial=0))
-    (found,) = compile_module(module_of(build, [x]), backend=backend, level=level)(x)
+    (found,) = compile_module(module_of(build, [x]), Options(backend=backend, level=level))(x)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     tolerance = 8 * float(np.finfo(found.dtype).eps) * largest
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
