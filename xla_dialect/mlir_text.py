@@ -53,7 +53,7 @@ class LocatingParser(MlirParser):
         start = self.pos
         op = super().parse_operation()
         if isinstance(op, ModuleOp) and not op.body.blocks:
-            # Nobody may ask such a module for its operations.
+            # xDSL fails on `ModuleOp.ops` and `body.block` of such a module.
             self.raise_error("the region of 'builtin.module' has no block", start, start)
         if isinstance(op.location, UnknownLoc):
             line = bisect_right(self.line_starts, start)
@@ -108,7 +108,7 @@ def _located_errors(ctx: Context, text: str, file_name: str) -> Generator[Locati
     except RecursionError:
         _fail("nested too deeply", text, file_name, parser.pos)
     except (VerifyException, UnregisteredConstructException, ValueError, OverflowError) as error:
-        # What attributes and types say about their own parameters, without a position.
+        # Verifiers of attributes and types raise errors without a position.
         message = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         _fail(message, text, file_name, parser.pos)
     except _CARELESS as error:

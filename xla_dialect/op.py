@@ -453,7 +453,7 @@ def _bounded_sizes(type_: Attribute) -> Sizes | None:
 
 
 def _verify_end_of_block(op: Operation) -> None:
-    """What stands last in a block ends it, but where the parent needs no end."""
+    """The last operation of a block is a terminator, unless the parent has `NoTerminator`."""
     block = op.parent
     region = None if block is None else block.parent
     if region is None or op.has_trait(IsTerminator):

@@ -33,7 +33,7 @@ from xla_dialect.xdsl.text import parse_literal, print_literal
 
 @dataclass
 class Parts:
-    """What an operation is made of, as parsed."""
+    """The parsed parts of an operation."""
 
     operands: Sequence[SSAValue] = ()
     result_types: Sequence[Attribute] = ()

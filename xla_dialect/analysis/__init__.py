@@ -1,1 +1,1 @@
-"""What several rooms ask about operations of a program."""
+"""Analyses of programs that readers, the reference and passes share."""

@@ -1,4 +1,4 @@
-"""What runs functions: calls, of the dialect and of func, and programs on a grid of processes."""
+"""Call-like operations: `xla.call`, `func.call`, and `run_parallel` of whole programs."""
 
 from __future__ import annotations
 

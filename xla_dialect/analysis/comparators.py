@@ -13,7 +13,7 @@ from xla_dialect.ops import elementwise_binary as binary
 
 @dataclass(frozen=True)
 class SortKey:
-    """What a comparator compares first, second, ..."""
+    """One key of a comparator's lexicographic order."""
 
     value: SSAValue
     """A function of one of the two places."""

@@ -1,4 +1,4 @@
-"""What the computation of a reduction, a scatter or a sort consists of."""
+"""Analyses of the computations (regions on scalars) of reductions, scatters and sorts."""
 
 from __future__ import annotations
 

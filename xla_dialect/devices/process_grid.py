@@ -80,7 +80,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Route:
-    """What a channel is from one process to another, where each pair has one of its own."""
+    """The key of the queue of one channel between one pair of processes."""
 
     number: int | None
     source: LogicalId
@@ -131,7 +131,7 @@ class ProcessGrid:
         self._waiting: list[_Waiting] = []
         self._failure: BaseException | None = None
         self._stops: list[Callable[[], None]] = []
-        """What ends the threads that run something which does not ask."""
+        """Callbacks that interrupt threads in code that does not poll the grid."""
 
     @property
     def places(self) -> list[LogicalId]:

@@ -405,7 +405,7 @@ class ReplicaGroupsAttr(SpelledAttribute[ReplicaGroups]):
 
 @dataclass(frozen=True)
 class SourceTargetPairs:
-    """Who sends to whom: `{{0,1},{1,2}}`."""
+    """The source and target of each transfer: `{{0,1},{1,2}}`."""
 
     pairs: tuple[tuple[int, int], ...] = ()
 

@@ -1,1 +1,1 @@
-"""What a module says of its entry computation."""
+"""Attributes of a module that concern its entry computation."""

@@ -1,1 +1,1 @@
-"""What the rules of operations are made of."""
+"""The building blocks of the rules of operations: structure and constraints."""

@@ -34,7 +34,7 @@ class Segments:
     """How the flat list of operands or regions divides into the definitions of a class."""
 
     label: str
-    """Of the error where it does not: `Operands` or `Regions`."""
+    """The label of the error where it does not: `Operands` or `Regions`."""
     definitions: tuple[tuple[str, object], ...]
     _segments: dict[int, Mapping[str, Segment]] = field(
         default_factory=dict[int, Mapping[str, Segment]]

@@ -1,1 +1,1 @@
-"""What a run of a program has, whoever executes it: limits, functions, observations."""
+"""The run-time environment of a program on any executor: limits, callbacks, observations."""

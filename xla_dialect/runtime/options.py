@@ -1,4 +1,4 @@
-"""What a run may be told."""
+"""Options of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_dialect.runtime.observation import Observer
 
 
 class RunOptions(TypedDict, total=False):
-    """What a run may be told beyond its arguments; everything has a default."""
+    """The options of a run beside its arguments; each has a default."""
 
     iteration_limit: int | None
     """How often the body of one loop may run; by default there is no limit."""
@@ -23,7 +23,7 @@ class RunOptions(TypedDict, total=False):
     """What a scatter skips where a window is partly outside: the whole `window`, as XLA does, or
     the `element`, as the specification of StableHLO says."""
     seed: int
-    """Of the numbers that `rng` draws."""
+    """Seeds the random numbers of `rng`."""
     custom_calls: Mapping[str, CustomCallFunction]
     """The functions that custom calls may call, by target."""
     observer: Observer

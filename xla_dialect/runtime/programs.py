@@ -16,7 +16,7 @@ from xla_dialect.literals.arrays import Value
 
 @dataclass
 class Program:
-    """What one process runs."""
+    """The program, infeeds and outfeeds of one process."""
 
     module: ModuleOp
     arguments: Sequence[object] = ()

@@ -273,7 +273,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     *WORDS.values(),
     *FIELDS.values(),
 )
-"""What the `stablehlo` dialect registers."""
+"""The attributes and types of the `stablehlo` dialect."""
 
 CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (
     RaggedDotNumbers,
@@ -282,4 +282,4 @@ CHLO_ATTRIBUTES: tuple[type[Attribute], ...] = (
         for name in ("comparison_direction", "comparison_type", "precision")
     ),
 )
-"""What the `chlo` dialect registers."""
+"""The attributes and types of the `chlo` dialect."""

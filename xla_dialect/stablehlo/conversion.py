@@ -169,11 +169,11 @@ class Conversion:
         return literal_of_resource(op, value, self._resource(value.resource_handle.data), type_)
 
     def operands(self, op: Operation) -> list[SSAValue]:
-        """What the operands of a parsed operation have become."""
+        """The converted operands of a parsed operation."""
         return [self._values[operand] for operand in op.operands]
 
     def result_types(self, op: Operation) -> list[Attribute]:
-        """What the result types of a parsed operation become."""
+        """The converted result types of a parsed operation."""
         return [self.type(result.type, op) for result in op.results]
 
     def type(self, type_: Attribute, op: Operation) -> Attribute:
@@ -527,7 +527,7 @@ def _check_counts(op: SourceOp) -> None:
 
 
 def _check_rest(op: SourceOp) -> None:
-    """What no row has taken must be a discardable attribute, i.e. one with a dialect's name."""
+    """Attributes that no row has read must be discardable, i.e. have a dialect prefix."""
     if not op.properties and not op.attributes:
         return
     op.attributes.update(op.properties)

@@ -115,7 +115,7 @@ COMPARISON: Mapping[str, Property] = {
         "compare_type", "comparison_type", ComparisonTypeAttr, absent=("NOTYPE",)
     ),
 }
-"""What a comparison asks; the comparison type NOTYPE is that of the element type."""
+"""The comparison direction; the type NOTYPE stands for the default of the element type."""
 
 
 def parse_format(parser: Parser) -> Mapping[str, Attribute]:

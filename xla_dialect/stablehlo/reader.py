@@ -176,7 +176,7 @@ def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:
             for name, value in entries.items():
                 if isinstance(value, DenseResourceAttr):
                     literal = conversion.literal_of_resource(value, op)
-                    # What conversion makes of a type is not what the operation declares.
+                    # The converted type differs from the one that the operation declares.
                     entries[name] = DenseIntOrFPElementsAttr(cast(Any, value.type), literal.data)
     return module
 

@@ -34,7 +34,7 @@ from xla_dialect.types import (
 )
 
 Operand: TypeAlias = "Term | float"
-"""What a term is combined with."""
+"""The other operand of a term's operators."""
 
 
 @dataclass

@@ -37,11 +37,11 @@ class Decided(Enum):
 
     NONE = 0
     ENDS = 1
-    """Those that end a block."""
+    """Terminators."""
     OTHERS = 2
-    """Those that do not, and have no regions."""
+    """Operations other than terminators, without regions."""
     WITH_REGIONS = 3
-    """Those that do not end a block; arguments of their regions count as types."""
+    """Operations other than terminators; block arguments of their regions count as types."""
 
 
 @cache

@@ -71,7 +71,7 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
 
 @dataclass(frozen=True)
 class _Program:
-    """What the verification of single operations needs to know of the module."""
+    """The facts of a module that verifiers of single operations need."""
 
     functions: Mapping[str, FuncOp]
     sources: Sources
@@ -148,7 +148,7 @@ _Check: TypeAlias = Callable[[Any, "_Program"], None]
 
 @cache
 def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
-    """What a class of operations is checked for beside the program; found once per class."""
+    """The check of an operation class against the module around it, if it has one."""
     if issubclass(operation, CallOp | FuncCallOp):
         return lambda op, program: _verify_call(op, program.functions)
     if issubclass(operation, CollectiveOp):

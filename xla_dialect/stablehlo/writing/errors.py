@@ -1,4 +1,4 @@
-"""What StableHLO text cannot say."""
+"""Errors for programs that StableHLO cannot express."""
 
 from __future__ import annotations
 
