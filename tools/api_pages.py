@@ -65,7 +65,7 @@ STABLE: Mapping[str, tuple[Api, ...]] = {
     ),
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
-        *_api("xla_dialect.reference", "RunOptions", source="xla_dialect.runtime.options"),
+        *_api("xla_dialect.runtime.options", "RunOptions"),
         *_api("xla_dialect.reference", "run_replicated", source="xla_dialect.reference.parallel"),
     ),
     "Errors": _api("xla_dialect.diagnostics", "XlaError", "LocatedError"),
