@@ -94,10 +94,13 @@ class Factor:
     type: FactorType = FactorType.PASS_THROUGH
     along: Along | None = None
     """None: element i of one side belongs to element i of the other, for all i alike."""
-    static: str | None = None
-    """Why a dimension with this factor cannot be dynamic; None if it can."""
     same_size: int | None = None
     """Another factor that always has the size of this one: the rows and columns of a square."""
+    neutral: int | None = None
+    """
+    Of a reduction: what changes nothing in the place of elements of the operands, all of which have
+    it then. None where that depends on a computation, or is not known.
+    """
     blocked: bool = False
     """Whether a sharding along it is not carried on to the other side."""
 
@@ -122,6 +125,13 @@ class DimensionRelations:
     results: tuple[tuple[Dimension, ...], ...]
     ordered: Dimension = ()
     """Factors that have to be walked through in row-major order of this list: strict folds."""
+    static: Mapping[Place, str] = field(default_factory=dict[Place, str], hash=False)
+    """Dimensions of operands that cannot be dynamic, and why."""
+    own_sizes: tuple[int, ...] = ()
+    """
+    Operands whose dynamic sizes are their own, along factors that other operands have as well: what
+    is missing of them reads as zeros, as in a gather, or is not written, as in a scatter.
+    """
 
     def operand_places(self, factor: int) -> tuple[Place, ...]:
         """Where a factor is in operands."""
@@ -134,6 +144,30 @@ class DimensionRelations:
     def of_type(self, wanted: FactorType) -> Iterator[int]:
         """The factors of a type."""
         return (number for number, f in enumerate(self.factors) if f.type is wanted)
+
+    def sized_as(self, factor: int) -> int:
+        """The factor that says how many elements there are along this one."""
+        same = self.factors[factor].same_size
+        return factor if same is None else same
+
+    @cached_property
+    def sized_together(self) -> tuple[tuple[Place, ...], ...]:
+        """
+        The dimensions of operands that may be dynamic, in groups of one size.
+
+        At run time it is the smallest that one of them has.
+        """
+        groups: dict[object, list[Place]] = {}
+        for i, dimensions in enumerate(self.operands):
+            for d, dimension in enumerate(dimensions):
+                if (i, d) in self.static:
+                    continue
+                key: object = i in self.own_sizes, tuple(map(self.sized_as, dimension))
+                ways = [self.factors[factor].along for factor in dimension]
+                if not ways or any(isinstance(along, Concatenation) for along in ways):
+                    key = (i, d)
+                groups.setdefault(key, []).append((i, d))
+        return tuple(map(tuple, groups.values()))
 
     @cached_property
     def _places(self) -> tuple[list[tuple[Place, ...]], list[tuple[Place, ...]]]:
@@ -235,7 +269,9 @@ class RelationsBuilder:
     """The sizes of every operand in order, variadic ones too; none for what is no array."""
     results: Sequence[Sizes]
     ordered: Dimension = ()
-    """As in `DimensionRelations`."""
+    """As in `DimensionRelations`, as are the next two."""
+    static: dict[Place, str] = field(default_factory=dict[Place, str])
+    own_sizes: tuple[int, ...] = ()
     factors: list[Factor] = field(default_factory=list[Factor])
     _places: tuple[list[list[Dimension]], list[list[Dimension]]] = field(init=False)
 
@@ -290,14 +326,10 @@ class RelationsBuilder:
         for d, size in enumerate(self.results[result]):
             self.add(Factor(size, along=Access.GENERATED), {}, {result: d})
 
-    def add_mixed(self, static: str | None = None) -> None:
-        """
-        Operand 0 and result 0, of which no dimension is known to follow another.
-
-        `static`: why those of the operand cannot be dynamic.
-        """
+    def add_mixed(self) -> None:
+        """Operand 0 and result 0, of which no dimension is known to follow another."""
         for d, size in enumerate(self.operands[0]):
-            self.add(Factor(size, along=Access.REGROUPED, static=static), {0: d})
+            self.add(Factor(size, along=Access.REGROUPED), {0: d})
         for d, size in enumerate(self.results[0]):
             self.add(Factor(size, along=Access.REGROUPED), {}, {0: d})
 
@@ -319,10 +351,17 @@ class RelationsBuilder:
                 {} if theirs is None else {0: theirs},
             )
 
+    def keep_static(self, reason: str) -> None:
+        """No dimension of an operand can be dynamic."""
+        for i, sizes in enumerate(self.operands):
+            self.static.update(((i, d), reason) for d in range(len(sizes)))
+
     def build(self) -> DimensionRelations:
         """The relations."""
         operands, results = (tuple(map(tuple, arrays)) for arrays in self._places)
-        return DimensionRelations(tuple(self.factors), operands, results, self.ordered)
+        return DimensionRelations(
+            tuple(self.factors), operands, results, self.ordered, self.static, self.own_sizes
+        )
 
 
 @lru_cache(1024)

@@ -62,6 +62,7 @@ from xla_dialect.types import (
     element_class,
     element_count,
     extents,
+    flatten,
     spell_all,
 )
 
@@ -342,14 +343,15 @@ class XlaOp(IRDLOperation):
         """
         How the dimensions of operands and results relate, by `relate` of the class.
 
-        None where the class declares nothing (see `UNRELATED`), and for tuples and unbounded
-        dimensions. The operation is one that verifies.
+        A result that is a tuple counts as its elements. None where the class declares nothing (see
+        `UNRELATED`), for operands that are tuples, and for unbounded dimensions. The operation is
+        one that verifies.
         """
         contract = self.contract()
         if contract.relate is None:
             return None
         operands = tuple([_bounded_sizes(operand.type) for operand in self.operands])
-        results = tuple([_bounded_sizes(result.type) for result in self.results])
+        results = tuple([_bounded_sizes(type_) for type_ in flatten(self.result_types)])
         if None in operands or None in results:
             return None
         arrays = cast("tuple[tuple[Sizes, ...], tuple[Sizes, ...]]", (operands, results))

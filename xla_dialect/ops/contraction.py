@@ -392,23 +392,26 @@ class ConvolutionOp(XlaOp):
         outputs, inputs, *kernel = dim_labels.rhs_order()
         kept, made, *places = dim_labels.result_order()
         rhs, result = relations.operands[1], relations.results[0]
-        groups, static = 1, None
+        groups = 1
         if batch_group_count > 1:
-            groups, static = batch_group_count, "batches are in groups"
-            relations.add(Factor(groups, static=static), {0: batch, 1: outputs}, {0: made})
+            groups = batch_group_count
+            relations.add(groups, {0: batch, 1: outputs}, {0: made})
+            relations.static.update(
+                dict.fromkeys([(0, batch), (1, outputs)], "batches are in groups")
+            )
         in_lhs = {} if batch_group_count > 1 == result[kept] else {0: batch}
-        relations.add(Factor(result[kept], static=static), in_lhs, {0: kept})
+        relations.add(result[kept], in_lhs, {0: kept})
         for part, *dimensions in zip(window.dimensions, base, kernel, places, strict=True):
             _relate_window(relations, part, *dimensions)
         if feature_group_count > 1:
-            groups, static = feature_group_count, "features are in groups"
-            relations.add(Factor(groups, static=static), {0: features, 1: outputs}, {0: made})
+            groups = feature_group_count
+            relations.add(groups, {0: features, 1: outputs}, {0: made})
+            places_in_groups = [(0, features), (1, outputs), (1, inputs)]
+            relations.static.update(dict.fromkeys(places_in_groups, "features are in groups"))
         in_lhs = {} if feature_group_count > 1 == rhs[inputs] else {0: features}
-        of_features = static if feature_group_count > 1 else None
-        taken = Factor(rhs[inputs], FactorType.REDUCTION, static=of_features)
-        relations.add(taken, {**in_lhs, 1: inputs})
+        relations.add(Factor(rhs[inputs], FactorType.REDUCTION, neutral=0), {**in_lhs, 1: inputs})
         if rhs[outputs] > groups:
-            relations.add(Factor(rhs[outputs] // groups, static=static), {1: outputs}, {0: made})
+            relations.add(rhs[outputs] // groups, {1: outputs}, {0: made})
 
 
 def _require_labels(labels: ConvolutionLabels, left: Array, right: Array) -> None:
@@ -435,7 +438,8 @@ def _relate_window(
     A window that covers the base, and one whose places lie side by side, divides it into factors.
     """
     size, placements = relations.operands[0][base], relations.results[0][place]
-    covered = Factor(part.size, FactorType.REDUCTION, static="the size of the window is fixed")
+    covered = Factor(part.size, FactorType.REDUCTION, neutral=0)
+    relations.static[1, kernel] = "the size of the window is fixed"
     is_dense = part == WindowDimension(part.size, part.stride)
     if not part.moves:
         relations.add(placements, {0: base}, {0: place})

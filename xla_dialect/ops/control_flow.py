@@ -352,12 +352,12 @@ class ScanOp(XlaOp):
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimension: int, num_carries: int) -> None:
         """Steps go along `dimension` of inputs and outputs; what each takes is its own."""
-        reason = "the number of steps and what they take are fixed"
+        relations.keep_static("the number of steps and what they take are fixed")
         scanned = len(relations.operands) - num_carries
         produced = len(relations.results) - num_carries
         length = (*relations.operands[:scanned], *relations.results)[0][dimension]
         relations.add(
-            Factor(length, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason),
+            Factor(length, FactorType.NEED_REPLICATION, Access.WHOLE),
             dict.fromkeys(range(scanned), dimension),
             dict.fromkeys(range(produced), dimension),
         )
@@ -365,7 +365,7 @@ class ScanOp(XlaOp):
             for i, sizes in enumerate(arrays):
                 for d, size in enumerate(sizes):
                     if d != dimension or i >= (scanned, produced)[is_result]:
-                        own = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason)
+                        own = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE)
                         relations.add(own, *(({}, {i: d}) if is_result else ({i: d}, {})))
 
 

@@ -76,10 +76,8 @@ class BitcastConvertOp(XlaOp):
         common = min(len(before), len(after))
         relations.add_each(before[:common])
         for size in before[common:]:
-            joined = Factor(
-                size, FactorType.NEED_REPLICATION, Access.WHOLE, static="its elements become one"
-            )
-            relations.add(joined, {0: common})
+            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {0: common})
+            relations.static[0, common] = "its elements become one"
         for size in after[common:]:
             relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {}, {0: common})
 

@@ -489,6 +489,7 @@ class DynamicUpdateSliceOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """Dimension by dimension; along those that are written whole all three go together."""
         operand, update = relations.operands[:2]
+        relations.own_sizes = (1,)
         for d, (size, written) in enumerate(zip(operand, update, strict=True)):
             if size == written:
                 relations.add(size, {0: d, 1: d}, {0: d})
@@ -553,4 +554,5 @@ class BitcastOp(XlaOp):
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
         """What follows what depends on the layouts."""
-        relations.add_mixed(static="bytes in memory have no dynamic sizes")
+        relations.add_mixed()
+        relations.keep_static("bytes in memory have no dynamic sizes")

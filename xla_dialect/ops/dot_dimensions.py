@@ -13,8 +13,6 @@ from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.dynamic_size import marked
 
 Ints = tuple[int, ...]
-_RAGGED = "groups and dynamic sizes do not go together"
-_SCALED = "blocks and dynamic sizes do not go together"
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,14 @@ class DotDimensions:
                 relations.add(size, operands, {0: place})
                 place += 1
             else:
-                relations.add(Factor(size, FactorType.REDUCTION), operands)
+                relations.add(Factor(size, FactorType.REDUCTION, neutral=0), operands)
 
     def relate_ragged(self, relations: RelationsBuilder, ragged: int, groups: Ints) -> None:
         """Of a ragged dot: groups are places that operand 2 says."""
         lhs, rhs, group_sizes = relations.operands
         prefix = ragged_prefix(len(lhs), self.lhs_batch, self.lhs_contracting, ragged)
         rows = dict(zip(prefix, range(len(group_sizes) - 1), strict=False))
+        relations.keep_static("groups and dynamic sizes do not go together")
         place = in_front = int(ragged in self.lhs_contracting)
         for operands, is_kept in self.pairs(len(lhs), len(rhs)):
             ((operand, d), *_) = operands.items()
@@ -88,18 +87,18 @@ class DotDimensions:
                 relations.operands[operand][d],
                 FactorType.PASS_THROUGH if is_kept else FactorType.REDUCTION,
                 Access.INDEXED if operands.get(0) == ragged else None,
-                static=_RAGGED,
             )
             of_groups = {2: rows[d]} if operand == 0 and d in rows else {}
             relations.add(factor, {**operands, **of_groups}, {0: place} if is_kept else {})
             place += is_kept
         of_rhs = {1: groups[0]} if groups else {}
-        group = Factor(group_sizes[-1], FactorType.NEED_REPLICATION, Access.INDEXED, static=_RAGGED)
+        group = Factor(group_sizes[-1], FactorType.NEED_REPLICATION, Access.INDEXED)
         relations.add(group, {**of_rhs, 2: len(group_sizes) - 1}, {0: 0} if in_front else {})
 
     def relate_scaled(self, relations: RelationsBuilder) -> None:
         """Of a scaled dot: a dimension with a scale is one of blocks, and one inside of them."""
         scales = relations.operands[2:]
+        relations.keep_static("blocks and dynamic sizes do not go together")
         place = 0
         for operands, is_kept in self.pairs(*map(len, relations.operands[:2])):
             ((operand, d), *_) = operands.items()
@@ -118,7 +117,6 @@ class DotDimensions:
                     count // taken,
                     FactorType.PASS_THROUGH if is_kept else FactorType.REDUCTION,
                     along,
-                    static=_SCALED,
                 )
                 relations.add(factor, {**operands, **within}, {0: place} if is_kept else {})
             place += is_kept

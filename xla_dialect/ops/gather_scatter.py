@@ -149,6 +149,7 @@ class GatherOp(XlaOp):
     ) -> None:
         """Dimensions of the result: of the indices, or of slices; then what slices drop."""
         sizes, index_sizes = relations.operands
+        relations.own_sizes = (0,)
         dropped = (*collapsed_slice_dims, *operand_batching_dims)
         windows = iter(shapes.without(range(len(sizes)), dropped))
         places = iter(shapes.without(range(len(index_sizes)), (index_vector_dim,)))
@@ -355,6 +356,7 @@ class ScatterOp(XlaOp):
         may_combine = may_reassociate(to_apply)
         combined = FactorType.REDUCTION if may_combine else FactorType.NEED_REPLICATION
         ordered: list[int] = []
+        relations.own_sizes = (count, *updates)
         for p, size in enumerate(relations.operands[count + 1]):
             mine = dict.fromkeys(updates, p)
             if p not in update_window_dims:
@@ -373,9 +375,9 @@ class ScatterOp(XlaOp):
                 continue
             base = Factor(sizes[d], FactorType.NEED_REPLICATION, Access.INDEXED)
             relations.add(base, inputs, inputs)
+            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED), mine)
             reason = "its windows do not take in all of a dimension"
-            part = Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED, static=reason)
-            relations.add(part, mine)
+            relations.static.update(((i, p), reason) for i in updates)
         for d in inserted_window_dims:
             inputs = dict.fromkeys(results, d)
             relations.add(Factor(sizes[d], along=Access.INDEXED), inputs, inputs)
@@ -429,10 +431,6 @@ def _relate_index_vector(
     """The dimension of the indices, operand number `indices`, that holds the parts of one."""
     sizes = relations.operands[indices]
     if index_vector_dim < len(sizes):
-        vector = Factor(
-            sizes[index_vector_dim],
-            FactorType.NEED_REPLICATION,
-            Access.WHOLE,
-            static="it holds the parts of an index",
-        )
+        vector = Factor(sizes[index_vector_dim], FactorType.NEED_REPLICATION, Access.WHOLE)
         relations.add(vector, {indices: index_vector_dim})
+        relations.static[indices, index_vector_dim] = "it holds the parts of an index"

@@ -104,10 +104,10 @@ class FftOp(XlaOp):
                 before[d],
                 FactorType.NEED_REPLICATION,
                 Access.WHOLE,
-                static="the length of the transform is fixed",
                 blocked=before[d] != after[d],
             )
             relations.add(line, {0: d}, {0: d})
+            relations.static[0, d] = "the length of the transform is fixed"
 
 
 _FFT_RULES = {FftType.FFT: "C4", FftType.IFFT: "C4", FftType.RFFT: "C5", FftType.IRFFT: "C6"}

@@ -297,16 +297,15 @@ class SelectAndScatterOp(XlaOp):
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window) -> None:
         """Dimension by dimension; where the window moves, it picks the places of the source."""
-        reason = "the window slides along it"
         for d, part in enumerate(window.dimensions):
             size, source = relations.operands[0][d], relations.operands[1][d]
             if not part.moves:
                 relations.add(size, {0: d, 1: d}, {0: d})
                 continue
-            placement = Factor(source, FactorType.NEED_REPLICATION, Access.INDEXED, static=reason)
+            placement = Factor(source, FactorType.NEED_REPLICATION, Access.INDEXED)
             relations.add(placement, {1: d})
-            base = Factor(size, FactorType.PERMUTATION, Access.INDEXED, static=reason)
-            relations.add(base, {0: d}, {0: d})
+            relations.add(Factor(size, FactorType.PERMUTATION, Access.INDEXED), {0: d}, {0: d})
+            relations.static[0, d] = relations.static[1, d] = "the window slides along it"
 
 
 def _require_unreversed(window: Window, label: str) -> None:

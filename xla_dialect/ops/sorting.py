@@ -104,6 +104,6 @@ class TopkOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """Lines along the last dimension stay whole."""
         *batch, size = relations.operands[0]
-        reason = "it may have fewer than k elements"
-        line = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, static=reason, blocked=True)
+        line = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, blocked=True)
         relations.add_each((*batch, line), results=(0, 1))
+        relations.static[0, len(batch)] = "it may have fewer than k elements"

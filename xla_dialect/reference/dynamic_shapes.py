@@ -21,7 +21,6 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dynamic_dimensions import Dimensions, shared_dimensions, undefined
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops import dynamic_shapes as ops
-from xla_dialect.ops import elementwise_binary, elementwise_ternary, reduction, sorting
 from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic
 
 
@@ -41,19 +40,6 @@ def filled(array: Array, sizes: Sequence[int]) -> Array:
     result = np.zeros(wanted, array.dtype)
     result[tuple(slice(size) for size in array.shape)] = array
     return result
-
-
-_ELEMENT_BY_ELEMENT = (
-    elementwise_binary.ElementwiseBinaryOp,
-    elementwise_binary.CompareOp,
-    elementwise_ternary.ClampOp,
-    elementwise_ternary.SelectOp,
-    reduction.MapOp,
-    reduction.ReduceOp,
-    reduction.ReduceWindowOp,
-    sorting.SortOp,
-)
-"""Operations that take elements of several arrays of one shape together."""
 
 
 def has_dynamic_operand(op: Operation) -> bool:
@@ -77,20 +63,8 @@ def preparation(op: Operation) -> Preparation | None:
     reason = undefined(op)
     if reason is not None:
         raise XlaError(reason)
-    if isinstance(op, _ELEMENT_BY_ELEMENT):
-        return common_part
     groups = shared_dimensions(op)
     return partial(_cut, groups) if groups else None
-
-
-def common_part(values: PythonValues) -> PythonValues:
-    """The arrays cut down to the sizes that all of them have; scalars as they are."""
-    shapes_found = [np.shape(value) for value in values]
-    common = [min(sizes) for sizes in zip(*filter(None, shapes_found), strict=True)]
-    box = tuple(slice(size) for size in common)
-    return tuple(
-        value[box] if shape else value for value, shape in zip(values, shapes_found, strict=True)
-    )
 
 
 def _cut(groups: Sequence[Dimensions], values: PythonValues) -> PythonValues:

@@ -13,7 +13,6 @@ from xdsl.ir import Attribute
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.analysis.computations import only_operation
 from xla_dialect.builder import XlaValue
-from xla_dialect.dynamic_dimensions import moves
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import elementwise_binary as binary
@@ -130,7 +129,7 @@ def reduce(rules: Rules, op: ReduceOp, operands: Sequence[Sized]) -> Sequence[Si
 
 def placements(rules: Rules, dimension: WindowDimension, count: XlaValue) -> XlaValue:
     """How often a window fits into a base of a size: `WindowDimension.placements` of it."""
-    if not moves(dimension):
+    if not dimension.moves:
         return count
     b = rules.b
     wide = rules.wide(count)
@@ -145,7 +144,7 @@ def placements(rules: Rules, dimension: WindowDimension, count: XlaValue) -> Xla
 def reduce_window(rules: Rules, op: ReduceWindowOp, operands: Sequence[Sized]) -> Sequence[Sized]:
     """A window fits as often as it does into what is there."""
     window = op.window.data.dimensions
-    found = _folded(rules, op, operands, [d for d, each in enumerate(window) if moves(each)])
+    found = _folded(rules, op, operands, [d for d, each in enumerate(window) if each.moves])
     common = rules.common(*operands[: len(op.inputs)])
     counts = {d: placements(rules, window[d], count) for d, count in common.items()}
     return [Sized(value, counts) for value in found]
