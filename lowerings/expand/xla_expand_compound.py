@@ -74,6 +74,11 @@ def build_before(
     return returned
 
 
+def is_compound(op: XlaOp) -> bool:
+    """Whether `expand` knows an operation."""
+    return type(op) in _EXPANSIONS
+
+
 def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
     """Puts what the expansion builds in the place of the operation."""
     if not all(is_array(result.type) for result in op.results):

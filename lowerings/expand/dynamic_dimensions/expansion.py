@@ -14,12 +14,18 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from lowerings.expand.dynamic_dimensions import (
     contraction,
     data_movement,
-    elementwise,
     gather_scatter,
+    linear_algebra,
     reduction,
     sizes,
 )
+from lowerings.expand.dynamic_dimensions.regular import (
+    NOT_COMPILED,
+    irregularity,
+    regular,
+)
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
+from lowerings.expand.xla_expand_compound import is_compound
 from lowerings.rewriting.conversion import IllegalOp, illegal_op
 from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
 from xla_dialect.builder import XlaBuilder, XlaValue
@@ -35,13 +41,14 @@ from xla_dialect.types import S32, Array, array, extents, flatten, is_array, wit
 from xla_dialect.xdsl.traversal import operations_in
 
 _RULES: Mapping[type[Operation], Rule] = {
-    **elementwise.RULES,
     **sizes.RULES,
     **data_movement.RULES,
     **reduction.RULES,
     **contraction.RULES,
+    **linear_algebra.RULES,
     **gather_scatter.RULES,
 }
+"""Where relations do not say all."""
 
 SCALAR = array(S32, ())
 
@@ -150,7 +157,7 @@ class Expansion:
         ]
         status = None if self.status is None else tuple(map(parameter, self.status))
         rules = Rules(b, op, operands)
-        found = _RULES[type(op)](rules, op, operands)
+        found = _RULES.get(type(op), regular)(rules, op, operands)
         results: list[XlaValue] = []
         places: list[tuple[int, int]] = []
         for i, (data, counts) in enumerate(found):
@@ -390,10 +397,23 @@ def _reason(op: Operation) -> str | None:
         if isinstance(op, WhileOp) and any(map(sizes.may_fail, operations_in(op.condition))):
             return "its condition sets sizes, which may go wrong"
         return None
-    if type(op) not in _RULES:
-        return "arrays of dynamic sizes are not compiled here"
+    reason = undefined(op) or _irregularity(op)
+    if reason is not None:
+        return reason
     parent = op.parent_op()
     if not isinstance(parent, func.FuncOp | WhileOp | ConditionalOp):
         place = "outside of functions" if parent is None else f"in a computation of {parent.name}"
         return f"sizes are not dynamic {place}"
-    return undefined(op)
+    return None
+
+
+def _irregularity(op: Operation) -> str | None:
+    """Why there is no rule for an operation."""
+    if type(op) in _RULES:
+        return None
+    return irregularity(op) if isinstance(op, XlaOp) else NOT_COMPILED
+
+
+def has_parts(op: XlaOp) -> bool:
+    """Whether an operation has to be expanded before, for the sizes of what it is made of."""
+    return concerns(op) and is_compound(op) and not undefined(op) and bool(_irregularity(op))

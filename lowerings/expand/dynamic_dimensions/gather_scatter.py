@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import cast
 
+from lowerings.expand.dynamic_dimensions.regular import regular, with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
 from xla_dialect.dynamic_dimensions import whole_windows
@@ -17,39 +18,14 @@ from xla_dialect.types import BY_TYPE, ElementClass
 Ints = tuple[int, ...]
 
 
-def gather(rules: Rules, op: GatherOp, operands: Sequence[Sized]) -> Sequence[Sized]:
-    """Slices of all of a dimension have what is there of it, others have zeros for the rest."""
-    operand, indices = operands
-    sizes = cast(Ints, decode(op.slice_sizes))
-    offsets = cast(Ints, decode(op.offset_dims))
-    dropped = cast(Ints, decode(op.collapsed_slice_dims)) + cast(
-        Ints, decode(op.operand_batching_dims)
-    )
-    window = without(range(operand.data.rank), dropped)
-    counts: dict[int, XlaValue] = {}
-    missing = dict(operand.sizes)
-    for place, d in zip(offsets, window, strict=True):
-        if d in missing and sizes[d] == operand.data.shape[d]:
-            counts[place] = missing.pop(d)
-    (result,) = rules.again(rules.filled(operand.data, missing), indices.data)
-    batch = without(range(result.rank), offsets)
-    of_indices = without(range(indices.data.rank), [cast(int, decode(op.index_vector_dim))])
-    for place, d in zip(batch, of_indices, strict=True):
-        if d in indices.sizes:
-            counts[place] = indices.sizes[d]
-    return [Sized(result, counts)]
-
-
 def scatter(rules: Rules, op: ScatterOp, operands: Sequence[Sized]) -> Sequence[Sized]:
     """Updates that are not there, or whose windows are not inside of what is, change nothing."""
     b, count = rules.b, len(op.inputs)
     inputs, indices, updates = operands[:count], operands[count], operands[count + 1 :]
-    common = rules.common(*inputs)
-    takes_place = _takes_place(rules, op, common, indices, updates)
+    takes_place = _takes_place(rules, op, indices, updates)
     data = [x.data for x in inputs]
     if takes_place is None:
-        found = rules.again(*data, indices.data, *(x.data for x in updates))
-        return [Sized(value, common) for value in found]
+        return with_sizes(rules, rules.again(*data, indices.data, *(x.data for x in updates)))
 
     def combine(*values: XlaValue) -> Sequence[XlaValue]:
         (kept, *current), (is_there, *new) = values[: count + 1], values[count + 1 :]
@@ -72,13 +48,12 @@ def scatter(rules: Rules, op: ScatterOp, operands: Sequence[Sized]) -> Sequence[
         input_batching_dims=decode(op.input_batching_dims),
         scatter_indices_batching_dims=decode(op.scatter_indices_batching_dims),
     )
-    return [Sized(value, common) for value in found[1:]]
+    return with_sizes(rules, found[1:])
 
 
 def _takes_place(
     rules: Rules,
     op: ScatterOp,
-    common: Mapping[int, XlaValue],
     indices: Sized,
     updates: Sequence[Sized],
 ) -> XlaValue | None:
@@ -87,11 +62,7 @@ def _takes_place(
     window = cast(Ints, decode(op.update_window_dims))
     places = without(range(len(sizes)), window)
     of_indices = without(range(indices.data.rank), [cast(int, decode(op.index_vector_dim))])
-    counts = dict(rules.common(*updates))
-    for d, place in zip(of_indices, places, strict=True):
-        if d in indices.sizes:
-            found = [counts[place]] if place in counts else []
-            counts[place] = rules.smallest([*found, indices.sizes[d]])
+    common, counts = rules.counted(0), rules.counted(len(op.inputs) + 1)
     conditions = [rules.inside(sizes, counts)] if counts else []
     batching = cast(Ints, decode(op.input_batching_dims))
     dropped = (*cast(Ints, decode(op.inserted_window_dims)), *batching)
@@ -135,4 +106,4 @@ def _signed(rules: Rules, indices: XlaValue) -> XlaValue:
     return rules.b.convert_element_type(indices, "s64")
 
 
-RULES: Mapping[type[XlaOp], Rule] = {GatherOp: gather, ScatterOp: scatter}
+RULES: Mapping[type[XlaOp], Rule] = {GatherOp: regular, ScatterOp: scatter}

@@ -10,16 +10,16 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute
 
+from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.analysis.computations import only_operation
 from xla_dialect.builder import XlaValue
+from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import elementwise_binary as binary
-from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp, SelectAndScatterOp
-from xla_dialect.ops.sorting import SortOp, TopkOp
-from xla_dialect.shapes.size_arithmetic import dilated
-from xla_dialect.shapes.window import WindowDimension
+from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
+from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import ElementClass, element_class
 
 Fold = ReduceOp | ReduceWindowOp
@@ -77,13 +77,20 @@ def _neutral(rules: Rules, op: Fold) -> XlaValue | None:
     return rules.b.constant(np.array(number).astype(numpy_dtype(type_)))
 
 
-def _folded(
-    rules: Rules, op: Fold, operands: Sequence[Sized], met: Sequence[int]
-) -> Sequence[XlaValue]:
-    """The folds of what is there; `met`: the dimensions along which elements meet."""
+def fold(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[Sized]:
+    """The folds of what is there."""
+    return with_sizes(rules, _folded(rules, op, operands))
+
+
+def _folded(rules: Rules, op: Fold, operands: Sequence[Sized]) -> Sequence[XlaValue]:
     b, count = rules.b, len(op.inputs)
     inputs, inits = operands[:count], [x.data for x in operands[count:]]
-    counts = {d: n for d, n in rules.common(*inputs).items() if d in met}
+    reduced = {
+        d
+        for factor in rules.relations.of_type(FactorType.REDUCTION)
+        for _, d in rules.relations.operand_places(factor)
+    }
+    counts = {d: n for d, n in rules.counted(0).items() if d in reduced}
     data = [x.data for x in inputs]
     if not counts:
         return rules.again(*data, *inits)
@@ -118,74 +125,26 @@ def _folded(
     )[1:]
 
 
-def reduce(rules: Rules, op: ReduceOp, operands: Sequence[Sized]) -> Sequence[Sized]:
-    """Along the dimensions that remain, sizes remain."""
-    reduced = cast(Sequence[int], decode(op.dimensions))
-    found = _folded(rules, op, operands, reduced)
-    common = rules.common(*operands[: len(op.inputs)])
-    counts = {d - sum(r < d for r in reduced): n for d, n in common.items() if d not in reduced}
-    return [Sized(value, counts) for value in found]
-
-
-def placements(rules: Rules, dimension: WindowDimension, count: XlaValue) -> XlaValue:
-    """How often a window fits into a base of a size: `WindowDimension.placements` of it."""
-    if not dimension.moves:
-        return count
-    b = rules.b
-    wide = rules.wide(count)
-    base = b.select(wide > 0, (wide - 1) * dimension.base_dilation + 1, b.constant(0, "s64"))
-    padded = base + (dimension.padding_low + dimension.padding_high)
-    window = dilated(dimension.size, dimension.window_dilation)
-    fits = (padded > 0) & (padded >= window)
-    found = b.div(b.max(padded - window, b.constant(0, "s64")), dimension.stride) + 1
-    return rules.narrow(b.select(fits, found, b.constant(0, "s64")))
-
-
-def reduce_window(rules: Rules, op: ReduceWindowOp, operands: Sequence[Sized]) -> Sequence[Sized]:
-    """A window fits as often as it does into what is there."""
-    window = op.window.data.dimensions
-    found = _folded(rules, op, operands, [d for d, each in enumerate(window) if each.moves])
-    common = rules.common(*operands[: len(op.inputs)])
-    counts = {d: placements(rules, window[d], count) for d, count in common.items()}
-    return [Sized(value, counts) for value in found]
-
-
-def select_and_scatter(
-    rules: Rules, op: SelectAndScatterOp, operands: Sequence[Sized]
-) -> Sequence[Sized]:
-    """The window does nothing along dynamic dimensions."""
-    (result,) = rules.again(*(x.data for x in operands))
-    return [Sized(result, rules.common(*operands[:2]))]
-
-
 def sort(rules: Rules, op: SortOp, operands: Sequence[Sized]) -> Sequence[Sized]:
     """Along the dimension that is sorted, what is not there comes after everything else."""
     b, dimension = rules.b, cast(int, decode(op.dimension))
-    common = rules.common(*operands)
     data = [x.data for x in operands]
-    if dimension not in common:
-        return [Sized(value, common) for value in rules.again(*data)]
+    count = rules.counts.get((0, dimension))
+    if count is None:
+        return with_sizes(rules, rules.again(*data))
 
     def precedes(*places: XlaValue) -> XlaValue:
         first, second, *values = places
         (comes_before,) = rules.applied(op.to_apply, *values)
         return first & (~second | comes_before)
 
-    mask = rules.inside(data[0].shape, {dimension: common[dimension]})
+    mask = rules.inside(data[0].shape, {dimension: count})
     found = b.sort([mask, *data], precedes, dimension, bool(decode(op.is_stable)))
-    return [Sized(value, common) for value in found[1:]]
-
-
-def topk(rules: Rules, op: TopkOp, operands: Sequence[Sized]) -> Sequence[Sized]:
-    """Line by line."""
-    found = rules.again(operands[0].data)
-    return [Sized(value, operands[0].sizes) for value in found]
+    return with_sizes(rules, found[1:])
 
 
 RULES: Mapping[type[XlaOp], Rule] = {
-    ReduceOp: reduce,
-    ReduceWindowOp: reduce_window,
-    SelectAndScatterOp: select_and_scatter,
+    ReduceOp: fold,
+    ReduceWindowOp: fold,
     SortOp: sort,
-    TopkOp: topk,
 }

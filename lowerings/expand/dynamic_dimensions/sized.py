@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from xdsl.ir import Attribute, Region
 
 from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.dimensions import DimensionRelations, Place
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
@@ -58,6 +59,31 @@ class Rules:
         data, counts = self.operands[number]
         return tuple(DynamicSize(n) if d in counts else n for d, n in enumerate(data.shape))
 
+    @cached_property
+    def relations(self) -> DimensionRelations:
+        """How the dimensions of the operation relate."""
+        found = self.op.dimension_relations()
+        assert found is not None
+        return found
+
+    @cached_property
+    def counts(self) -> Mapping[Place, XlaValue]:
+        """
+        How many elements are there along dimensions of operands, where some have dynamic sizes.
+
+        Dimensions that belong together all have the smallest of their sizes.
+        """
+        found: dict[Place, XlaValue] = {}
+        for group in self.relations.sized_together:
+            known = [self.operands[i].sizes[d] for i, d in group if d in self.operands[i].sizes]
+            if known:
+                found.update(dict.fromkeys(group, self.smallest(known)))
+        return found
+
+    def counted(self, number: int) -> Counts:
+        """Those of one operand."""
+        return {d: count for (i, d), count in self.counts.items() if i == number}
+
     def result_bounds(self, number: int = 0) -> Sizes:
         """The sizes of the type of a result, dynamic ones as `DynamicSize`."""
         return sizes_of(cast(Array, self.op.results[number].type))
@@ -82,11 +108,6 @@ class Rules:
     def narrow(self, size: XlaValue) -> XlaValue:
         """A size as `s32[]` again."""
         return self.b.convert_element_type(size, "s32")
-
-    def common(self, *operands: Sized) -> Counts:
-        """The sizes that arrays of one shape all have."""
-        dimensions = sorted({d for x in operands for d in x.sizes})
-        return {d: self.smallest(x.sizes[d] for x in operands if d in x.sizes) for d in dimensions}
 
     def inside(self, sizes: Sequence[int], counts: Counts) -> XlaValue:
         """Of an array of these sizes, where all indices are below the counts."""

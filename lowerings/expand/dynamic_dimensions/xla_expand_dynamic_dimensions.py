@@ -31,11 +31,6 @@ from xla_dialect.ops.dynamic_shapes import (
     SetDimensionSizeOp,
 )
 from xla_dialect.ops.elementwise_binary import MinimumOp
-from xla_dialect.ops.normalization import (
-    BatchNormGradOp,
-    BatchNormInferenceOp,
-    BatchNormTrainingOp,
-)
 from xla_dialect.shape_text.shapes import spell_entry_layout
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.shapes.dynamic_size import is_dynamic
@@ -54,9 +49,6 @@ RUN_TIME_CHECKS = "xla.run_time_checks"
 """The attribute of a function that lists what may go wrong in it: operation, message, location."""
 
 ENTRY_SYMBOL = "main"
-
-_MADE_OF_OTHERS = (BatchNormGradOp, BatchNormInferenceOp, BatchNormTrainingOp)
-"""Operations that are expanded first, for the sizes of what they are made of."""
 
 
 class XlaExpandDynamicDimensionsPass(ReportingPass):
@@ -94,7 +86,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
         # It loads the builder, which takes time.
         expansion = import_module("lowerings.expand.dynamic_dimensions.expansion")
         for inner in operations_in(op):
-            if isinstance(inner, _MADE_OF_OTHERS) and expansion.concerns(inner):
+            if isinstance(inner, XlaOp) and expansion.has_parts(inner):
                 _cut(inner)
                 expand(inner, ConversionBuilder(ctx, op, inner))
         illegal_ops = expansion.illegal_ops(op)
