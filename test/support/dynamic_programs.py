@@ -287,6 +287,17 @@ CASES: dict[str, Case] = {
         ["f32[<=2,<=5,<=3]", "f32[2,<=3,<=4]"],
         convolution("b0f_0io->b0f", Window.of([2], stride=[2], padding=[(1, 0)])),
     ),
+    "convolution, windows side by side": Case(
+        ["f32[2,<=6,1]", "f32[2,1,<=1]"],
+        convolution("b0f_0io->b0f", Window.of([2], stride=[2])),
+    ),
+    "convolution, one window": Case(
+        ["f32[<=2,<=4,<=3]", "f32[4,3,2]"], convolution("b0f_0io->b0f", Window.of([4]))
+    ),
+    "convolution, batches in groups": Case(
+        ["f32[2,<=5,<=3]", "f32[2,<=3,4]"],
+        convolution("b0f_0io->b0f", Window.of([2]), batch_group_count=2),
+    ),
     "convolution, groups": Case(
         ["f32[<=2,<=5,4]", "f32[2,2,6]"],
         convolution("b0f_0io->b0f", Window.of([2], window_dilation=[2]), feature_group_count=2),
@@ -330,6 +341,10 @@ CASES: dict[str, Case] = {
         ),
     ),
     "fft": Case(["f32[<=3,4]"], lambda x: linear_algebra.FftOp(x, fft_type="RFFT", fft_length=[4])),
+    "batch-norm-inference": Case(
+        ["f32[<=4,<=3]", "f32[<=3]", "f32[3]", "f32[3]", "f32[<=3]"],
+        lambda *all_: normalization.BatchNormInferenceOp(*all_, epsilon=0.1, feature_index=1),
+    ),
     "batch-norm-training": Case(
         ["f32[<=4,3]", "f32[3]", "f32[3]"],
         lambda *all_: normalization.BatchNormTrainingOp(*all_, epsilon=0.1, feature_index=1),
