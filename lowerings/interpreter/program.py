@@ -37,6 +37,7 @@ from lowerings.interpreter.vector import VECTOR
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.op import XlaOp
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.types import array
 
@@ -75,9 +76,10 @@ def level_of(module: ModuleOp) -> str:
     `xla` for a module with operations that the interpreter does not know and the reference does,
     and for one that only hands tensors on, which has no operations of any level.
     """
-    names = {op.name for op in module.walk()}
-    dialects = {name.partition(".")[0] for name in names}
-    if dialects & {"xla", "check", "interpreter"}:
+    classes = {type(op) for op in module.walk()}
+    dialects = {each.name.partition(".")[0] for each in classes}
+    # Operations of `xla` may be from other packages, in dialects of their own.
+    if any(issubclass(each, XlaOp) for each in classes) or dialects & {"check", "interpreter"}:
         return "xla"
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     types = [type_ for op in functions for type_ in op.function_type.inputs]
