@@ -11,9 +11,6 @@ from xla_dialect.ops import OPERATIONS
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
 from xla_dialect.types import BufferType, OpaqueType, TokenType
-from xla_dialect.xdsl import speed as xdsl_speed
-
-xdsl_speed.install()
 
 XLA = Dialect(
     "xla",

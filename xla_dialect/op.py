@@ -65,6 +65,7 @@ from xla_dialect.types import (
     flatten,
     spell_all,
 )
+from xla_dialect.xdsl.creation import create
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
 """What a constructor takes for a property; see `encode`."""
@@ -281,7 +282,8 @@ class XlaOp(IRDLOperation):
 
         Result types are inferred unless given; nothing else is checked.
         """
-        op = cls.create(
+        op = create(
+            cls,
             operands=operands,
             result_types=result_types or (),
             properties=properties,
@@ -419,7 +421,8 @@ class XlaOp(IRDLOperation):
     def parse(cls, parser: Parser) -> Self:
         """Parses the one syntax of the dialect, see `xla_dialect.syntax`."""
         parts = syntax.parse_operation(cls.get_irdl_definition(), cls.contract().enums, parser)
-        return cls.create(
+        return create(
+            cls,
             operands=parts.operands,
             result_types=parts.result_types,
             properties=parts.properties,

@@ -36,6 +36,7 @@ from lowerings.bufferize.strided import buffer_type, has_identity_layout, laid_o
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
+from xla_dialect.xdsl.creation import create
 
 __all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
 
@@ -219,7 +220,8 @@ def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
             arguments.append(buffer.memref)
         else:
             scalars.append(result)
-    call = func.CallOp.create(
+    call = create(
+        func.CallOp,
         operands=arguments,
         result_types=[result.type for result in scalars],
         properties=dict(op.properties),

@@ -46,6 +46,7 @@ from lowerings.bufferize.tensor_operands import (
     slice_put_back,
     transposed_dimensions,
 )
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["TABLE"]
@@ -269,7 +270,8 @@ def _make_operation(operands: _LinalgOperands, inputs: Sequence[SSAValue]) -> Op
     for index in kept:
         buffer = operands.inputs[index]
         new_inputs.append(inputs[index] if buffer is None else buffer.memref)
-    return type(op).create(
+    return create(
+        type(op),
         operands=(*new_inputs, *(buffer.memref for buffer in operands.outputs)),
         properties=properties,
         attributes=dict(op.attributes),
@@ -318,8 +320,10 @@ def _with_loops_as_written(
 
 
 def _load_in_body(extract: tensor.ExtractOp, buffer: Buffer) -> None:
-    load = memref.LoadOp.create(
-        operands=(buffer.memref, *extract.indices), result_types=(extract.result.type,)
+    load = create(
+        memref.LoadOp,
+        operands=(buffer.memref, *extract.indices),
+        result_types=(extract.result.type,),
     )
     block = extract.parent
     assert block is not None

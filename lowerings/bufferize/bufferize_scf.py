@@ -23,6 +23,7 @@ from lowerings.bufferize.strided import buffer_type, has_identity_layout
 from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
+from xla_dialect.xdsl.creation import create
 
 __all__ = ["TABLE"]
 
@@ -57,7 +58,8 @@ def _bufferize_branches(
             # Keeps the buffer from being claimed before all results have one.
             target.storage.live_until = state.liveness.end[op]
         targets.append(target)
-    new_op = op_type.create(
+    new_op = create(
+        op_type,
         operands=tuple(op.operands),
         result_types=[result.type for result in op.results if not is_tensor(result)],
         properties=dict(op.properties),
@@ -236,11 +238,15 @@ def _without_tensors(op: scf.ForOp, state: FunctionBufferizer) -> Operation:
         turn = body.block.args[0]
         turn.replace_all_uses_with(op.lb)
         body.block.erase_arg(turn)
-        return scf.IfOp.create(
-            operands=(condition,), attributes=dict(op.attributes), regions=[body, Region()]
+        return create(
+            scf.IfOp,
+            operands=(condition,),
+            attributes=dict(op.attributes),
+            regions=[body, Region()],
         )
     scalars = [initial for initial in op.iter_args if not is_tensor(initial)]
-    return scf.ForOp.create(
+    return create(
+        scf.ForOp,
         operands=(op.lb, op.ub, op.step, *scalars),
         result_types=[result.type for result in op.res if not is_tensor(result)],
         properties=dict(op.properties),
@@ -333,7 +339,8 @@ class _WhileBufferizer:
         op, state = self.op, self.state
         carried = self._carried_buffers()
         passed = self._passed_buffers(carried)
-        new_op = scf.WhileOp.create(
+        new_op = create(
+            scf.WhileOp,
             operands=[value for value in self.initials if not is_tensor(value)],
             result_types=[result.type for result in op.res if not is_tensor(result)],
             properties=dict(op.properties),

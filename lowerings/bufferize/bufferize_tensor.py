@@ -45,6 +45,7 @@ from lowerings.bufferize.strided import (
     slice_of,
     subview_type,
 )
+from xla_dialect.xdsl.creation import create
 
 __all__ = ["TABLE"]
 
@@ -303,7 +304,8 @@ def bufferize_insert(op: tensor.InsertOp, state: FunctionBufferizer) -> None:
     """`tensor.insert` -> `memref.store`."""
     buffer = _writable_destination(op.result, op.dest, state)
     state.insert(
-        memref.StoreOp.create(
+        create(
+            memref.StoreOp,
             operands=(op.scalar, buffer.memref, *op.indices),
         )
     )
@@ -314,8 +316,8 @@ def bufferize_insert(op: tensor.InsertOp, state: FunctionBufferizer) -> None:
 def bufferize_extract(op: tensor.ExtractOp, state: FunctionBufferizer) -> None:
     """`tensor.extract` -> `memref.load`."""
     buffer = state.read(op.tensor)
-    load = memref.LoadOp.create(
-        operands=(buffer.memref, *op.indices), result_types=(op.result.type,)
+    load = create(
+        memref.LoadOp, operands=(buffer.memref, *op.indices), result_types=(op.result.type,)
     )
     op.result.replace_all_uses_with(state.insert(load).res)
     state.replaced(op)
@@ -355,7 +357,7 @@ def bufferize_from_elements(op: tensor.FromElementsOp, state: FunctionBufferizer
         for size in reversed(shape):
             position, index = divmod(position, size)
             indices.insert(0, constants[index])
-        state.insert(memref.StoreOp.create(operands=(element, buffer.memref, *indices)))
+        state.insert(create(memref.StoreOp, operands=(element, buffer.memref, *indices)))
     state.bind(op.result, buffer)
     state.replaced(op)
 

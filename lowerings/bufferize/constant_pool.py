@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from lowerings.bufferize.strided import identity_type
+from xla_dialect.xdsl.creation import create
 
 __all__ = ["ConstantPool"]
 
@@ -48,13 +49,14 @@ class ConstantPool:
         if known is None:
             known = self._globals[value] = self._add(value, type)
         name, memref_type = known
-        return memref.GetGlobalOp.create(result_types=(memref_type,), properties={"name": name})
+        return create(memref.GetGlobalOp, result_types=(memref_type,), properties={"name": name})
 
     def _add(
         self, value: Attribute, type: TensorType[Attribute]
     ) -> tuple[SymbolRefAttr, Attribute]:
         name, memref_type = StringAttr(self._new_name()), identity_type(type)
-        new = memref.GlobalOp.create(
+        new = create(
+            memref.GlobalOp,
             properties={
                 "sym_name": name,
                 "sym_visibility": StringAttr("private"),
@@ -62,7 +64,7 @@ class ConstantPool:
                 "initial_value": value,
                 "constant": UnitAttr(),
                 "alignment": IntegerAttr(ALIGNMENT, i64),
-            }
+            },
         )
         assert self._anchor is not None
         self.module.body.block.insert_op_before(new, self._anchor)

@@ -35,6 +35,7 @@ from lowerings.bufferize.storage import (
     make_subview,
 )
 from lowerings.bufferize.strided import buffer_type, descending_dimensions, is_same_memory
+from xla_dialect.xdsl.creation import create
 
 __all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "ModuleState", "Move"]
 
@@ -137,8 +138,10 @@ class FunctionBufferizer:
     def allocate(self, type: MemRef) -> Buffer:
         """A new buffer, in a storage of its own."""
         alloc = self.insert(
-            memref.AllocOp.create(
-                result_types=(type,), properties={"operandSegmentSizes": _ALLOC_SEGMENTS}
+            create(
+                memref.AllocOp,
+                result_types=(type,),
+                properties={"operandSegmentSizes": _ALLOC_SEGMENTS},
             )
         )
         return Buffer(alloc.results[0], Storage(writable=True, live_until=NEVER))
@@ -241,7 +244,7 @@ class FunctionBufferizer:
             if None not in views:
                 first, second = (self.insert(view).results[0] for view in views if view)
                 pair = (first, second)
-        self.insert(memref.CopyOp.create(operands=pair))
+        self.insert(create(memref.CopyOp, operands=pair))
 
     def put(self, value: SSAValue, target: Buffer) -> None:
         """Writes a tensor value to a buffer: by a copy, or by a fill if it is a splat."""

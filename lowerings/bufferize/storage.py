@@ -28,6 +28,7 @@ from lowerings.bufferize.strided import (
     strides_and_offset,
     subview_type,
 )
+from xla_dialect.xdsl.creation import create
 
 __all__ = [
     "Buffer",
@@ -187,7 +188,8 @@ def make_expand(
 ) -> Operation:
     """`memref.expand_shape` of `source` to `shape`."""
     result_type = expanded_type(memref_type(source), reassociation_groups(reassociation), shape)
-    return memref.ExpandShapeOp.create(
+    return create(
+        memref.ExpandShapeOp,
         operands=(source,),
         result_types=(result_type,),
         properties={
@@ -202,7 +204,8 @@ def make_collapse(source: SSAValue, reassociation: ArrayAttr[Attribute]) -> Oper
     result_type = collapsed_type(memref_type(source), reassociation_groups(reassociation))
     if result_type is None:
         return None
-    return memref.CollapseShapeOp.create(
+    return create(
+        memref.CollapseShapeOp,
         operands=(source,),
         result_types=(result_type,),
         properties={"reassociation": reassociation},
@@ -230,7 +233,8 @@ def _reinterpreted(
     source: SSAValue, type: MemRef, strides: Sequence[int], offset: int | None
 ) -> Operation:
     assert offset is not None
-    return memref.ReinterpretCastOp.create(
+    return create(
+        memref.ReinterpretCastOp,
         operands=(source,),
         result_types=(type,),
         properties={
@@ -253,7 +257,8 @@ def make_subview(
     offsets that `slice` has as None.
     """
     offsets = tuple(DYNAMIC_INDEX if offset is None else offset for offset in slice.offsets)
-    return memref.SubviewOp.create(
+    return create(
+        memref.SubviewOp,
         operands=(source, *dynamic_offsets),
         result_types=(subview_type(memref_type(source), slice, shape),),
         properties={

@@ -25,6 +25,7 @@ from lowerings.bufferize.tensor_operands import (
     linalg_outputs,
 )
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
@@ -174,7 +175,7 @@ def _make_kernel(name: str, group: _Group) -> func.FuncOp:
         values[value] = argument
         argument.name_hint = value.name_hint
     for value, constant in group.constants.items():
-        made = arith.ConstantOp.create(result_types=(value.type,), properties={"value": constant})
+        made = create(arith.ConstantOp, result_types=(value.type,), properties={"value": constant})
         block.add_op(made)
         values[value] = made.results[0]
     for op in group.operations:
@@ -272,12 +273,12 @@ class _Outliner:
         arguments: list[SSAValue] = []
         for value, type in zip(group.arguments, group.types, strict=True):
             if value.type != type:
-                cast_op = memref.CastOp.create(operands=(value,), result_types=(type,))
+                cast_op = create(memref.CastOp, operands=(value,), result_types=(type,))
                 block.insert_op_before(cast_op, op)
                 value = cast_op.results[0]
             arguments.append(value)
-        call = func.CallOp.create(
-            operands=arguments, properties={"callee": SymbolRefAttr(function.sym_name)}
+        call = create(
+            func.CallOp, operands=arguments, properties={"callee": SymbolRefAttr(function.sym_name)}
         )
         call.location = op.location
         block.insert_op_before(call, op)

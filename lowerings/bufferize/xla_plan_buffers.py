@@ -34,6 +34,7 @@ from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, describe_place, illegal_op
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
@@ -228,7 +229,7 @@ def _insert(before: Operation, *ops: Operation) -> None:
 
 
 def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:
-    view = memref.ViewOp.create(operands=(arena, place), result_types=(type,))
+    view = create(memref.ViewOp, operands=(arena, place), result_types=(type,))
     _insert(before, view)
     return view.results[0]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from xdsl.context import Context
 
 from lowerings.universe import toolkit_universe
-from xla_dialect.xdsl import speed as xdsl_speed
 
 
 def make_context() -> Context:
     """A context with every dialect that xDSL, we and installed packages offer, loaded on use."""
-    xdsl_speed.install()
     ctx = Context()
     for name, factory in toolkit_universe().all_dialects.items():
         ctx.register_dialect(name, factory)

@@ -29,6 +29,7 @@ from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import without_layout
+from xla_dialect.xdsl.creation import create
 
 CUSTOM_CALL = "custom_call"
 """The attribute of a declaration that says which custom call it stands for."""
@@ -144,7 +145,8 @@ def _observation(description: DictionaryAttr) -> Operation:
     op_class = _OBSERVING[cast(StringAttr, description.data[_OPERATION]).data]
     block = Block(arg_types=_types(description, _OPERANDS))
     # A print has its operand as its result; here it is carried out for what it does only.
-    op = op_class.create(
+    op = create(
+        op_class,
         operands=block.args,
         properties=_entries(description, _PROPERTIES),
     )

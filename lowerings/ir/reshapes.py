@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xla_dialect.shapes.size_arithmetic import Sizes, common_collapse, reassociation, refined
+from xla_dialect.xdsl.creation import create
 
 
 def _shape(value: SSAValue) -> Sizes:
@@ -70,7 +71,8 @@ def _single(value: SSAValue, sizes: Sizes, before: Operation) -> SSAValue:
     old = _shape(value)
     type_ = TensorType(cast("TensorType[Attribute]", value.type).element_type, sizes)
     if len(old) >= len(sizes):
-        op: Operation = tensor.CollapseShapeOp.create(
+        op: Operation = create(
+            tensor.CollapseShapeOp,
             operands=(value,),
             result_types=(type_,),
             properties={"reassociation": groups_attribute(old, sizes)},
@@ -78,7 +80,8 @@ def _single(value: SSAValue, sizes: Sizes, before: Operation) -> SSAValue:
     elif not old:
         return _expanded_scalar(value, type_, before)
     else:
-        op = tensor.ExpandShapeOp.create(
+        op = create(
+            tensor.ExpandShapeOp,
             operands=(value,),
             result_types=(type_,),
             properties={
@@ -104,13 +107,14 @@ def _number(dimension: int) -> Attribute:
 
 def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Operation) -> SSAValue:
     """A tensor of sizes 1 from one of rank 0: xDSL 0.74.0 refuses `tensor.expand_shape` of it."""
-    destination = _inserted(tensor.EmptyOp.create(result_types=(type_,)), before)
+    destination = _inserted(create(tensor.EmptyOp, result_types=(type_,)), before)
     body = Block(arg_types=(type_.element_type, type_.element_type))
-    body.add_op(YieldOp.create(operands=(body.args[0],)))
+    body.add_op(create(YieldOp, operands=(body.args[0],)))
     rank = len(type_.shape)
     maps = (AffineMap(rank, 0, ()), AffineMap.identity(rank))
     return _inserted(
-        GenericOp.create(
+        create(
+            GenericOp,
             operands=(value, destination),
             result_types=(type_,),
             properties={

@@ -23,6 +23,7 @@ from lowerings.layouts.memory_order import (
 )
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.types import Array, array, is_array, without_layout
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 Placed: TypeAlias = tuple[SSAValue, MemoryOrder]
@@ -238,7 +239,8 @@ class Expansion:
         properties: Mapping[str, Attribute] | None = None,
     ) -> list[Placed]:
         """The operation with other operands; its results are arrays in `orders`."""
-        new = type(op).create(
+        new = create(
+            type(op),
             operands=operands,
             result_types=[
                 physical_type(cast(Array, result.type), order)

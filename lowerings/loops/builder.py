@@ -21,6 +21,7 @@ from xdsl.ir.affine import (
 )
 
 from lowerings.loops.constants import INDEX, FunctionConstants, scratch_memory
+from xla_dialect.xdsl.creation import create
 
 NO_OVERFLOW_FLAGS = arith.IntegerOverflowAttr("none")
 
@@ -120,10 +121,11 @@ class LoopBuilder:
         if loop.is_parallel:
             return self._close_parallel_loop(loop)
         loop.body.add_ops(self.ops)
-        loop.body.add_op(scf.YieldOp.create(operands=carried))
+        loop.body.add_op(create(scf.YieldOp, operands=carried))
         self.ops = self._outer.pop()
         self._known.pop()
-        op = scf.ForOp.create(
+        op = create(
+            scf.ForOp,
             operands=[loop.lower, loop.upper, loop.step, *loop.initial],
             result_types=[value.type for value in loop.initial],
             regions=[Region(loop.body)],
@@ -168,11 +170,12 @@ class LoopBuilder:
         taken = Block()
         results = then()
         taken.add_ops(self.ops)
-        taken.add_op(scf.YieldOp.create(operands=results))
+        taken.add_op(create(scf.YieldOp, operands=results))
         self.ops = self._outer.pop()
         self._known.pop()
-        skipped = Block([scf.YieldOp.create(operands=otherwise)])
-        op = scf.IfOp.create(
+        skipped = Block([create(scf.YieldOp, operands=otherwise)])
+        op = create(
+            scf.IfOp,
             operands=[condition],
             result_types=[value.type for value in otherwise],
             regions=[Region(taken), Region(skipped)],
@@ -199,8 +202,8 @@ class LoopBuilder:
         )
 
         def write() -> SSAValue:
-            op = op_class.create(
-                operands=[lhs, rhs], result_types=[lhs.type], properties=properties
+            op = create(
+                op_class, operands=[lhs, rhs], result_types=[lhs.type], properties=properties
             )
             return self.add(op).results[0]
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.scalar_attributes import scalar_attribute
+from xla_dialect.xdsl.creation import create
 
 INDEX = IndexType()
 
@@ -88,7 +89,7 @@ class FunctionConstants:
         known = self._values.get((value, result_type))
         if known is not None:
             return known
-        op = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
+        op = create(arith.ConstantOp, result_types=[result_type], properties={"value": value})
         self._insert(op)
         self._values[value, result_type] = op.result
         return op.result

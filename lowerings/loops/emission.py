@@ -24,6 +24,7 @@ from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.nest import Nest
 from lowerings.loops.schedule import Loop, Schedule
+from xla_dialect.xdsl.creation import create
 
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Vectors of partial results are folded in whatever order is fastest."""
@@ -318,7 +319,8 @@ class NestEmitter:
                 odd = vectors[-1:] if len(vectors) % 2 else []
                 vectors = [self._combine(combiner[0], *pair) for pair in pairs] + odd
             kind = CombiningKindAttr(COMBINERS[op_class].kind)
-            reduction = vector.ReductionOp.create(
+            reduction = create(
+                vector.ReductionOp,
                 operands=vectors,
                 result_types=[start.type],
                 properties={"kind": kind, "fastmath": REASSOCIATE},
@@ -328,8 +330,8 @@ class NestEmitter:
 
     def _combine(self, op: Operation, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """The operation of a combiner on two scalars or vectors."""
-        clone = type(op).create(
-            operands=[lhs, rhs], result_types=[lhs.type], properties=op.properties
+        clone = create(
+            type(op), operands=[lhs, rhs], result_types=[lhs.type], properties=op.properties
         )
         return self.builder.add(clone).results[0]
 

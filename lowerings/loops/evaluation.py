@@ -30,6 +30,7 @@ from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
 from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 from xla_dialect.xdsl.vector_extension import GatherOp
 
@@ -206,8 +207,8 @@ class BodyEvaluator:
 
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         """A vector with `value` in all lanes."""
-        op = vector.BroadcastOp.create(
-            operands=[value], result_types=[vector_of(value.type, lanes)]
+        op = create(
+            vector.BroadcastOp, operands=[value], result_types=[vector_of(value.type, lanes)]
         )
         return self.builder.add(op).vector
 
@@ -304,7 +305,8 @@ class BodyEvaluator:
         operands = [self.scalar(operand, combination) for operand in op.operands]
         if type(op) is PairProductOp:
             return [pair_product(operands[0], operands[1], self.builder)]
-        clone = type(op).create(
+        clone = create(
+            type(op),
             operands=operands,
             result_types=op.result_types,
             properties=op.properties,
@@ -341,7 +343,8 @@ class BodyEvaluator:
         if type(op) is PairProductOp:
             return [pair_product(operands[0], operands[1], self.builder)]
         vector_class = EXTENSIONS.get(op.name, type(op))
-        clone = vector_class.create(
+        clone = create(
+            vector_class,
             operands=operands,
             result_types=[result_type],
             properties=op.properties,
@@ -383,7 +386,7 @@ class BodyEvaluator:
                 base = builder.shared(("parts", base), partial(as_parts, base, builder))
                 first = builder.materialize(builder.scale_index(Index(first), 2))
             indices.append(first)
-            load = vector.LoadOp.create(operands=[base, *indices], result_types=[result_type])
+            load = create(vector.LoadOp, operands=[base, *indices], result_types=[result_type])
             return builder.add(load).result
         everywhere = builder.constants.number(1, vector_of(i1, lanes))
         zero = builder.constants.number(0, result_type)
@@ -398,10 +401,11 @@ class BodyEvaluator:
         result_type: Attribute = addend.type
         if self.vector is not None and result_type != factors[0].type:
             operands = [self.as_vector(factor, combination) for factor in factors]
-            fused = vector.FMAOp.create(operands=[*operands, addend], result_types=[result_type])
+            fused = create(vector.FMAOp, operands=[*operands, addend], result_types=[result_type])
             return self.builder.add(fused).res
         operands = [self.scalar(factor, combination) for factor in factors]
-        op = math.FmaOp.create(
+        op = create(
+            math.FmaOp,
             operands=[*operands, addend],
             result_types=[result_type],
             properties={"fastmath": NO_FAST_MATH},

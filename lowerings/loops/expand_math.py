@@ -27,6 +27,7 @@ from lowerings.loops.math_functions import (
     trigonometric,
 )
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 Expansion: TypeAlias = Callable[..., Number]
@@ -153,7 +154,8 @@ class MathExpansion:
             shared = self._shared.get(_use(op))
             if shared is not None:
                 (value,) = builder.add(
-                    func.CallOp.create(
+                    create(
+                        func.CallOp,
                         operands=op.operands,
                         result_types=op.result_types,
                         properties={"callee": SymbolRefAttr(shared)},

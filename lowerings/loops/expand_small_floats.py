@@ -22,6 +22,7 @@ from lowerings.loops.small_float_conversion import (
 )
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.xdsl.arith_extension import with_element_type
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 CONVERSIONS = (arith.ExtFOp, arith.TruncFOp)
@@ -124,7 +125,8 @@ def _repeated(
 ) -> SSAValue:
     """The operation on other operands, its result in f32 if it was a small float."""
     result_type = op.results[0].type
-    repeated = type(op).create(
+    repeated = create(
+        type(op),
         operands=[operand.value for operand in operands],
         result_types=[with_element_type(result_type, f32) if in_single else result_type],
         properties=op.properties,

@@ -18,6 +18,7 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride, shuffled
 from lowerings.loops.nest import Access, Strides
+from xla_dialect.xdsl.creation import create
 
 SIZES = (2, 4)
 """How many accesses are taken apart together: each doubling is one shuffle more for a vector."""
@@ -65,7 +66,8 @@ class InterleavedAccess:
         vectors: list[SSAValue] = []
         for number in range(self.count):
             start = builder.materialize(Index(last, number * lanes))
-            op = vector.LoadOp.create(
+            op = create(
+                vector.LoadOp,
                 operands=[access.access.memref, *others, start],
                 result_types=[vector_of(access.element_type, lanes)],
             )

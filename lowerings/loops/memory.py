@@ -15,6 +15,7 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import integer_array, vector_of
 from lowerings.loops.nest import Access
 from lowerings.loops.views import as_parts, materialize_view, with_unit_stride
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
 
@@ -54,7 +55,8 @@ def takes_every_other(access: Access, dimension: int | None) -> bool:
 def shuffled(vectors: Sequence[SSAValue], mask: Sequence[int], builder: LoopBuilder) -> SSAValue:
     """Elements of two vectors, counted through."""
     type_ = cast("VectorType[Attribute]", vectors[0].type)
-    op = vector.ShuffleOp.create(
+    op = create(
+        vector.ShuffleOp,
         operands=vectors,
         result_types=[vector_of(type_.element_type, len(mask))],
         properties={"mask": integer_array(tuple(mask))},
@@ -107,7 +109,8 @@ class MemoryAccess:
 
     def load(self, position: Sequence[Index]) -> SSAValue:
         """The element at a point."""
-        op = memref.LoadOp.create(
+        op = create(
+            memref.LoadOp,
             operands=[self.access.memref, *self.indices(position)],
             result_types=[self.element_type],
         )
@@ -115,7 +118,7 @@ class MemoryAccess:
 
     def store(self, value: SSAValue, position: Sequence[Index]) -> None:
         """Writes the element at a point."""
-        op = memref.StoreOp.create(operands=[value, self.access.memref, *self.indices(position)])
+        op = create(memref.StoreOp, operands=[value, self.access.memref, *self.indices(position)])
         self.builder.add(op)
 
     def load_vector(self, position: Sequence[Index], lanes: int) -> SSAValue:
@@ -130,7 +133,7 @@ class MemoryAccess:
             gather = GatherOp(base, indices, self._steps(lanes), self._all_lanes(lanes), zero)
             return builder.add(gather).result
         indices = self._vector_indices(position, lanes)
-        op = vector.LoadOp.create(operands=[base, *indices], result_types=[vector_type])
+        op = create(vector.LoadOp, operands=[base, *indices], result_types=[vector_type])
         return self._in_lane_order(builder.add(op).result, lanes)
 
     @property
@@ -146,7 +149,7 @@ class MemoryAccess:
         vector_type = vector_of(self.element_type, lanes)
         halves = [
             builder.add(
-                vector.LoadOp.create(operands=[base, *others, index], result_types=[vector_type])
+                create(vector.LoadOp, operands=[base, *others, index], result_types=[vector_type])
             ).result
             for index in (last, second)
         ]
@@ -162,7 +165,7 @@ class MemoryAccess:
             return
         indices = self._vector_indices(position, lanes)
         value = self._in_lane_order(value, lanes)
-        builder.add(vector.StoreOp.create(operands=[value, base, *indices]))
+        builder.add(create(vector.StoreOp, operands=[value, base, *indices]))
 
     def _lowest(self, position: Sequence[Index], lanes: int) -> Sequence[Index]:
         """The point whose element has the lowest address."""

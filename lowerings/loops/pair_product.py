@@ -12,6 +12,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import vector_of
 from xla_dialect.xdsl.arith_extension import EXTENSIONS
+from xla_dialect.xdsl.creation import create
 
 HALF_BITS = 16
 
@@ -44,7 +45,8 @@ def pair_product(lhs: SSAValue, rhs: SSAValue, builder: LoopBuilder) -> SSAValue
     )
     even, odd = (
         builder.add(
-            vector.ShuffleOp.create(
+            create(
+                vector.ShuffleOp,
                 operands=[products, products],
                 result_types=[vector_of(i32, lanes)],
                 properties={"mask": _every_other(first, lanes)},
@@ -65,10 +67,12 @@ def _halves(value: SSAValue, lanes: int, builder: LoopBuilder) -> SSAValue:
     """The signed halves of the lanes of a vector, each in a lane of its own."""
 
     def write() -> SSAValue:
-        cast = vector.BitcastOp.create(operands=[value], result_types=[vector_of(i16, 2 * lanes)])
+        cast = create(vector.BitcastOp, operands=[value], result_types=[vector_of(i16, 2 * lanes)])
         source = builder.add(cast).result
-        wide = EXTENSIONS[arith.ExtSIOp.name].create(
-            operands=[source], result_types=[vector_of(i32, 2 * lanes)]
+        wide = create(
+            EXTENSIONS[arith.ExtSIOp.name],
+            operands=[source],
+            result_types=[vector_of(i32, 2 * lanes)],
         )
         return builder.add(wide).results[0]
 

@@ -30,6 +30,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Access, Nest, linear_form
+from xla_dialect.xdsl.creation import create
 
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 
@@ -245,7 +246,8 @@ def _reinterpret(
     layout = NoneAttr() if is_identity else StridedLayoutAttr(view_strides, offset)
     view_type = MemRefType(access.type.element_type, sizes, layout, access.type.memory_space)
     view = builder.add(
-        memref.ReinterpretCastOp.create(
+        create(
+            memref.ReinterpretCastOp,
             operands=[access.memref],
             result_types=[view_type],
             properties={
@@ -273,7 +275,8 @@ def _collapse(access: Access, builder: LoopBuilder) -> Access:
         [ArrayAttr([IntegerAttr(d, i64) for d in group]) for group in access.groups]
     )
     view = builder.add(
-        memref.CollapseShapeOp.create(
+        create(
+            memref.CollapseShapeOp,
             operands=[access.memref],
             result_types=[view_type],
             properties={"reassociation": reassociation},

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xla_dialect.entry.aliases import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
+from xla_dialect.xdsl.creation import create
 
 
 @dataclass(eq=False)
@@ -108,7 +109,8 @@ class Flattening(ABC):
 
     def _rebuild(self, op: Operation) -> Operation:
         """The same operation with leaves as operands and results."""
-        new = type(op).create(
+        new = create(
+            type(op),
             operands=self.flat(op.operands),
             result_types=self.leaf_types(op.result_types),
             properties=op.properties,

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from lowerings.tensors.constants import exact_reciprocal
 from lowerings.tensors.indices import Index
 from lowerings.tensors.scalar_folding import fold
+from xla_dialect.xdsl.creation import create
 
 INDEX = IndexType()
 
@@ -41,12 +42,14 @@ class FusedBody:
             return found
         if isinstance(value, ArrayAttr):
             parts = cast("ArrayAttr[Any]", value)
-            op: Operation = complex.ConstantOp.create(
-                result_types=(ComplexType(parts.data[0].type),), properties={"value": parts}
+            op: Operation = create(
+                complex.ConstantOp,
+                result_types=(ComplexType(parts.data[0].type),),
+                properties={"value": parts},
             )
         else:
             type_ = cast("IntegerAttr[Any]", value).type
-            op = arith.ConstantOp.create(result_types=(type_,), properties={"value": value})
+            op = create(arith.ConstantOp, result_types=(type_,), properties={"value": value})
         self._insert(op)
         result = op.results[0]
         self._known[value] = result
@@ -81,8 +84,11 @@ class FusedBody:
         key = op_class, tuple(operands), tuple(sorted(properties.items(), key=_name)), result_type
         found = self._known.get(key)
         if found is None:
-            op = op_class.create(
-                operands=operands, result_types=(result_type,), properties=dict(properties)
+            op = create(
+                op_class,
+                operands=operands,
+                result_types=(result_type,),
+                properties=dict(properties),
             )
             self._insert(op)
             found = self._known[key] = op.results[0]

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from lowerings.tensors.fused_body import FusedBody
 from lowerings.tensors.fusion_emission import GroupEmission, Leaf, element_type_of
 from lowerings.tensors.indices import Indices, affine_map, compose, identity
+from xla_dialect.xdsl.creation import create
 
 
 @dataclass
@@ -62,7 +63,7 @@ def emit_generic(emission: GroupEmission) -> None:
         outputs = [o for o in outputs if not _is_known(emission, body, o, leaves, anchor)]
     if not outputs:
         return
-    block.add_op(YieldOp.create(operands=[output.value for output in outputs]))
+    block.add_op(create(YieldOp, operands=[output.value for output in outputs]))
     inputs: list[Leaf] = []
     for argument, leaf in zip(block.args[: len(leaves)], leaves, strict=True):
         if argument.uses:
@@ -131,14 +132,15 @@ def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SS
     type_ = cast("TensorType[Any]", destination.type)
     if not type_.shape.data:
         dense = DenseIntOrFPElementsAttr.from_list(type_, [number.value.data])
-        whole = arith.ConstantOp.create(result_types=(type_,), properties={"value": dense})
+        whole = create(arith.ConstantOp, result_types=(type_,), properties={"value": dense})
         _insert_before(whole, anchor)
         return whole.results[0]
     scalar = arith.ConstantOp(number)
     _insert_before(scalar, anchor)
     body = Block(arg_types=(number.type, number.type))
-    body.add_op(YieldOp.create(operands=(body.args[0],)))
-    fill = FillOp.create(
+    body.add_op(create(YieldOp, operands=(body.args[0],)))
+    fill = create(
+        FillOp,
         operands=(scalar.result, destination),
         result_types=(type_,),
         properties={"operandSegmentSizes": DenseArrayBase.from_list(i32, (1, 1))},
@@ -162,7 +164,8 @@ def _generic(
         IteratorTypeAttr.reduction() if reduces else IteratorTypeAttr.parallel()
         for reduces in emission.group.reduces
     ]
-    return GenericOp.create(
+    return create(
+        GenericOp,
         operands=[*(value for value, _ in inputs), *(output.destination for output in outputs)],
         result_types=[output.destination.type for output in outputs],
         properties={
@@ -227,6 +230,6 @@ def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf
     if not hidden:
         return []
     type_ = TensorType(element_type_of(anchor.outputs[0]), [sizes[d] for d in hidden])
-    shape = tensor.EmptyOp.create(result_types=(type_,))
+    shape = create(tensor.EmptyOp, result_types=(type_,))
     _insert_before(shape, anchor)
     return [(shape.results[0], tuple((d, 1, 0) for d in hidden))]

@@ -25,6 +25,7 @@ from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.fusion_graph import Node, node_of, view_of
 from lowerings.tensors.indices import Index, Indices, affine_map
 from lowerings.tensors.purity import is_pure
+from xla_dialect.xdsl.creation import create
 
 Sizes: TypeAlias = tuple[int, ...]
 Groups: TypeAlias = dict[int, Sizes]
@@ -188,7 +189,8 @@ def _expand(
     outputs = operands[len(op.inputs) :]
     body = op.detach_region(op.body)
     _replace_positions(body.block, numbers, groups)
-    new = GenericOp.create(
+    new = create(
+        GenericOp,
         operands=operands,
         result_types=[value.type for value in outputs],
         properties={
@@ -201,7 +203,8 @@ def _expand(
     _insert_before(new, op)
     collapsed: list[tensor.CollapseShapeOp] = []
     for result, old, indices in zip(new.res, op.res, node.outputs, strict=True):
-        back = tensor.CollapseShapeOp.create(
+        back = create(
+            tensor.CollapseShapeOp,
             operands=(result,),
             result_types=(old.type,),
             properties={"reassociation": _reassociation(indices, groups)},
@@ -256,17 +259,19 @@ def _expanded(value: SSAValue, indices: Indices, groups: Groups, anchor: Generic
         case tensor.CollapseShapeOp() if owner.src.type == type_:
             return owner.src
         case tensor.EmptyOp():
-            new: Operation = tensor.EmptyOp.create(result_types=(type_,))
+            new: Operation = create(tensor.EmptyOp, result_types=(type_,))
         case FillOp():
             destination = _expanded(owner.outputs[0], indices, groups, anchor)
-            new = FillOp.create(
+            new = create(
+                FillOp,
                 operands=(owner.inputs[0], destination),
                 result_types=(type_,),
                 properties=owner.properties,
                 regions=[region.clone() for region in owner.regions],
             )
         case _:
-            new = tensor.ExpandShapeOp.create(
+            new = create(
+                tensor.ExpandShapeOp,
                 operands=(value,),
                 result_types=(type_,),
                 properties={

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.rewriting.change import ReportingPass
 from lowerings.tensors.indices import Indices, affine_map, identity, indices_of, is_permutation
+from xla_dialect.xdsl.creation import create
 
 
 class LinalgFoldTransposesPass(ReportingPass):
@@ -74,7 +75,8 @@ def _fold(transpose: GenericOp) -> bool:
         assert loop is not None
         permuted[loop] = written[dimension]
     new_map = affine_map(tuple(permuted), maps[-1].num_dims)
-    new = GenericOp.create(
+    new = create(
+        GenericOp,
         operands=[*reduction.inputs, destination],
         result_types=(destination.type,),
         properties={
@@ -117,9 +119,10 @@ def _destination(reduction: GenericOp, type_: TensorType[Attribute]) -> SSAValue
     fill = reduction.outputs[0].owner
     if not isinstance(fill, FillOp):
         return None
-    empty = tensor.EmptyOp.create(result_types=(type_,))
+    empty = create(tensor.EmptyOp, result_types=(type_,))
     _insert_before(empty, reduction)
-    new = FillOp.create(
+    new = create(
+        FillOp,
         operands=(fill.inputs[0], empty.results[0]),
         result_types=(type_,),
         properties=fill.properties,

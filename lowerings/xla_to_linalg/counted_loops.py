@@ -15,6 +15,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilde
 from lowerings.xla_to_linalg.structured import constant, empty, outside_of_bodies
 from xla_dialect.types import Array
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
+from xla_dialect.xdsl.creation import create
 
 PARTS = 16
 """In how many parts loops are divided at most: enough for a few threads to end together, few enough
@@ -112,7 +113,8 @@ def loop(
     inner = ConversionBuilder(builder.ctx, builder.module, end)
     end.operands = body(inner, block.args[0], block.args[1:])
     return builder.insert(
-        scf.ForOp.create(
+        create(
+            scf.ForOp,
             operands=(*bounds, *carried),
             result_types=[value.type for value in carried],
             regions=[Region(block)],

@@ -16,6 +16,7 @@ from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, stor
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import is_splat
 
 
@@ -30,8 +31,8 @@ def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
         value = builder.insert(arith.ConstantOp(cast("Any", scalar))).result
         builder.replace([fill(builder, value, type_)])
         return None
-    constant = arith.ConstantOp.create(
-        result_types=op.result_types, properties={"value": stored(literal)}
+    constant = create(
+        arith.ConstantOp, result_types=op.result_types, properties={"value": stored(literal)}
     )
     builder.replace(builder.insert(constant).results)
     return None

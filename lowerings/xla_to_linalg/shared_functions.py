@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder
+from xla_dialect.xdsl.creation import create
 
 COMPUTES = "xla.computes"
 """What a shared function computes: for equal argument types it is the same function."""
@@ -44,7 +45,8 @@ def shared_call(
             name, number = f"{computes}.{number}", number + 1
         found = _made(builder, name, types, make)
         found.attributes[COMPUTES] = mark
-    call = func.CallOp.create(
+    call = create(
+        func.CallOp,
         operands=arguments,
         result_types=list(found.function_type.outputs),
         properties={"callee": SymbolRefAttr(found.sym_name)},

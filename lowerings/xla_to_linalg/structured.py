@@ -27,6 +27,7 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from xla_dialect.types import Array, without_layout
+from xla_dialect.xdsl.creation import create
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -76,7 +77,7 @@ def _segments(*sizes: int) -> DenseArrayBase:
 
 def empty(builder: ConversionBuilder, type_: Array) -> SSAValue:
     """A tensor of unspecified elements."""
-    return builder.insert(tensor.EmptyOp.create(result_types=(without_layout(type_),))).results[0]
+    return builder.insert(create(tensor.EmptyOp, result_types=(without_layout(type_),))).results[0]
 
 
 def generic(
@@ -95,8 +96,9 @@ def generic(
     block = Block(arg_types=[storage(array_type(value).element_type) for value in operands])
     scalars = ScalarBuilder(block, builder.op.location)
     results = body(scalars, block.args)
-    block.add_op(YieldOp.create(operands=results))
-    op = GenericOp.create(
+    block.add_op(create(YieldOp, operands=results))
+    op = create(
+        GenericOp,
         operands=operands,
         result_types=[value.type for value, _ in outputs],
         properties={
@@ -124,8 +126,10 @@ def pointwise(
 def constant(builder: ConversionBuilder, value: float | int, type_: Attribute) -> SSAValue:
     """A scalar constant outside of any body."""
     return builder.insert(
-        arith.ConstantOp.create(
-            result_types=(storage(type_),), properties={"value": scalar_attribute(value, type_)}
+        create(
+            arith.ConstantOp,
+            result_types=(storage(type_),),
+            properties={"value": scalar_attribute(value, type_)},
         )
     ).results[0]
 
@@ -141,9 +145,10 @@ def fill(builder: ConversionBuilder, scalar: SSAValue, type_: Array) -> SSAValue
 def fill_into(builder: ConversionBuilder, scalar: SSAValue, destination: SSAValue) -> SSAValue:
     """`linalg.fill` of a tensor."""
     body = Block(arg_types=(scalar.type, scalar.type))
-    body.add_op(YieldOp.create(operands=(body.args[0],)))
+    body.add_op(create(YieldOp, operands=(body.args[0],)))
     return builder.insert(
-        FillOp.create(
+        create(
+            FillOp,
             operands=(scalar, destination),
             result_types=(destination.type,),
             properties={"operandSegmentSizes": _segments(1, 1)},
@@ -160,8 +165,10 @@ def extract_scalar(builder: ConversionBuilder, value: SSAValue) -> SSAValue:
         if not isinstance(scalar, ArrayAttr):
             return builder.insert(arith.ConstantOp(cast("Any", scalar))).result
     return builder.insert(
-        tensor.ExtractOp.create(
-            operands=(value,), result_types=(storage(array_type(value).element_type),)
+        create(
+            tensor.ExtractOp,
+            operands=(value,),
+            result_types=(storage(array_type(value).element_type),),
         )
     ).results[0]
 
@@ -193,7 +200,8 @@ def extract_slice(
         return source
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
-        tensor.ExtractSliceOp.create(
+        create(
+            tensor.ExtractSliceOp,
             operands=(source, *dynamic),
             result_types=(TensorType(array_type(source).element_type, sizes),),
             properties={
@@ -217,7 +225,8 @@ def insert_slice(
     sizes = sizes_of(source)
     static_offsets, dynamic = _index_list(offsets)
     return builder.insert(
-        tensor.InsertSliceOp.create(
+        create(
+            tensor.InsertSliceOp,
             operands=(source, destination, *dynamic),
             result_types=(destination.type,),
             properties={

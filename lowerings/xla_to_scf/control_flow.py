@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.ops.control_flow import ConditionalOp, WhileOp
 from xla_dialect.types import PRED, Array
+from xla_dialect.xdsl.creation import create
 
 FLATTEN_FIRST = "it carries tuples; xla-flatten-tuples takes them apart"
 
@@ -43,18 +44,19 @@ def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
     condition, body = op.condition.block, op.body.block
     carried = _carried(op)
     (predicate,) = _returned(condition)
-    extracted = tensor.ExtractOp.create(operands=(predicate,), result_types=(i1,))
+    extracted = create(tensor.ExtractOp, operands=(predicate,), result_types=(i1,))
     last = condition.last_op
     assert last is not None
     condition.insert_op_before(extracted, last)
     _terminate(
         condition,
-        scf.ConditionOp.create(operands=(extracted.results[0], *condition.args)),
+        create(scf.ConditionOp, operands=(extracted.results[0], *condition.args)),
     )
     returned = _returned(body)
-    _terminate(body, scf.YieldOp.create(operands=[returned[i] for i in carried]))
+    _terminate(body, create(scf.YieldOp, operands=[returned[i] for i in carried]))
     loop = builder.insert(
-        scf.WhileOp.create(
+        create(
+            scf.WhileOp,
             operands=[op.operands[i] for i in carried],
             result_types=[op.results[i].type for i in carried],
             regions=[op.detach_region(region) for region in list(op.regions)],
@@ -96,17 +98,18 @@ def convert_conditional(op: ConditionalOp, builder: ConversionBuilder) -> str | 
     element_type = cast(Array, op.branch_index.type).element_type
     branches = _branches(op)
     chosen = builder.insert(
-        tensor.ExtractOp.create(operands=(op.branch_index,), result_types=(element_type,))
+        create(tensor.ExtractOp, operands=(op.branch_index,), result_types=(element_type,))
     ).results[0]
     if element_type == PRED:
-        converted: Operation = scf.IfOp.create(
-            operands=(chosen,), result_types=op.result_types, regions=branches
+        converted: Operation = create(
+            scf.IfOp, operands=(chosen,), result_types=op.result_types, regions=branches
         )
     else:
         index = builder.insert(
-            arith.IndexCastOp.create(operands=(chosen,), result_types=(IndexType(),))
+            create(arith.IndexCastOp, operands=(chosen,), result_types=(IndexType(),))
         ).results[0]
-        converted = scf.IndexSwitchOp.create(
+        converted = create(
+            scf.IndexSwitchOp,
             operands=(index,),
             result_types=op.result_types,
             properties={"cases": DenseArrayBase.from_list(i64, range(len(branches) - 1))},
@@ -127,5 +130,5 @@ def _branches(op: ConditionalOp) -> list[Region]:
         for argument, value in zip(arguments, given, strict=True):
             argument.replace_all_uses_with(value)
             block.erase_arg(argument)
-        _terminate(block, scf.YieldOp.create(operands=_returned(block)))
+        _terminate(block, create(scf.YieldOp, operands=_returned(block)))
     return branches

@@ -20,6 +20,7 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_scf.control_flow import FLATTEN_FIRST, has_tuples
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.types import Array, sizes_of
+from xla_dialect.xdsl.creation import create
 
 _INDEX = IndexType()
 
@@ -34,10 +35,11 @@ def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
     scanned = cast(Array, types[0] if types else inputs[0].type)
     length = sizes_of(scanned)[op.dimension.value.data]
     bounds = [builder.insert(_index_constant(number)).results[0] for number in (0, length, 1)]
-    starts = [builder.insert(tensor.EmptyOp.create(result_types=(t,))).results[0] for t in types]
+    starts = [builder.insert(create(tensor.EmptyOp, result_types=(t,))).results[0] for t in types]
     _make_body(op, inputs, types, length)
     initial = [*starts, *op.arguments[count:]]
-    loop = scf.ForOp.create(
+    loop = create(
+        scf.ForOp,
         operands=(*bounds, *initial),
         result_types=[value.type for value in initial],
         regions=[op.detach_region(op.to_apply)],
@@ -72,7 +74,7 @@ def _make_body(
         put = _put_slice(returned[number], output, place, dimension)
         block.insert_op_before(put, last)
         returned[number] = put.results[0]
-    end_of_step = scf.YieldOp.create(operands=returned)
+    end_of_step = create(scf.YieldOp, operands=returned)
     end_of_step.location = last.location
     block.insert_op_before(end_of_step, last)
     block.erase_op(last)
@@ -96,7 +98,8 @@ def _bounds(array: Attribute, dimension: int, operands: int) -> dict[str, Attrib
 
 
 def _slice(value: SSAValue, place: SSAValue, dimension: int, type_: Attribute) -> Operation:
-    return tensor.ExtractSliceOp.create(
+    return create(
+        tensor.ExtractSliceOp,
         operands=(value, place),
         result_types=(type_,),
         properties=_bounds(value.type, dimension, 1),
@@ -104,7 +107,8 @@ def _slice(value: SSAValue, place: SSAValue, dimension: int, type_: Attribute) -
 
 
 def _put_slice(value: SSAValue, output: SSAValue, place: SSAValue, dimension: int) -> Operation:
-    return tensor.InsertSliceOp.create(
+    return create(
+        tensor.InsertSliceOp,
         operands=(value, output, place),
         result_types=(output.type,),
         properties=_bounds(output.type, dimension, 2),

@@ -19,6 +19,7 @@ from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.types import spell_all
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 Results: TypeAlias = XlaValue | Sequence[XlaValue]
@@ -97,7 +98,7 @@ class Computations(ImplicitBroadcasting):
         _name_parameters(computation, name, block)
         with self._standing_in(block, isolated=isolated):
             found = _call(computation, name, self._values(block.args))
-            block.add_op(ReturnOp.create(operands=self._results(found, name)))
+            block.add_op(create(ReturnOp, operands=self._results(found, name)))
         return Traced(Region(block), isinstance(found, XlaValue))
 
     def _results(self, found: object, name: str) -> list[SSAValue]:

@@ -32,6 +32,7 @@ from xla_dialect.builder.type_spelling import TypeLike, as_type
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.verification.verify import verify
+from xla_dialect.xdsl.creation import create
 
 
 class XlaBuilder(
@@ -124,5 +125,5 @@ class XlaBuilder(
             )
         results = self._results(root, "the program")
         self._finished = True
-        self._entry.add_op(ReturnOp.create(operands=results))
+        self._entry.add_op(create(ReturnOp, operands=results))
         return Region(self._entry)

@@ -50,6 +50,7 @@ from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.shape_text.errors import PartError, quoted, suggestion
 from xla_dialect.shape_text.shapes import spell_entry_layout
 from xla_dialect.types import all_compatible, compatible, spell, spell_all
+from xla_dialect.xdsl.creation import create
 
 TABLE_ATTRIBUTES = {
     "FileNames": "xla.file_names",
@@ -119,7 +120,7 @@ class _ModuleImporter:
         regions: list[Region] = []
         for callee in callees:
             block, root = self.block(callee)
-            block.add_op(ReturnOp.create(operands=[root]))
+            block.add_op(create(ReturnOp, operands=[root]))
             regions.append(Region(block))
         attributes: Properties = {
             "xla.computations": ArrayAttr([StringAttr(callee.name) for callee in callees])

@@ -42,6 +42,7 @@ from xla_dialect.types import (
     tuple_elements,
     without_bounds,
 )
+from xla_dialect.xdsl.creation import create
 
 Values: TypeAlias = dict[str, SSAValue]
 """The instructions of one computation met so far, by name."""
@@ -172,7 +173,8 @@ class InstructionImporter:
                 f"the shape of {opcode.name} does not follow from its operands: write it",
                 instruction.opcode_start,
             )
-        op = opcode.operation.create(
+        op = create(
+            opcode.operation,
             operands=operands,
             result_types=() if declared is None else (declared,),
             properties=properties,
@@ -224,8 +226,9 @@ class InstructionImporter:
             attributes={k: v for k, v in instruction.attributes.items() if k not in own},
         )
         wrapped = self.operation(inner, {str(i): arg for i, arg in enumerate(block.args)})
-        block.add_ops([wrapped, ReturnOp.create(operands=wrapped.results)])
-        op = opcode.operation.create(
+        block.add_ops([wrapped, create(ReturnOp, operands=wrapped.results)])
+        op = create(
+            opcode.operation,
             operands=operands,
             result_types=(instruction.type,) if instruction.type is not None else (),
             properties=properties,

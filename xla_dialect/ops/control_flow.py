@@ -56,6 +56,7 @@ from xla_dialect.types import (
     spell_all,
     united_marks,
 )
+from xla_dialect.xdsl.creation import create
 
 
 @irdl_op_definition
@@ -92,7 +93,7 @@ class ReturnOp(XlaOp):
             parser.parse_punctuation(":")
             types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
             values = parser.resolve_operands(names, types, position)
-        return cls.create(operands=values)
+        return create(cls, operands=values)
 
 
 @irdl_op_definition

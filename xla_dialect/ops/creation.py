@@ -25,6 +25,7 @@ from xla_dialect.dimensions import Access, Factor, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 
@@ -80,7 +81,7 @@ class ConstantOp(XlaOp):
             types: Sequence[Attribute] = [literal_type(value)]
         except Violation as violation:
             parser.raise_error(f"{cls.name}: {violation}", position, parser.pos)
-        return cls.create(result_types=types, properties={"value": value}, attributes=attributes)
+        return create(cls, result_types=types, properties={"value": value}, attributes=attributes)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:

@@ -43,6 +43,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.types import BY_NAME, array
+from xla_dialect.xdsl.creation import create
 
 START = "_start"
 """How the name of a start ends."""
@@ -157,7 +158,8 @@ def read_process_call(call: CustomCallOp) -> ProcessCall:
             raise XlaError(f"the call has no attribute {name}")
     regions = [Region() for _ in op_class.get_irdl_definition().regions]
     block = Block(arg_types=call.operand_types)
-    operation = op_class.create(
+    operation = create(
+        op_class,
         operands=block.args,
         result_types=call.result_types,
         properties=properties,

@@ -28,6 +28,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xla_dialect.op import XlaOp
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
 _LITERALS = (DenseIntOrFPElementsAttr, DenseResourceAttr)
@@ -115,7 +116,8 @@ class FormattedOp(XlaOp):
                 types.append(parser.parse_type())
         if len(types) < format_.operands:
             types *= format_.operands
-        return cls.create(
+        return create(
+            cls,
             operands=parser.resolve_operands(operands, types, position),
             result_types=types[:1] if format_.has_result else (),
             properties=properties,

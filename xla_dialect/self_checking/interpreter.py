@@ -30,6 +30,7 @@ from xla_dialect.rules.constraints import with_elements
 from xla_dialect.self_checking.assembly_format import AssemblyFormat, FormattedOp
 from xla_dialect.syntax import Parts, parse_signature, print_signature
 from xla_dialect.types import ElementClass, all_compatible, is_array, spell_all
+from xla_dialect.xdsl.creation import create
 
 _LIST = BaseAttr(ArrayAttr)
 
@@ -98,7 +99,8 @@ class RunParallelOp(XlaOp):
             if name in attributes:
                 parts.properties[name] = attributes.pop(name)
         parse_signature(operands or [], position, parts, parser)
-        return cls.create(
+        return create(
+            cls,
             operands=parts.operands,
             result_types=parts.result_types,
             properties=parts.properties,

@@ -50,6 +50,7 @@ from xla_dialect.types import (
     fits,
     spell,
 )
+from xla_dialect.xdsl.creation import create
 
 F32 = BY_NAME["f32"].type
 F64 = BY_NAME["f64"].type
@@ -325,7 +326,8 @@ def parse_scan(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     position = parser.pos
     types, results = parse_types(parser, same_type, len(operands) + len(inits))
     values = parser.resolve_operands([*operands, *inits], types, position)
-    return op_class.create(
+    return create(
+        op_class,
         operands=values,
         result_types=results,
         properties={"dimension": dimension},

@@ -22,6 +22,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import S32, array
+from xla_dialect.xdsl.creation import create
 
 
 def parse_composite(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -31,8 +32,12 @@ def parse_composite(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
     )
     attributes, values, results = parse_attributes_and_types(parser, operands or ())
-    return op_class.create(
-        operands=values, result_types=results, properties={"name": name}, attributes=attributes
+    return create(
+        op_class,
+        operands=values,
+        result_types=results,
+        properties={"name": name},
+        attributes=attributes,
     )
 
 

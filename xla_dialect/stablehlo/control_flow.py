@@ -13,6 +13,7 @@ from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import each_type, form
 from xla_dialect.stablehlo.tuples import elements_of, tuple_of
 from xla_dialect.types import PRED, is_scalar, spell
+from xla_dialect.xdsl.creation import create
 
 
 def parse_return(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -23,11 +24,11 @@ def parse_return(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     )
     attributes = parser.parse_optional_attr_dict()
     if operands is None:
-        return op_class.create(attributes=attributes)
+        return create(op_class, attributes=attributes)
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
     values = parser.resolve_operands(operands, types, position)
-    return op_class.create(operands=values, attributes=attributes)
+    return create(op_class, operands=values, attributes=attributes)
 
 
 def convert_return(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -62,7 +63,8 @@ def parse_while(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     condition = parser.parse_region(resolved)
     parser.parse_keyword("do")
     body = parser.parse_region(resolved)
-    return op_class.create(
+    return create(
+        op_class,
         operands=values,
         result_types=types,
         attributes={} if attributes is None else dict(attributes.data),

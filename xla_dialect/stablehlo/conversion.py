@@ -58,6 +58,7 @@ from xla_dialect.types import (
     is_unbounded,
     spell_all,
 )
+from xla_dialect.xdsl.creation import create
 
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
@@ -125,7 +126,8 @@ class Conversion:
         regions: Sequence[Region] = (),
     ) -> Sequence[SSAValue]:
         """Adds an operation at the current place and returns its results."""
-        op = op_class.create(
+        op = create(
+            op_class,
             operands=operands,
             result_types=result_types,
             properties=properties or {},
@@ -574,7 +576,8 @@ def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
         for name, value in op.properties.items()
     }
     return conversion.add(
-        type(op).create(
+        create(
+            type(op),
             operands=conversion.operands(op),
             result_types=conversion.result_types(op),
             properties=properties,

@@ -22,6 +22,7 @@ from xla_dialect.stablehlo.correspondence import integer, named, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, integer_clause, same_type
 from xla_dialect.types import Array
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import is_splat
 from xla_dialect.xdsl.text import parse_literal
 
@@ -34,7 +35,9 @@ def parse_constant(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     type_ = _type_of_literal(value)
     if type_ is None:
         parser.raise_error("expected dense<...> or dense_resource<...>", position)
-    return op_class.create(result_types=[type_], properties={"value": value}, attributes=attributes)
+    return create(
+        op_class, result_types=[type_], properties={"value": value}, attributes=attributes
+    )
 
 
 def _type_of_literal(value: Attribute) -> Attribute | None:

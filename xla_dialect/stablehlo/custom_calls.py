@@ -19,6 +19,7 @@ from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS, ReplacedCall
 from xla_dialect.stablehlo.source import SourceOp, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
 from xla_dialect.types import as_array
+from xla_dialect.xdsl.creation import create
 
 API_VERSIONS = tuple(CustomCallApiVersion)
 """The versions by their numbers in StableHLO."""
@@ -42,7 +43,8 @@ def parse_custom_call(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         parser.Delimiter.PAREN, parser.parse_unresolved_operand
     )
     attributes, values, results = parse_attributes_and_types(parser, operands)
-    return op_class.create(
+    return create(
+        op_class,
         operands=values,
         result_types=results,
         properties={"call_target_name": target},

@@ -23,6 +23,7 @@ from xla_dialect.stablehlo.syntax import (
     same_type,
 )
 from xla_dialect.types import Array, array, spell
+from xla_dialect.xdsl.creation import create
 
 
 def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -46,8 +47,12 @@ def parse_slice(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         "strides": attributes.integers(strides),
     }
     discardable, operands, results = parse_attributes_and_types(parser, [operand])
-    return op_class.create(
-        operands=operands, result_types=results, properties=properties, attributes=discardable
+    return create(
+        op_class,
+        operands=operands,
+        result_types=results,
+        properties=properties,
+        attributes=discardable,
     )
 
 

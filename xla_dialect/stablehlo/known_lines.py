@@ -15,6 +15,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from xla_dialect.xdsl.creation import create
+
 LINE = re.compile(r'(?:%([\w$.-]+)(?::([0-9]{1,9}))? = )?(("?)([\w$.-]+)[^\n]*)\n')
 """A line with an operation: name and number of its results, the rest, a quote, its own name."""
 
@@ -67,7 +69,8 @@ class KnownLines:
             for value, type_ in zip(operands, types, strict=True)
         ):
             return None
-        return known.op_class.create(
+        return create(
+            known.op_class,
             operands=operands,
             result_types=known.result_types,
             properties=known.properties,

@@ -32,14 +32,15 @@ from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, si
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
 from xla_dialect.types import Array, ElementClass, array, as_array, element_class, fits
+from xla_dialect.xdsl.creation import create
 
 
 def sum_of_two(element_type: Attribute) -> Region:
     """The computation that adds two numbers."""
     scalar = TensorType(element_type, ())
     block = Block(arg_types=[scalar, scalar])
-    total = AddOp.create(operands=block.args, result_types=[scalar])
-    block.add_ops([total, ReturnOp.create(operands=total.results)])
+    total = create(AddOp, operands=block.args, result_types=[scalar])
+    block.add_ops([total, create(ReturnOp, operands=total.results)])
     return Region(block)
 
 

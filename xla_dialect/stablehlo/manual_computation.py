@@ -36,6 +36,7 @@ from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
 from xla_dialect.types import BY_NAME, Array, array, as_array
+from xla_dialect.xdsl.creation import create
 
 _U32 = BY_NAME["u32"].type
 _CHANNEL = IntegerAttr(1, i64)
@@ -87,7 +88,8 @@ def _parse_body_and_types(
     parser.parse_punctuation(":")
     position = parser.pos
     types, results = parse_types(parser, same_type, len(operands))
-    return op_class.create(
+    return create(
+        op_class,
         operands=parser.resolve_operands(operands, types, position),
         result_types=results,
         properties=properties,

@@ -16,6 +16,7 @@ from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import Array
+from xla_dialect.xdsl.creation import create
 
 
 def parse_reduce(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -54,7 +55,8 @@ def parse_reduce(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         if len(inputs) != 1 or found is None or not issubclass(found, SourceOp):
             parser.raise_error(f"{reducer} cannot be applied by {op_class.name}", reducer_position)
         region = apply(parser, found, operands[1].type)
-    return op_class.create(
+    return create(
+        op_class,
         operands=operands,
         result_types=results,
         properties=properties,
@@ -68,9 +70,9 @@ def apply(parser: Parser, op_class: type[SourceOp], init: Attribute) -> Region:
     element_type = cast(Array, init).element_type if isinstance(init, TensorType) else init
     scalar = TensorType(element_type, ())
     block = Block(arg_types=[scalar, scalar])
-    result = op_class.create(operands=block.args, result_types=[scalar])
+    result = create(op_class, operands=block.args, result_types=[scalar])
     returns = parser.ctx.get_op("stablehlo.return")
-    block.add_ops([result, returns.create(operands=result.results)])
+    block.add_ops([result, create(returns, operands=result.results)])
     return Region(block)
 
 

@@ -29,6 +29,7 @@ from xla_dialect.stablehlo.dynamic_shapes import take_shape
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import arrow_types, form
 from xla_dialect.types import ElementClass, as_array, element_class, fits, spell
+from xla_dialect.xdsl.creation import create
 
 
 def parse_const_shape(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -38,7 +39,9 @@ def parse_const_shape(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     parser.parse_punctuation(":")
     type_ = parser.parse_type()
     shape = DenseIntOrFPElementsAttr.from_list(TensorType(IndexType(), (len(sizes),)), sizes)
-    return op_class.create(result_types=[type_], properties={"shape": shape}, attributes=attributes)
+    return create(
+        op_class, result_types=[type_], properties={"shape": shape}, attributes=attributes
+    )
 
 
 def parse_index_cast(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -48,7 +51,8 @@ def parse_index_cast(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     parser.parse_punctuation(":")
     before = parser.parse_type()
     parser.parse_keyword("to")
-    return op_class.create(
+    return create(
+        op_class,
         operands=[parser.resolve_operand(operand, before)],
         result_types=[parser.parse_type()],
         attributes=attributes,

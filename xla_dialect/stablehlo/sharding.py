@@ -21,6 +21,7 @@ from xla_dialect.stablehlo.creation import convert_constant, parse_constant
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.xdsl.creation import create
 
 _TEXT = "text"
 """The property with what stands between the name of an operation and its types."""
@@ -32,7 +33,7 @@ def parse_mesh(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     parser.parse_punctuation("=")
     mesh = cast(StableHloParser, parser).parse_balanced_text()
     properties: dict[str, Attribute] = {"sym_name": name, "mesh": StringAttr(f"#sdy.mesh{mesh}")}
-    return op_class.create(properties=properties, attributes=parser.parse_optional_attr_dict())
+    return create(op_class, properties=properties, attributes=parser.parse_optional_attr_dict())
 
 
 def convert_mesh(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -53,7 +54,8 @@ def parse_annotation(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     operand = parser.parse_unresolved_operand()
     text = " ".join(filter(None, (before, *reader.parse_keywords_with_text())))
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
-    return op_class.create(
+    return create(
+        op_class,
         operands=operands,
         result_types=() if op_class.row.results == 0 else results,
         properties={_TEXT: StringAttr(text)},

@@ -14,6 +14,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.xdsl.creation import create
 
 
 def convert_sort(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -42,8 +43,12 @@ def parse_top_k(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
         parser.parse_punctuation("=")
         k = IntegerAttr(parse_i64(parser), i64)
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
-    return op_class.create(
-        operands=operands, result_types=results, properties={"k": k}, attributes=attributes
+    return create(
+        op_class,
+        operands=operands,
+        result_types=results,
+        properties={"k": k},
+        attributes=attributes,
     )
 
 

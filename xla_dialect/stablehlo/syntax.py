@@ -21,6 +21,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xla_dialect.stablehlo.attributes import FIELDS, WORDS, integers, parse_i64
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.types import Array, array_like, component_type
+from xla_dialect.xdsl.creation import create
 
 
 @dataclass(frozen=True)
@@ -312,8 +313,12 @@ class CustomForm:
         attributes, values, results = parse_attributes_and_types(parser, operands, self.types)
         if self.gathered is not None:
             self.gathered.gather(properties)
-        return op_class.create(
-            operands=values, result_types=results, properties=properties, attributes=attributes
+        return create(
+            op_class,
+            operands=values,
+            result_types=results,
+            properties=properties,
+            attributes=attributes,
         )
 
     def items(self, operands: Texts, values: Mapping[str, Any]) -> str:

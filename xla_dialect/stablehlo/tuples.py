@@ -15,6 +15,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, parse_attributes_and_types, tuple_type
+from xla_dialect.xdsl.creation import create
 
 
 def tuple_of(values: Sequence[SSAValue], conversion: Conversion) -> SSAValue:
@@ -39,8 +40,12 @@ def parse_get_tuple_element(parser: Parser, op_class: type[SourceOp]) -> SourceO
     with parser.in_square_brackets():
         index = IntegerAttr(parse_i64(parser), i64)
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
-    return op_class.create(
-        operands=operands, result_types=results, properties={"index": index}, attributes=attributes
+    return create(
+        op_class,
+        operands=operands,
+        result_types=results,
+        properties={"index": index},
+        attributes=attributes,
     )
 
 

@@ -22,6 +22,7 @@ from xla_dialect.stablehlo.reduction import inputs_and_inits
 from xla_dialect.stablehlo.source import SourceOp, matrix
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
 from xla_dialect.types import as_array, spell
+from xla_dialect.xdsl.creation import create
 
 _CONVOLUTION = {
     "stride": "window_strides",
@@ -122,8 +123,12 @@ def parse_convolution(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 
     parser.parse_comma_separated_list(parser.Delimiter.BRACES, parse_list)
     attributes, operands, results = parse_attributes_and_types(parser, unresolved)
-    return op_class.create(
-        operands=operands, result_types=results, properties=properties, attributes=attributes
+    return create(
+        op_class,
+        operands=operands,
+        result_types=results,
+        properties=properties,
+        attributes=attributes,
     )
 
 

@@ -1,3 +1,4 @@
+# pyright: reportPrivateUsage=false
 """Going through IR quickly.
 
 Most passes look at every operation and change few of them. The iterators and properties of xDSL
@@ -37,12 +38,12 @@ def _append_region(region: Region, found: list[Operation]) -> None:
 
 
 def _append_block(block: Block, found: list[Operation]) -> None:
-    op = block.first_op
+    op = block._first_op
     while op is not None:
         found.append(op)
         for region in op.regions:
             _append_region(region, found)
-        op = op.next_op
+        op = op._next_op
 
 
 @dataclass(frozen=True)

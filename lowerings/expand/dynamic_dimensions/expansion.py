@@ -38,6 +38,7 @@ from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
+from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 
 _RULES: Mapping[type[Operation], Rule] = {
@@ -256,7 +257,8 @@ class Expansion:
             elif number is not None:
                 last.operands = [_while_right(last, number)]
         self.status = outside
-        new = WhileOp.create(
+        new = create(
+            WhileOp,
             operands=operands,
             result_types=[operand.type for operand in operands],
             properties=op.properties,
@@ -287,7 +289,8 @@ class Expansion:
             last.operands = self._given(last, last.operands, places)
         self.status = outside
         added = [SCALAR] * (len(places) + 2 * returns_status)
-        new = ConditionalOp.create(
+        new = create(
+            ConditionalOp,
             operands=operands,
             result_types=[*map(without_bounds, op.result_types), *added],
             properties=op.properties,

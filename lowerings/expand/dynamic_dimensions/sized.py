@@ -19,6 +19,7 @@ from xla_dialect.rules.constraints import flat_results
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import Array, sizes_of, without_bounds
+from xla_dialect.xdsl.creation import create
 
 Counts: TypeAlias = Mapping[int, XlaValue]
 """By dynamic dimension how many elements are there, as `s32[]`."""
@@ -137,7 +138,8 @@ class Rules:
         """The operation on other operands; its results have their bounds as sizes."""
         op = self.op
         return self.b.append(
-            type(op).create(
+            create(
+                type(op),
                 operands=[operand.ssa for operand in operands],
                 result_types=[without_bounds(type_) for type_ in op.result_types],
                 properties=op.properties,

@@ -26,6 +26,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.math_functions.numbers import Number
+from xla_dialect.xdsl.creation import create
 
 REDUCTION = "xla.reduce_by_half_pi"
 """The name of the function `f64 -> (f64, i64)`: the rest, and the number of right angles."""
@@ -108,7 +109,7 @@ def _window(position: Number, digits: SSAValue) -> list[Number]:
     words: list[Number] = []
     for number in range(4):
         index = builder.materialize(builder.add_index(first, Index(None, number)))
-        load = memref.LoadOp.create(operands=[digits, index], result_types=[i64])
+        load = create(memref.LoadOp, operands=[digits, index], result_types=[i64])
         words.append(Number(builder, builder.add(load).res))
     shift = position & 63
     back = 63 - shift

@@ -42,6 +42,7 @@ from xla_dialect.xdsl.arith_extension import (
     TruncIOp,
     with_element_type,
 )
+from xla_dialect.xdsl.creation import create
 
 Operand: TypeAlias = "Number | float | int"
 
@@ -100,7 +101,8 @@ class Number:
         result_type: Attribute | None = None,
         **properties: Attribute,
     ) -> Number:
-        op = op_class.create(
+        op = create(
+            op_class,
             operands=[self._lift(operand).value for operand in operands],
             result_types=[result_type or self.type],
             properties=properties,
@@ -291,7 +293,8 @@ class Number:
         """What `then` computes if this condition holds in some lane, else `otherwise`."""
         condition = self.value
         if isinstance(self.type, VectorType):
-            reduction = vector.ReductionOp.create(
+            reduction = create(
+                vector.ReductionOp,
                 operands=[condition],
                 result_types=[i1],
                 properties={
@@ -321,7 +324,8 @@ class Number:
         lane = loop.induction_variable
         position = DenseArrayBase.from_list(i64, [DYNAMIC_INDEX])
         element = builder.add(
-            vector.ExtractOp.create(
+            create(
+                vector.ExtractOp,
                 operands=[self.value, lane],
                 result_types=[self.element_type],
                 properties={"static_position": position},
@@ -329,7 +333,8 @@ class Number:
         ).result
         carried = [
             builder.add(
-                vector.InsertOp.create(
+                create(
+                    vector.InsertOp,
                     operands=[value, before, lane],
                     result_types=[before.type],
                     properties={"static_position": position},

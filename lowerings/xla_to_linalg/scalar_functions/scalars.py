@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.ir.scalar_attributes import scalar_attribute
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
+from xla_dialect.xdsl.creation import create
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
@@ -91,7 +92,8 @@ class ScalarBuilder:
         properties: dict[str, Attribute] | None = None,
     ) -> SSAValue:
         """Appends an operation of one result, of the type of the first operand unless given."""
-        op = op_class.create(
+        op = create(
+            op_class,
             operands=operands,
             result_types=(operands[0].type if result_type is None else result_type,),
             properties=properties or {},

@@ -1,0 +1,78 @@
+# pyright: reportPrivateUsage=false
+"""Making operations of any class in less time than xDSL 0.74 takes.
+
+Making operations is a third of the time of most passes. `Operation.create` links operands and
+successors by way of their old ones, which a new operation does not have, and goes through all
+properties of the class to find those with a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue, Use
+from xdsl.ir.core import SSAValues
+from xdsl.irdl import IRDLOperation, OptionalDef
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+_Defaults: TypeAlias = Sequence[tuple[str, Attribute]]
+
+
+def create(
+    operation: type[OperationT],
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    location: LocationAttr | None = None,
+    regions: Sequence[Region] = (),
+) -> OperationT:
+    """
+    An operation without successors, as `operation.create` makes it; no constructor is called.
+
+    Raises ValueError for a region that is attached to another operation.
+    """
+    op = operation.__new__(operation)
+    values = op._operands = SSAValues(operands)
+    if values:
+        uses = op._operand_uses = tuple([Use(op, index) for index in range(len(values))])
+        for value, use in zip(values, uses, strict=True):
+            value.add_use(use)
+    op.results = SSAValues([OpResult(type_, op, i) for i, type_ in enumerate(result_types)])
+    op.properties = dict(properties) if properties else {}
+    op.attributes = dict(attributes) if attributes else {}
+    op.location = UNKNOWN_LOC if location is None else location
+    op.regions = ()
+    for region in regions:
+        op.add_region(region)
+    defaults = _defaults(operation)
+    if defaults is not None:
+        for name, default in defaults[0]:
+            op.properties.setdefault(name, default)
+        for name, default in defaults[1]:
+            op.attributes.setdefault(name, default)
+    # `ImplicitBuilder` hangs on it.
+    Operation.__post_init__(op)
+    return op
+
+
+@cache
+def _defaults(operation: type[Operation]) -> tuple[_Defaults, _Defaults] | None:
+    """The properties and attributes of a class that are there unless others are given."""
+    if not issubclass(operation, IRDLOperation):
+        return None
+    definition = operation.get_irdl_definition()
+    properties, attributes = (
+        tuple(
+            (name, entry.default_value)
+            for name, entry in entries.items()
+            if not isinstance(entry, OptionalDef) and entry.default_value is not None
+        )
+        for entries in (definition.properties, definition.attributes)
+    )
+    return (properties, attributes) if properties or attributes else None
