@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, scf, test
+from xdsl.dialects.arith import IntegerOverflowFlag
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, i32
 from xdsl.ir import Block, Operation, Region
 
@@ -39,7 +40,7 @@ PARTS: dict[str, tuple[type[Operation], Callable[[Operation], dict[str, Any]]]] 
         arith.AddiOp,
         lambda one: {
             "operands": one.results,
-            "properties": {"overflowFlags": arith.IntegerOverflowAttr(("nsw",))},
+            "properties": {"overflowFlags": arith.IntegerOverflowAttr((IntegerOverflowFlag.NSW,))},
         },
     ),
     "all parts": (
