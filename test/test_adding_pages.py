@@ -70,7 +70,7 @@ def follow(page: Page, folder: Path) -> list[tuple[Command, str]]:
     assert len(commands) == len(page.commands) - 1, "the package is installed once"
     install(folder)
     run = subprocess.run(
-        [sys.executable, str(ROOT / "test" / "page_commands.py")],
+        [sys.executable, str(ROOT / "test" / "support" / "page_commands.py")],
         input=json.dumps([command.line for command in commands]),
         capture_output=True,
         text=True,
