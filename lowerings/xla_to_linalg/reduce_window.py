@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import zero
@@ -30,66 +29,9 @@ from lowerings.xla_to_linalg.windows import (
     WindowLoops,
     sliding_dimensions,
 )
-from xla_dialect.analysis.computations import only_operation
-from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.analysis.computations import is_associative, neutral_element
 from xla_dialect.ops.reduction import ReduceWindowOp
-from xla_dialect.types import BY_TYPE, ElementClass, element_class, is_array
-
-
-def _least(type_: Attribute) -> float | int:
-    """The least value of a type."""
-    kind, bits = element_class(type_), BY_TYPE[type_].bits
-    if kind == ElementClass.FLOAT:
-        return float("-inf")
-    return -(1 << (bits - 1)) if kind == ElementClass.SIGNED else 0
-
-
-def _greatest(type_: Attribute) -> float | int:
-    """The greatest value of a type, as it is or as signless bits."""
-    kind, bits = element_class(type_), BY_TYPE[type_].bits
-    if kind == ElementClass.FLOAT:
-        return float("inf")
-    if kind == ElementClass.PRED:
-        return 1
-    return (1 << (bits - 1)) - 1 if kind == ElementClass.SIGNED else (1 << bits) - 1
-
-
-def _nothing(type_: Attribute) -> float | int:
-    """The neutral element of addition: -0.0 for floats, since 0.0 + -0.0 is 0.0."""
-    return -0.0 if element_class(type_) == ElementClass.FLOAT else 0
-
-
-_NEUTRAL: dict[type[Operation], Callable[[Attribute], float | int]] = {
-    binary.AddOp: _nothing,
-    binary.OrOp: lambda _: 0,
-    binary.XorOp: lambda _: 0,
-    binary.MultiplyOp: lambda _: 1,
-    binary.MaximumOp: _least,
-    binary.MinimumOp: _greatest,
-    binary.AndOp: lambda type_: 1 if element_class(type_) == ElementClass.PRED else -1,
-}
-"""The neutral element of each associative operation."""
-
-_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
-
-
-def neutral_element(computation: Block) -> Neutral | None:
-    """
-    What may stand for padding in a fold; None for computations that are not known to have it.
-
-    Complex numbers have none: in a product with 1 + 0i, infinities become NaN. Neither have the
-    smallest floats, some of which lack infinities and -0.
-    """
-    operation = only_operation(computation)
-    number = None if operation is None else _NEUTRAL.get(operation)
-    type_ = elements_of(computation.args[0])
-    kind = element_class(type_)
-    if number is None or kind == ElementClass.COMPLEX:
-        return None
-    if kind == ElementClass.FLOAT and not isinstance(type_, _FLOATS):
-        return None
-    value = number(type_)
-    return lambda s: s.constant(float(value) if kind == ElementClass.FLOAT else value, type_)
+from xla_dialect.types import ElementClass, element_class, is_array
 
 
 def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str | None:
@@ -123,9 +65,16 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
     return None
 
 
-def is_associative(computation: Block) -> bool:
-    """Whether a computation is known to be associative, up to rounding."""
-    return only_operation(computation) in _NEUTRAL
+def _neutral(computation: Block) -> Neutral | None:
+    """What may stand for padding in a fold, if there is such a number."""
+    type_ = elements_of(computation.args[0])
+    number = neutral_element(computation, type_)
+    return None if number is None else partial(_constant, number, type_)
+
+
+def _constant(number: float | int, type_: Attribute, s: ScalarBuilder) -> SSAValue:
+    is_float = element_class(type_) == ElementClass.FLOAT
+    return s.constant(float(number) if is_float else number, type_)
 
 
 def _windows(
@@ -138,7 +87,7 @@ def _windows(
     computation = op.to_apply.block
     loops = WindowLoops.after(dimensions)
     rank, count = len(dimensions), len(op.inputs)
-    neutral = neutral_element(computation) if count == 1 else None
+    neutral = _neutral(computation) if count == 1 else None
     elements = WindowElements.plan(
         loops, range(rank), {}, sizes_of(op.inputs[0]), neutral=neutral is not None
     )

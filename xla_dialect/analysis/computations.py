@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+from xdsl.ir import Attribute, Block
 
 from xla_dialect.op import XlaOp
+from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
+from xla_dialect.types import ElementClass, element_class
 
 
 def only_operation(computation: Block) -> type[XlaOp] | None:
@@ -20,3 +23,35 @@ def only_operation(computation: Block) -> type[XlaOp] | None:
     ):
         return None
     return type(op)
+
+
+def is_associative(computation: Block) -> bool:
+    """Whether a computation is known to be associative, up to rounding."""
+    operation = only_operation(computation)
+    return (
+        operation is not None
+        and issubclass(operation, ElementwiseBinaryOp)
+        and operation.NEUTRAL is not None
+    )
+
+
+_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
+"""Those that have -0.0 and infinities."""
+
+
+def neutral_element(computation: Block, element_type: Attribute) -> float | int | None:
+    """
+    What changes nothing in a fold; None for computations that are not known to have it.
+
+    Complex numbers have none: in a product with 1 + 0i, infinities become NaN. Neither have the
+    smallest floats, some of which lack infinities and -0.0.
+    """
+    operation = only_operation(computation)
+    kind = element_class(element_type)
+    if operation is None or not issubclass(operation, ElementwiseBinaryOp):
+        return None
+    if operation.NEUTRAL is None or kind == ElementClass.COMPLEX:
+        return None
+    if kind == ElementClass.FLOAT and not isinstance(element_type, _FLOATS):
+        return None
+    return operation.NEUTRAL(element_type)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ComplexType, Float32Type, Float64Type
@@ -31,6 +32,7 @@ from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.types import (
+    BY_TYPE,
     PRED,
     Array,
     ElementClass,
@@ -58,10 +60,54 @@ def operand_array(lhs: Attribute, rhs: Attribute, allowed: ElementClass) -> Arra
     return united_type(left, right)
 
 
+def _nothing(element_type: Attribute) -> float | int:
+    """Of a sum: -0.0 for floats, since 0.0 + -0.0 is 0.0."""
+    return -0.0 if element_class(element_type) == FLOAT else 0
+
+
+def _zero(_: Attribute) -> int:
+    return 0
+
+
+def _one(_: Attribute) -> int:
+    return 1
+
+
+def _least(element_type: Attribute) -> float | int:
+    kind = element_class(element_type)
+    if kind == FLOAT:
+        return float("-inf")
+    return -(1 << (BY_TYPE[element_type].bits - 1)) if kind == ElementClass.SIGNED else 0
+
+
+def _greatest(element_type: Attribute) -> float | int:
+    kind = element_class(element_type)
+    if kind == FLOAT:
+        return float("inf")
+    return _all_bits(element_type) >> (kind == ElementClass.SIGNED)
+
+
+def _all_bits(element_type: Attribute) -> int:
+    """As a number without a sign."""
+    is_bit = element_class(element_type) == PREDICATE
+    return 1 if is_bit else (1 << BY_TYPE[element_type].bits) - 1
+
+
+def _ones(element_type: Attribute) -> int:
+    """All bits are 1."""
+    signed = element_class(element_type) == ElementClass.SIGNED
+    return -1 if signed else _all_bits(element_type)
+
+
 class ElementwiseBinaryOp(XlaOp):
     """`result[i] = f(lhs[i], rhs[i])`; subclasses state f and the element types it takes."""
 
     ELEMENTS: ClassVar[ElementClass]
+    NEUTRAL: ClassVar[Callable[[Attribute], float | int] | None] = None
+    """
+    Of operations that are associative, up to rounding, and commutative: from an element type to the
+    number that changes nothing; infinities and -0.0 are for floats that have them.
+    """
 
     lhs = operand_def()
     rhs = operand_def()
@@ -85,6 +131,7 @@ class AddOp(ElementwiseBinaryOp):
 
     name = "xla.add"
     ELEMENTS: ClassVar = NUMBER | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_nothing)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -102,6 +149,7 @@ class MultiplyOp(ElementwiseBinaryOp):
 
     name = "xla.multiply"
     ELEMENTS: ClassVar = NUMBER | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_one)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -145,6 +193,7 @@ class MaximumOp(ElementwiseBinaryOp):
 
     name = "xla.maximum"
     ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_least)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -154,6 +203,7 @@ class MinimumOp(ElementwiseBinaryOp):
 
     name = "xla.minimum"
     ELEMENTS: ClassVar = INTEGER | FLOAT | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_greatest)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -163,6 +213,7 @@ class AndOp(ElementwiseBinaryOp):
 
     name = "xla.and"
     ELEMENTS: ClassVar = INTEGER | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_ones)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -172,6 +223,7 @@ class OrOp(ElementwiseBinaryOp):
 
     name = "xla.or"
     ELEMENTS: ClassVar = INTEGER | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_zero)
     traits = traits_def(Pure(), Commutative())
 
 
@@ -181,6 +233,7 @@ class XorOp(ElementwiseBinaryOp):
 
     name = "xla.xor"
     ELEMENTS: ClassVar = INTEGER | PREDICATE
+    NEUTRAL: ClassVar = staticmethod(_zero)
     traits = traits_def(Pure(), Commutative())
 
 

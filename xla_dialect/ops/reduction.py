@@ -24,6 +24,7 @@ from xdsl.traits import RecursiveMemoryEffect
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
 from xla_dialect.rules.constraints import (
     require_computation,
     require_dimensions,
@@ -102,16 +103,12 @@ def may_reassociate(computation: Region) -> bool:
         first is not None
         and last is first.next_op
         and last is not None
-        and first.name in _REASSOCIATED
+        and isinstance(first, ElementwiseBinaryOp)
+        and first.NEUTRAL is not None
         and len(block.args) == 2
         and set(first.operands) == set(block.args)
         and tuple(last.operands) == tuple(first.results)
     )
-
-
-_REASSOCIATED = frozenset(
-    f"xla.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor")
-)
 
 
 @irdl_op_definition

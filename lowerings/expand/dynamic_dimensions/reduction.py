@@ -2,78 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
-import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
-from xdsl.ir import Attribute
 
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
-from xla_dialect.analysis.computations import only_operation
+from xla_dialect.analysis.computations import neutral_element
 from xla_dialect.builder import XlaValue
 from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp, decode
-from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.ops.sorting import SortOp
-from xla_dialect.types import ElementClass, element_class
 
 Fold = ReduceOp | ReduceWindowOp
 
 
-def _limit(side: str) -> Callable[[Attribute], Any]:
-    """The largest or smallest value of an element type: infinite, if it is a float."""
-
-    def find(type_: Attribute) -> Any:
-        if element_class(type_) == ElementClass.PRED:
-            return side == "max"
-        if element_class(type_) == ElementClass.FLOAT:
-            return np.inf if side == "max" else -np.inf
-        return int(getattr(cast(Any, ml_dtypes).iinfo(numpy_dtype(type_)), side))
-
-    return find
-
-
-def _all_bits(type_: Attribute) -> Any:
-    match element_class(type_):
-        case ElementClass.PRED:
-            return True
-        case ElementClass.UNSIGNED:
-            return _limit("max")(type_)
-        case _:
-            return -1
-
-
-_NEUTRAL: Mapping[type[XlaOp], Callable[[Attribute], Any]] = {
-    # 0 + -0 is 0, so that only -0 changes nothing.
-    binary.AddOp: lambda type_: -0.0 if element_class(type_) == ElementClass.FLOAT else 0,
-    binary.AndOp: _all_bits,
-    binary.MaximumOp: _limit("min"),
-    binary.MinimumOp: _limit("max"),
-    binary.MultiplyOp: lambda _: 1,
-    binary.OrOp: lambda _: 0,
-    binary.XorOp: lambda _: 0,
-}
-"""By operation: the number that changes nothing."""
-
-_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
-"""Those that have -0 and infinities."""
-
-
 def _neutral(rules: Rules, op: Fold) -> XlaValue | None:
     """What may stand for missing elements; None for computations not known to have it."""
-    operation = only_operation(op.to_apply.block)
     type_ = rules.scalars(op.to_apply)[0].element_type
-    kind = element_class(type_)
-    if operation is None or operation not in _NEUTRAL or kind == ElementClass.COMPLEX:
+    number = neutral_element(op.to_apply.block, type_)
+    if number is None:
         return None
-    if kind == ElementClass.FLOAT and not isinstance(type_, _FLOATS):
-        return None
-    number = _NEUTRAL[operation](type_)
     return rules.b.constant(np.array(number).astype(numpy_dtype(type_)))
 
 
