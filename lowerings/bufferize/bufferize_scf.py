@@ -3,8 +3,8 @@ Structured control flow: tensors that cross a region's border get buffers outsid
 
 Both branches of a conditional write to the same buffer. What a loop carries stays in one buffer,
 from which an iteration reads and to which it writes what the next one reads; the initial value's
-own buffer if nothing else uses that any more. What a loop carries but never changes stays where
-it is. Scalars are carried and yielded as before.
+own buffer if that value has no later use. Loop-invariant iteration arguments stay in the buffer
+of their initial value. Scalars are carried and yielded as before.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def bufferize_if(op: scf.IfOp, state: FunctionBufferizer) -> None:
     %r = memref.alloc() : memref<4xf32>
     scf.if %c { ... memref.copy %a, %r } else { ... memref.copy %b, %r }
     ```
-    where a branch mostly computes in `%r` at once.
+    where the copies are mostly elided, as `%r` is the destination of `%a` and `%b`.
     """
     _bufferize_branches(op, scf.IfOp, state)
 
@@ -162,7 +162,7 @@ def _carry(
 
 
 def _keep_in_place(initial: SSAValue, op: Operation, state: FunctionBufferizer) -> Buffer:
-    """The buffer of a tensor that a loop carries but never changes: where it is anyway."""
+    """The buffer of a loop-invariant iteration argument: that of its initial value."""
     buffer = state.buffers[initial]
     buffer.storage.keep_until(state.liveness.end[op])
     return buffer
@@ -228,7 +228,7 @@ def bufferize_for(op: scf.ForOp, state: FunctionBufferizer) -> None:
 
 
 def _without_tensors(op: scf.ForOp, state: FunctionBufferizer) -> Operation:
-    """The loop with its region; all that it carries in buffers is still to be done in there."""
+    """The loop without its tensor operands and results, around the body as it is so far."""
     body = op.detach_region(op.body)
     condition = _condition_of(op)
     if condition is not None:
@@ -257,10 +257,9 @@ def _without_tensors(op: scf.ForOp, state: FunctionBufferizer) -> Operation:
 
 def _condition_of(op: scf.ForOp) -> SSAValue | None:
     """
-    Whether a loop runs its only turn; None where it may run several, or carries scalars.
+    The i1 that is the trip count of a loop; None for other trip counts, and if it carries scalars.
 
-    Tensors that are changed in place are carried by such loops and not by an `scf.if`, whose
-    results are new tensors.
+    Such loops stand for conditional updates in place: the results of an `scf.if` are new tensors.
     """
     turns = op.ub.owner
     if (constant_integer(op.lb), constant_integer(op.step)) != (0, 1):
@@ -271,7 +270,7 @@ def _condition_of(op: scf.ForOp) -> SSAValue | None:
 
 
 def _release(targets: Sequence[Buffer | None]) -> None:
-    """Resets live ranges of iteration arguments: inside the loop their values determine them."""
+    """Ends the claim on buffers that a loop writes: in its body, uses of their values decide."""
     for target in targets:
         if target is not None:
             target.storage.live_until = NEVER

@@ -33,10 +33,10 @@ __all__ = ["reuse_results"]
 
 def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
     """
-    Replaces allocations of an entry by results that are free as long as these are needed.
+    Replaces allocations of an entry function by results that are free during their live ranges.
 
-    Other functions keep theirs: what they write may be a part of what their callers use meanwhile.
-    A result that is where a parameter is has that in it from the first.
+    Results of other functions are not taken: they may be slices of a buffer that the caller uses
+    during the call. Nor are results that alias a parameter, as they hold its data from the start.
     """
     if ENTRY_ATTRIBUTE not in function.attributes:
         return
@@ -69,7 +69,7 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
 
 
 _ORDERS: tuple[Callable[[MemoryUse], tuple[int, int]], ...] = (
-    # Live ranges that begin last go first, which packs the most of one size into a result.
+    # The latest start first: greedy interval scheduling, which fits the most into one result.
     lambda use: (-use.first, -_bytes(use)),
     lambda use: (-_bytes(use), -use.first),
 )
@@ -121,7 +121,7 @@ class _ResultBuffers:
 
 
 def _kind(type: MemRef) -> Attribute:
-    """Arrays go into larger ones of the same kind; those with strides into their like only."""
+    """Buffers of equal kind fit into each other by size: a dense one by its element type alone."""
     return type.element_type if has_identity_layout(type) else type
 
 
@@ -132,7 +132,7 @@ def _size(place: _ResultBuffer) -> int:
 def _plan(
     waiting: Sequence[MemoryUse], results: Mapping[SSAValue, int]
 ) -> Mapping[MemoryUse, SSAValue]:
-    """The results that buffers are put into: in this order, into the smallest that has room."""
+    """Assigns buffers to results, in this order and each to the smallest that has room."""
     places = _ResultBuffers(results)
     found = ((use, places.take(use)) for use in waiting)
     return {use: place.result for use, place in found if place is not None}

@@ -49,7 +49,7 @@ class Start:
 
     op: Starts
     begun: XlaOp | None
-    """What the process is asked to begin; None where the results are computed at once."""
+    """The operation that the process begins; None where the results are computed at once."""
 
     @staticmethod
     def of(op: Starts) -> Start:
@@ -64,7 +64,7 @@ class Start:
 
     @property
     def results(self) -> Sequence[SSAValue]:
-        """The leaves of the context that stand for what comes later."""
+        """The leaves of the context that stand for pending results."""
         first, count = 0, len(self.op.results)
         match self.op:
             case asynchronous.AsyncStartOp():
@@ -74,7 +74,7 @@ class Start:
             case asynchronous.CopyStartOp():
                 count = 1
             case transfers.RecvOp():
-                # Where no data comes, what comes later is the id of the request.
+                # In the context of a `recv` without data, the request id stands for the result.
                 count = max(count - 2, 1)
             case _:
                 pass
@@ -106,19 +106,19 @@ class Contexts:
     """The contexts of a module without tuples."""
 
     starts: dict[SSAValue, Start] = field(default_factory=dict[SSAValue, Start])
-    """For every value that stands for what comes later, where it was started."""
+    """The start of every value that stands for a pending result."""
     dones: dict[Operation, tuple[Start, list[int]]] = field(
         default_factory=dict[Operation, tuple[Start, list[int]]]
     )
-    """For operations that wait, for which start, or one equal to it; and the operands that stand
-    for its results."""
+    """For every `*-done` its start, or one of the same kind, and the numbers of the operands that
+    stand for the pending results."""
 
     @staticmethod
     def of(module: ModuleOp) -> Contexts:
         """
-        Follows all contexts of a module, and makes numbers of what the process is asked for.
+        Follows all contexts of a module; pending results that the process computes become handles.
 
-        Raises ContextFault where something else than a done makes use of a result under way.
+        Raises ContextFault where an operation other than a `*-done` uses a pending result.
         """
         contexts = Contexts()
         for op in operations_in(module):
@@ -148,7 +148,7 @@ class Contexts:
                 waiting.extend(self._ways_on(use, start))
 
     def _ways_on(self, use: Use, start: Start) -> Iterator[SSAValue]:
-        """Where a value that stands for a result goes; notes the operations that wait for it."""
+        """The values that a use forwards a pending result to; adds a `*-done` to `dones`."""
         op, index = use.operation, use.index
         match op:
             case asynchronous.DoneOp() | transfers.RecvDoneOp():
@@ -180,7 +180,7 @@ class Contexts:
 
 
 def _require_same(known: Start, start: Start) -> None:
-    """A `*-done` is lowered for one start; others that reach it must be equivalent."""
+    """A `*-done` is lowered for one start: others that reach it must run the same operation."""
     if known.op is start.op:
         return
     first, second = known.begun or known.op, start.begun or start.op

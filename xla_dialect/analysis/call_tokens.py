@@ -1,4 +1,4 @@
-"""Custom calls whose tokens are gone.
+"""Custom calls whose token operands and results were removed.
 
 Compiled calls are carried out in the order of the program, which needs no tokens. But the function
 of a call takes and gives them, so the call says where they were:

@@ -1,4 +1,4 @@
-"""Arguments of a wrong Python type: what the annotations of a method say, looked at once it fails.
+"""Arguments of a wrong Python type, found by the annotations of a method once a call has failed.
 
 A call that succeeds is not slowed down by checks, and the signature is the one place that says what
 a method takes.
@@ -80,7 +80,7 @@ def fits(value: object, hint: Any) -> bool:
     """Whether a value has an annotated type; any iterable, and no string, is a sequence."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any or isinstance(hint, TypeVar | ForwardRef | str):
-        # Strings are what is left of an alias that refers to itself.
+        # A recursive alias refers to itself by a string, which is not resolved.
         return True
     if origin in (Union, types.UnionType):
         return any(fits(value, part) for part in parts)
@@ -97,7 +97,7 @@ def fits(value: object, hint: Any) -> bool:
     if origin is not None and issubclass(origin, Mapping):
         return isinstance(value, Mapping)
     if origin is not None and issubclass(origin, Iterable):
-        # A value of the program has no elements, though Python would ask it for them.
+        # Iterating over an `XlaValue` that is not a tuple raises a BuildError of its own.
         return (
             isinstance(value, Iterable)
             and not isinstance(value, str | bytes | Mapping)

@@ -1,4 +1,4 @@
-"""Whose call of the builder it is: places of operations, and errors that point there."""
+"""Locations of operations and errors: the innermost line outside of this package."""
 
 from __future__ import annotations
 

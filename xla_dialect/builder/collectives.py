@@ -39,7 +39,7 @@ from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_eleme
 
 Groups: TypeAlias = Sequence[Sequence[int]] | str | None
 """
-Who takes part together: lists of ids, or as HLO spells groups, `"[2,4]<=[8]"`. None: all.
+Replica groups: lists of ids, or as HLO spells them, `"[2,4]<=[8]"`. None: one group of all.
 """
 
 
@@ -66,7 +66,7 @@ def with_shards(method: str, values: Sequence[XlaValue], dimension: int, count: 
     """
     The types of the values with `count` shards together along a dimension.
 
-    A dimension that there is not is left to the constraints of the operation.
+    A dimension out of range is left to the constraints of the operation.
     """
     if count < 1:
         raise build_error(f"{method}: (C3) shard_count is {count}")

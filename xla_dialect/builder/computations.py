@@ -71,9 +71,9 @@ class Computations(ImplicitBroadcasting):
         super().__init__()
         self._functions: dict[str, FuncOp] = {}
         self._called: dict[XlaComputation, str] = {}
-        """The functions that called computations of other builders have become."""
+        """The symbols of functions imported from computations of other builders."""
         self._renamed: dict[XlaComputation, dict[str, str]] = {}
-        """For computations of other builders, what the functions that they call are named here."""
+        """For computations of other builders, the symbols here of the functions that they call."""
 
     def _region(self, computation: Computation, parameters: Sequence[Attribute]) -> Region:
         """A region of one block that is the computation, with parameters of these types."""

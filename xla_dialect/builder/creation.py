@@ -28,7 +28,7 @@ from xla_dialect.types import Array, is_array, spell
 
 
 class CreationMethods(ImplicitBroadcasting):
-    """Methods that make values from nothing."""
+    """Methods without operands."""
 
     def constant(
         self, value: ArrayLike | tuple[object, ...], shape: TypeLike | ElementTypeLike | None = None

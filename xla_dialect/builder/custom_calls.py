@@ -14,7 +14,7 @@ from xla_dialect.ops.custom_calls import CustomCallOp
 
 
 class CustomCallMethods(Computations):
-    """The method that leaves the program."""
+    """The method for custom calls."""
 
     def custom_call(
         self,
@@ -28,7 +28,7 @@ class CustomCallMethods(Computations):
         called_computations: Sequence[XlaComputation] = (),
     ) -> XlaValue:
         """
-        What the function of this name makes of the arguments; it is of the type `shape`.
+        The result, of type `shape`, of the external function of this name on the arguments.
 
         Whoever runs the program has to register the function.
         Example: `b.custom_call("myfunc", [x, v], "f32[3,3]")`.

@@ -28,7 +28,7 @@ class DynamicShapeMethods(Recorder):
         self, operand: XlaValue, size: XlaValue | int, dimension: int
     ) -> XlaValue:
         """
-        The array, of which only the first `size` elements along the dimension count.
+        The array, with `size` as the size at run time of the dimension.
 
         Example: `b.set_dimension_size(x, i, 0)`.
         """

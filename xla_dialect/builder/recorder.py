@@ -1,4 +1,4 @@
-"""What all methods of the builder share: operations are appended where the builder stands.
+"""What all methods of the builder share: operations are appended at the insertion point.
 
 The builder stands in the innermost open block. Calling a Python function to build the computation
 of an operation opens a block inside the operation, and closes it when the function returns.

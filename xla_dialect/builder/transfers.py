@@ -58,7 +58,7 @@ class TransferMethods(Recorder):
     def __init__(self) -> None:
         super().__init__()
         self._tokens: dict[Block, XlaValue] = {}
-        """After what has been called so far, for each computation."""
+        """For each computation the token after all calls so far."""
 
     def _token(self) -> XlaValue:
         """The token after what has been called so far in this computation."""

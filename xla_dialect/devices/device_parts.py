@@ -144,7 +144,7 @@ class Parts:
 
     @staticmethod
     def of_mesh(mesh: Mesh, sharding: Sharding, manual: Collection[str], rank: int) -> Parts:
-        """Those of a sharding; raises SpellingError for axes that the mesh has not."""
+        """The parts of a sharding over a mesh; raises SpellingError for unknown axes."""
         axes = [sharding.spread(d, manual) for d in range(rank)]
         known = dict(mesh.axes)
         for name in itertools.chain.from_iterable(axes):
@@ -158,7 +158,7 @@ class Parts:
     @staticmethod
     def of_tiles(text: str, rank: int, device_count: int) -> Parts:
         """
-        Those of `{devices=[4,2]<=[8]}`, `{devices=[2,1]0,1}` or `{replicated}`.
+        The parts of `{devices=[4,2]<=[8]}`, `{devices=[2,1]0,1}` or `{replicated}`.
 
         Raises SpellingError.
         """

@@ -31,7 +31,7 @@ Condition: TypeAlias = Callable[[], bool]
 
 
 class Pending(Generic[_Result]):
-    """A result that comes later; it stands where the context of a start has the result."""
+    """A pending result; it takes the place of the result in the context of a start."""
 
     def __init__(self, result: Callable[[], _Result]):
         self.result = result
@@ -173,7 +173,7 @@ class ProcessGrid:
 
     @contextmanager
     def stopped_by(self, stop: Callable[[], None]) -> Generator[None]:
-        """What this thread does meanwhile is ended by `stop` when another one fails."""
+        """In this context, `stop` interrupts the thread when another one fails."""
         with self.lock:
             self.check()
             self._stops.append(stop)
@@ -306,7 +306,7 @@ class Process:
     place: LogicalId = (0, 0)
     host: Host = field(default_factory=Host)
     same_program: bool = True
-    """Whether all processes of the grid run the same program: then its operations can be told."""
+    """Whether all processes run one program, so that operations can be identified across them."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
 
     @staticmethod
@@ -316,7 +316,7 @@ class Process:
 
     @contextmanager
     def running(self) -> Generator[None]:
-        """Compiled programs that this thread calls are run by this process."""
+        """In this context, this process runs the compiled programs that the thread calls."""
         token = _CURRENT.set(self)
         try:
             yield

@@ -1,4 +1,4 @@
-"""What `input_output_alias` and `buffer_donor` name is there: parameters and their elements."""
+"""Input-output aliases and buffer donors of the entry, checked against its signature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True)
 class EntryAliases:
-    """What shares memory, all tuples taken apart: parameters and results are counted by leaves."""
+    """The aliases of an entry; parameters and results are counted by the leaves of their tuples."""
 
     results: Mapping[int, int]
     """The result that may be in the memory of each parameter."""
@@ -43,7 +43,7 @@ class EntryAliases:
 def entry_aliases(
     module: ModuleOp, inputs: Sequence[Attribute], outputs: Sequence[Attribute]
 ) -> EntryAliases:
-    """What the head of a module says of its entry, whose types are given."""
+    """The aliases in the attributes of a module whose entry has these parameters and results."""
     results: dict[int, int] = {}
     donors: set[int] = set()
     for name in ALIASES:
@@ -71,8 +71,8 @@ def _path(text: str) -> tuple[int, ...]:
 
 def _leaf_number(types: Sequence[Attribute], path: Sequence[int]) -> int | None:
     """
-    Which of the leaves of types, in order, is at the end of a way through them; None where the way
-    leads nowhere, or ends before a leaf.
+    The number of the leaf at an index path into nested tuples, counting the leaves of all types in
+    order; None where the path leaves the types or ends at a tuple.
     """
     number = 0
     inner: Sequence[Attribute] | None = types

@@ -1,13 +1,13 @@
-"""The entry function, and under which names modules keep what is said of it."""
+"""Names: of the entry function, and of discardable attributes that keep those of HLO text."""
 
 from __future__ import annotations
 
 ENTRY_SYMBOL = "main"
-"""The function that a module without its own word for it begins with."""
+"""The entry function of a module that does not name one."""
 
 
 def kept_name(attribute: str) -> str:
-    """Where an attribute is kept: `control-predecessors` is `xla.control_predecessors`."""
+    """The discardable attribute for one of HLO: `xla.control_predecessors`."""
     return f"xla.{attribute.replace('-', '_')}"
 
 

@@ -102,7 +102,7 @@ def kept_value(attribute: str, text: str) -> Attribute:
 
 
 def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:
-    """The fields of an attribute that says no more than a dictionary prints."""
+    """The fields of an attribute; None if the printed dictionary would differ from the text."""
     separator = _FIELD_SEPARATORS.get(attribute)
     if separator is None:
         return None
@@ -364,8 +364,8 @@ LAYOUT_DEPENDENT = tuple(
         ),
     )
 )
-"""Where that is kept which speaks of the parameters and the result of the entry. It holds as long
-as their types are those of `ENTRY_LAYOUT`."""
+"""The attributes about parameters and results of the entry; they are valid as long as its types
+are those of `ENTRY_LAYOUT`."""
 
 _INTEGER = re.compile(r"-?[0-9]++")
 _NUMBER = re.compile(r"nan|-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")

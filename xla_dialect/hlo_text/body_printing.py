@@ -57,12 +57,12 @@ class BodyPrinter(ABC):
         self._given: dict[Operation, str] = {}
         """The names that operations of this block have."""
         self._reserved: frozenset[str] = frozenset()
-        """All of them; names that are made up differ."""
+        """The names in `_given`; generated names differ from them."""
         self._operands: dict[SSAValue, str] = {}
-        """How values are written as operands: `%x`, or with the shape."""
+        """Values as printed operands: `%x`, or with the shape."""
         self._bundles: dict[Operation | Block, Bundle] = {}
         self._captured: dict[SSAValue, int] = {}
-        """Values from around the block that are parameters, with their place among the values."""
+        """Captured values that become parameters, with their place among the values."""
         self._waiting: list[tuple[int, int]] = []
         """Parameters that are still to be printed: line and number, in descending order."""
         self._block = Block()

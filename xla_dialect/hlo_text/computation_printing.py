@@ -140,7 +140,7 @@ class ComputationPrinter(BodyPrinter):
     # Asynchronous operations
 
     def _has_joint_name(self, op: AsyncStartOp) -> bool:
-        """Whether it was, or can be, written as `negate-start`: one operation on its operands."""
+        """Whether it can be written as `negate-start`: one operation, on the start's operands."""
         if "xla.computations" in op.attributes:
             return False
         block = op.calls.block

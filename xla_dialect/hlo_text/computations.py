@@ -19,7 +19,7 @@ MAX_COPIES = 8
 
 @dataclass
 class _Extent:
-    """What a computation is when every computation inside it is copied to where it is used."""
+    """The size and depth of a computation, with those that become regions in it."""
 
     instructions: int
     depth: int

@@ -448,7 +448,7 @@ class InstructionImporter:
             return
         if inferred is None:
             inferred = self._infer(op, instruction)
-            # What a region holds that has no name is not in the key.
+            # `negate-start` has a region without a computation of that name, which the key lacks.
             if not op.regions or instruction.opcode in OPCODES:
                 self._inferred[key] = inferred
         declared = tuple(op.result_types)
@@ -492,7 +492,7 @@ _REMOVED_OPCODES = {
     "tuple-select": "XLA has a select of every element instead",
 }
 _REMOVED_ATTRIBUTES = {"sparsity": "XLA has removed dots of sparse operands"}
-"""What older texts have, and what became of it."""
+"""Attributes of older texts, with the reason for rejecting them."""
 
 _LATER = ("async-update", "async-done")
 _INHERITED = ("calls", "async_execution_thread")
@@ -500,7 +500,7 @@ _INHERITED = ("calls", "async_execution_thread")
 
 
 def _start_of(context: SSAValue) -> AsyncStartOp | None:
-    """The operation that began what a context is of, if it is in the same computation."""
+    """The `async-start` of a context, if it is in the same computation."""
     owner = context.owner
     while isinstance(owner, AsyncUpdateOp):
         owner = owner.operands[0].owner

@@ -192,10 +192,10 @@ _LEAST_SCALE, _LEAST_SCALE_TEXT = "5.9e-39", "5.87747175e-39"
 """The least number of f8e8m0fnu as XLA prints it, and so that it is not rounded up when read."""
 
 _FEW = 64
-"""So many numbers are all printed with few digits first."""
+"""Up to this count, all numbers are tried with few digits, without a test which may be short."""
 
 _SMALL = {4: 1e-35, 8: 1e-290}
-"""Below lie the denormal numbers, by the size in bytes; their precision differs."""
+"""By size in bytes: below, numbers may be denormal and have fewer significant digits."""
 
 
 def _format(numbers: Numbers, digits: int) -> list[str]:

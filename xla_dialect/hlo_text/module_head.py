@@ -27,7 +27,7 @@ SILENT = {
     "xla.replica_count": IntegerAttr(1, i64),
     "xla.num_partitions": IntegerAttr(1, i64),
 }
-"""What is not printed, as it says nothing."""
+"""Values of attributes that are not printed, as they are the default."""
 
 
 def head_attributes(module: ModuleOp, entry: FuncOp, program: ProgramPrinter) -> str:

@@ -12,7 +12,7 @@ from xla_dialect.hlo_text.uninterpreted import SHARDING_KEYWORDS, TABLE_LINES
 from xla_dialect.types import BY_NAME
 
 RESERVED = frozenset({*BY_NAME, "token", "opaque"})
-"""What XLA takes for the beginning of a shape."""
+"""Words that XLA reads as the beginning of a shape."""
 
 KEYWORDS = frozenset(
     {
@@ -21,7 +21,7 @@ KEYWORDS = frozenset(
         *TABLE_LINES,
     }
 )
-"""What is no name where names have no `%`."""
+"""Words that cannot be names where names have no `%`."""
 
 _VALID = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _INVALID_CHARACTER = re.compile(r"[^\w.\-]", re.ASCII)

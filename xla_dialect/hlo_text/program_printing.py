@@ -67,9 +67,9 @@ class ProgramPrinter:
         )
         """Whether `control-predecessors` are printed: they name instructions as the text did."""
         self.keywords = () if options.print_percent else KEYWORDS
-        """What is no name in this form."""
+        """Words that cannot be names in this form."""
         self.regions: dict[tuple[object, ...], str] = {}
-        """The computations of regions that need no second look, by all that they depend on."""
+        """Printed computations of regions, by a key of everything that their text depends on."""
         self._avoided = frozenset(avoided)
         """The names of computations of the text that the module comes from."""
         self._names = FreeNames(self.keywords)

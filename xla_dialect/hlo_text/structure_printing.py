@@ -161,7 +161,7 @@ def is_constant(op: Operation | Block) -> bool:
 
 def fingerprint(block: Block) -> tuple[object, ...] | None:
     """
-    What is the same for blocks that print the same, found faster than by printing them.
+    A key that is equal for blocks that print the same, made faster than by printing them.
 
     Attributes and types count as equal only if they are one object, so it holds as long as the
     module does. None where there are regions inside, or values from around the block are used.

@@ -1,4 +1,4 @@
-"""The types in which numbers are computed that are narrower in memory."""
+"""The types in which arithmetic on narrow element types is done."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def require_computation(
 def require_marks(
     given: Sequence[Attribute], name: str, parameters: Sequence[Attribute], label: str
 ) -> None:
-    """What is dynamic in a value is so in the parameter for it; the types are compatible."""
+    """Types are compatible, and a dynamic dimension of a value is dynamic in its parameter."""
     for number, (value, parameter) in enumerate(zip(given, parameters, strict=True)):
         require(
             keeps_marks(parameter, value),

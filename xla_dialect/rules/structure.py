@@ -121,5 +121,5 @@ class Structure:
 
 
 def _verifies(trait: OpTrait) -> bool:
-    """Whether a trait has a check of its own; most only say something."""
+    """Whether a trait has a verifier; most are markers."""
     return type(trait).verify is not OpTrait.verify

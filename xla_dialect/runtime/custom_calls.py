@@ -28,7 +28,7 @@ def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
 
 
 def built_in_function(target: str) -> CustomCallFunction | None:
-    """What a target computes that everybody knows: annotations, checks, JAX's calls of LAPACK."""
+    """The function of a well-known target: an annotation, a check, or JAX's calls of LAPACK."""
     if target in CHECK_CALLS:
         return call_check
     return _identity if target in ops.ANNOTATIONS else lapack_function(target)
@@ -38,7 +38,7 @@ _Function = TypeVar("_Function")
 
 
 def function_for(target: str, registry: Mapping[str, _Function]) -> _Function | CustomCallFunction:
-    """What a registry has for a target, or else what it is known for; raises XlaError."""
+    """The function registered for a target, or else the built-in one; raises XlaError for none."""
     function = registry.get(target) or built_in_function(target)
     if function is None:
         known = ", ".join(sorted(registry)) or "none"

@@ -8,7 +8,7 @@ from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 
 
 class OperationError(XlaError):
-    """What went wrong in an operation, by its name: its place in a text is not known."""
+    """An error in an operation without a source location: the message has the operation's name."""
 
 
 def located_error(op: Operation, message: str) -> XlaError:

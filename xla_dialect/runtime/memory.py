@@ -13,7 +13,7 @@ import numpy as np
 from xla_dialect.literals.arrays import Array, MemoryLimitError, Value
 
 COUNTED_BYTES = 1 << 16
-"""Smaller arrays are not counted: there is not enough of them."""
+"""Smaller arrays are not counted, as their sum is negligible."""
 
 
 def physical_memory() -> int:

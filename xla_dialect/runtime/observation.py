@@ -1,4 +1,4 @@
-"""Where a run puts what it shows: values that a program prints, and those that it writes."""
+"""The output of a run: values that a program prints, and those that its probes write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INDEX = "index.csv"
 
 @dataclass
 class Observer:
-    """What a run shows to its caller; one for all processes of the run."""
+    """Takes printed and probed values; one for all processes of a run."""
 
     output: IO[str] | None = None
     """Where printed values go; the standard output of the moment if None."""
@@ -34,7 +34,7 @@ class Observer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def show(self, where: str, value: Array) -> None:
-        """Prints a value after the place that shows it."""
+        """Prints a value, after the location of the operation that prints it."""
         text = np.array2string(value, separator=", ")
         with self._lock:
             print(f"{where}: {spell_array(value)} {text}", file=self.output or sys.stdout)

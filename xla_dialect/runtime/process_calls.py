@@ -1,4 +1,4 @@
-"""What only the process that runs a program can do, as custom calls.
+"""Operations that machine code leaves to the process that runs it, as custom calls.
 
 Machine code computes. What concerns other processes, the host, or what the process keeps from one
 operation to the next, it asks of the process that runs it. At the xla level such a call is a custom
@@ -46,9 +46,9 @@ from xla_dialect.types import BY_NAME, array
 from xla_dialect.xdsl.creation import create
 
 START = "_start"
-"""How the name of a start ends."""
+"""The suffix of the target of a start."""
 DONE = "_done"
-"""How the name of what waits for a start ends."""
+"""The suffix of the target that waits for a start."""
 SITE = "site"
 HANDLE: Final = array(BY_NAME["u64"].type, ())
 """The type of the number that a start gives."""
@@ -88,12 +88,12 @@ TARGETS: Mapping[str, type[XlaOp]] = {
 """The operation that a call with this target stands for."""
 
 _PAIRS = "source_target_pairs"
-"""Of a transfer these are no property, but stand among its frontend attributes."""
+"""A property of collectives; a transfer has it among its frontend attributes."""
 _SPELLED: Mapping[str, type[SpelledAttribute[Any]]] = {
     "replica_groups": ReplicaGroupsAttr,
     _PAIRS: SourceTargetPairsAttr,
 }
-"""The properties that are attributes of ours, which stand in a call as text."""
+"""The properties whose attributes belong to the dialect; in a call they are text."""
 
 
 def process_call(
@@ -132,7 +132,7 @@ class ProcessCall:
     """A call, as the process sees it."""
 
     operation: XlaOp
-    """It has the properties of what the call stands for, and arrays only; it is not verified."""
+    """The operation, with its properties and on the arrays of the call; it is not verified."""
     result_types: tuple[Attribute, ...]
     begins: bool
     """Whether it gives a number to wait with, instead of results."""
@@ -141,7 +141,7 @@ class ProcessCall:
 
 
 def read_process_call(call: CustomCallOp) -> ProcessCall:
-    """What a call says; raises XlaError where its attributes are not those of the operation."""
+    """Parses a call; raises XlaError where its attributes are not those of the operation."""
     target = call.custom_call_target.data
     op_class = TARGETS[target]
     properties: dict[str, Attribute] = {}
@@ -172,7 +172,7 @@ def read_process_call(call: CustomCallOp) -> ProcessCall:
 
 
 def _kept(call: CustomCallOp) -> dict[str, Attribute]:
-    """The attributes that are no properties, as the operation has them."""
+    """The discardable attributes of the operation."""
     kept = {name: value for name, value in call.attributes.items() if name == SITE}
     pairs = call.attributes.get(_PAIRS)
     target = TARGETS[call.custom_call_target.data]
@@ -182,7 +182,7 @@ def _kept(call: CustomCallOp) -> dict[str, Attribute]:
 
 
 def _spelled(value: Attribute) -> Attribute:
-    """An attribute of MLIR's own that says the same."""
+    """A property as a builtin attribute."""
     if isinstance(value, SpelledAttribute):
         return StringAttr(str(cast("SpelledAttribute[Any]", value).data))
     return StringAttr(value.data) if isinstance(value, RandomDistributionAttr) else value

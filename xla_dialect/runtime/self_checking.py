@@ -111,7 +111,7 @@ CHECK_CALLS: Mapping[str, Callable[[Array], Criterion]] = {
     "check.expect_almost_eq": _inexact(Within(1e-3)),
     "check.eq": lambda value: Within(1e-4) if is_inexact(value.dtype) else Exactly(),
 }
-"""The custom calls that check their two operands, by target: what each takes for the same."""
+"""The custom calls that check their two operands, by target: the criterion of each."""
 
 
 def require_check(op: CustomCallOp) -> None:

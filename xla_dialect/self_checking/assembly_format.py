@@ -108,7 +108,7 @@ class FormattedOp(XlaOp):
             attributes |= parser.parse_optional_attr_dict()
             types = [parser.parse_type()]
             if isinstance(types[0], _CLAUSE_TYPES) and parser.parse_optional_punctuation(":"):
-                # It was the type of the last number; some printers write it.
+                # Some printers write the type of the last number in front of that of the operands.
                 attributes |= parser.parse_optional_attr_dict()
                 types = [parser.parse_type()]
             if format_.is_typed_twice:

@@ -1,7 +1,7 @@
 """The dialect `check`: operations that fail where an array is not as expected.
 
 Names, operands, attributes and forms are those of StableHLO's dialect of this name. What counts as
-equal stands in `xla_dialect.reference.self_checking`.
+equal stands in `xla_dialect.runtime.self_checking`.
 """
 
 from __future__ import annotations

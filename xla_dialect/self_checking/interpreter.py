@@ -1,4 +1,4 @@
-"""The dialect `interpreter`: what a program asks of whoever interprets it.
+"""The dialect `interpreter`: running programs on a grid, printing values and probing them.
 
 Names, operands, attributes and forms are those of StableHLO's dialect of this name.
 """

@@ -13,7 +13,7 @@ from xla_dialect.shapes.dynamic_size import DynamicSize
 
 @dataclass(frozen=True)
 class ReshapeGroup:
-    """Dimensions of an operand and of a result between which a reshape mixes nothing."""
+    """A reassociation group: dimensions of an operand and of a result with equal element counts."""
 
     before: tuple[int, ...]
     after: tuple[int, ...]

@@ -145,7 +145,7 @@ def reshape_groups(
     before: Sequence[int], after: Sequence[int]
 ) -> list[tuple[list[int], list[int]]]:
     """
-    The groups of dimensions, of `before` and of `after`, between which a reshape mixes nothing.
+    The finest groups of consecutive dimensions of `before` and of `after` with equal products.
 
     Both have as many elements; a group may have no dimension on one side, where it has one element.
     Without elements there is one group.
@@ -173,7 +173,7 @@ def reshape_groups(
 
 
 def common_collapse(before: Sequence[int], after: Sequence[int]) -> Sizes:
-    """The sizes between which a reshape mixes nothing: products of groups of both, without 1."""
+    """The products of the groups of `reshape_groups`, without those that are 1."""
     sizes: list[int] = []
     left, right = iter(before), iter(after)
     total = math.prod(before)
@@ -195,7 +195,7 @@ def refined(before: Sequence[int], after: Sequence[int]) -> Sizes | None:
     """
     The sizes of `before`, divided where a dimension of `after` begins inside of one of its own.
 
-    None where a division leaves a rest. Both have as many elements, more than 0.
+    None where a division leaves a remainder. Both have as many elements, more than 0.
     """
     starts = sorted({math.prod(after[:d]) for d in range(len(after))})
     sizes: list[int] = []

@@ -40,7 +40,7 @@ class WindowDimension:
 
     @property
     def moves(self) -> bool:
-        """Whether it does anything along the dimension: if not, it meets every element once."""
+        """False for the trivial window: size 1, without stride, padding, dilation and reversal."""
         return self != WindowDimension(1)
 
     def placements(self, size: int) -> int:

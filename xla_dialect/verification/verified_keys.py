@@ -1,4 +1,4 @@
-"""What verification depends on where that is types and attributes: checked once for each.
+"""Memoized verification, where verifiers depend on types and attributes alone.
 
 A program of 100,000 operations has some hundred combinations of operation, types and attributes,
 and xDSL 0.74 spends 10 to 50 us on each operation. What else an operation may be asked about (its

@@ -78,7 +78,7 @@ class _Program:
     process_counts: tuple[int, int]
     """How many replicas and partitions run it."""
     transfers: list[TransferStartOp] = field(default_factory=list[TransferStartOp])
-    """Those that have been verified."""
+    """The transfers that have been verified."""
     verified: VerifiedKeys = field(default_factory=VerifiedKeys)
 
 
@@ -214,7 +214,7 @@ def _verify_call(op: Call, functions: Mapping[str, FuncOp]) -> None:
 
 
 def _passes(given: Sequence[Attribute], wanted: Sequence[Attribute]) -> bool:
-    """Whether values go where these types are: what is dynamic has to be so there."""
+    """Whether values may be passed to these parameters: a dynamic dimension needs a dynamic one."""
     return all_compatible(given, wanted) and all(map(keeps_marks, wanted, given))
 
 
