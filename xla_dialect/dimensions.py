@@ -110,6 +110,20 @@ class Factor:
         return self.type is FactorType.PASS_THROUGH and self.along is None
 
 
+RESULT = -1
+"""Result 0, where a number says an operand."""
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """What a property, or a list of operands, of an operation says about dimensions."""
+
+    listed: int | None = None
+    """The array with one entry for each dimension: the number of an operand, or RESULT."""
+    numbers: int | None = None
+    """The array whose dimensions the entries are."""
+
+
 Dimension: TypeAlias = tuple[int, ...]
 """The factors of a dimension, most major first; none where nothing is related to it."""
 Place: TypeAlias = tuple[int, int]
@@ -132,6 +146,13 @@ class DimensionRelations:
     Operands whose dynamic sizes are their own, along factors that other operands have as well: what
     is missing of them reads as zeros, as in a gather, or is not written, as in a scatter.
     """
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.factors, self.operands, self.results, self.ordered))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def operand_places(self, factor: int) -> tuple[Place, ...]:
         """Where a factor is in operands."""
@@ -310,12 +331,6 @@ class RelationsBuilder:
         for d, factor in enumerate(factors):
             self.add(factor, dict.fromkeys(operands, d), dict.fromkeys(results, d))
 
-    def add_identity(self) -> None:
-        """Operands of the rank of the results, dimension by dimension; others are scalars."""
-        rank = len(self.results[0])
-        operands = [i for i, sizes in enumerate(self.operands) if len(sizes) == rank]
-        self.add_each(self.results[0], operands, range(len(self.results)))
-
     def add_pairs(self, first: int = 0) -> None:
         """Each result, dimension by dimension, with an operand, counted from the first."""
         for i, sizes in enumerate(self.results):
@@ -362,6 +377,13 @@ class RelationsBuilder:
         return DimensionRelations(
             tuple(self.factors), operands, results, self.ordered, self.static, self.own_sizes
         )
+
+
+def pointwise(relations: RelationsBuilder) -> None:
+    """`relate` of elementwise operations: operands of the results' rank, all others are scalars."""
+    rank = len(relations.results[0])
+    operands = [i for i, sizes in enumerate(relations.operands) if len(sizes) == rank]
+    relations.add_each(relations.results[0], operands, range(len(relations.results)))
 
 
 @lru_cache(1024)

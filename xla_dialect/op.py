@@ -47,7 +47,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.diagnostics import Violation
-from xla_dialect.dimensions import DimensionRelations, RelationsBuilder
+from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.rules.constraints import results_follow
@@ -215,6 +215,9 @@ class XlaOp(IRDLOperation):
     UNRELATED: ClassVar[str | None] = None
     """Why a class has no `relate`: what its operands and results have in common instead."""
 
+    NUMBERING: ClassVar[Mapping[str, Numbering]] = {}
+    """The properties, and lists of operands, that go by the dimensions of an array."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if cls.verify_ is not XlaOp.verify_:
@@ -349,26 +352,38 @@ class XlaOp(IRDLOperation):
         `UNRELATED`), for operands that are tuples, and for unbounded dimensions. The operation is
         one that verifies.
         """
-        contract = self.contract()
-        if contract.relate is None:
+        if self.contract().relate is None:
             return None
-        operands = tuple([_bounded_sizes(operand.type) for operand in self.operands])
-        results = tuple([_bounded_sizes(type_) for type_ in flatten(self.result_types)])
+        operands = [_bounded_sizes(operand.type) for operand in self.operands]
+        results = [_bounded_sizes(type_) for type_ in flatten(self.result_types)]
         if None in operands or None in results:
             return None
-        arrays = cast("tuple[tuple[Sizes, ...], tuple[Sizes, ...]]", (operands, results))
+        arrays = cast("list[Sizes]", operands), cast("list[Sizes]", results)
+        return self.relations_for(*arrays, self.properties)
+
+    def relations_for(
+        self,
+        operands: Sequence[Sizes],
+        results: Sequence[Sizes],
+        properties: Mapping[str, Attribute],
+    ) -> DimensionRelations:
+        """The relations of an operation like this one on arrays of other sizes."""
+        contract = self.contract()
         wanted = contract.relate_keywords
-        if wanted.regions:
-            builder = RelationsBuilder(*arrays)
-            contract.relate(builder, **self._keywords(contract, wanted))
-            return builder.build()
-        properties = self.properties
-        return _relations(
-            contract.relate,
-            *arrays,
-            wanted.properties,
-            *[properties.get(name) for name in wanted.properties],
-        )
+        assert contract.relate is not None
+        values = [properties.get(name) for name in wanted.properties]
+        if not wanted.regions:
+            return _relations(
+                contract.relate, tuple(operands), tuple(results), wanted.properties, *values
+            )
+        builder = RelationsBuilder(operands, results)
+        keywords = dict(zip(wanted.properties, map(decode, values), strict=True))
+        places = contract.structure.regions.segments(len(self.regions))
+        for name in wanted.regions:
+            place = places[name]
+            keywords[name] = None if place is None else self.regions[place]
+        contract.relate(builder, **keywords)
+        return builder.build()
 
     def verify(self, verify_nested_ops: bool = True) -> None:
         """

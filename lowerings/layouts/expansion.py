@@ -35,9 +35,10 @@ ExpandFunction: TypeAlias = "Callable[[Operation, Expansion], Sequence[Placed] |
 
 @dataclass(eq=False)
 class Expansion:
-    """Rewrites operations from first to last; `functions` holds what is known of their kinds."""
+    """Rewrites operations from first to last."""
 
-    functions: Mapping[type[Operation], ExpandFunction]
+    expansion_of: Callable[[Operation, bool], ExpandFunction | None]
+    """How an operation, that touches such arrays or not, is computed; None: in default order."""
     _placed: dict[SSAValue, Placed] = field(default_factory=dict[SSAValue, Placed])
     """What stands for the values that are not in default order."""
     _logical: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -55,9 +56,10 @@ class Expansion:
 
     def expand(self, op: Operation) -> None:
         """Rewrites an operation that touches arrays in another order than the default one."""
-        function = self.functions.get(type(op))
-        if not (self.touches(op) or (function is not None and op.regions)):
+        touched = self.touches(op)
+        if not (touched or op.regions):
             return
+        function = self.expansion_of(op, touched)
         self._anchor = op
         results = None if function is None else function(op, self)
         if results is None:

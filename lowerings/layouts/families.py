@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from lowerings.layouts.alignment import (
+    Alignment,
+    alignment_of,
+    is_computable,
+    is_pointwise,
+    relisted,
+    renumbered,
+)
 from lowerings.layouts.expansion import ExpandFunction, Expansion, Placed
 from lowerings.layouts.memory_order import MemoryOrder, canonical, reshaped, sizes_of
-from lowerings.layouts.orders import (
-    ELEMENTWISE,
-    dot_result_order,
-    is_free_reshape,
-    is_order_free,
-    kept_order,
-    renamed_order,
-)
+from lowerings.layouts.orders import dot_result_order, is_free_reshape, renamed_order
 from xla_dialect import ops
+from xla_dialect.dimensions import Access
 from xla_dialect.literals.arrays import from_numpy, to_numpy
-from xla_dialect.op import decode
-from xla_dialect.shapes.size_arithmetic import permuted
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.types import is_array
 
 Ints = tuple[int, ...]
@@ -46,7 +48,9 @@ def _elementwise(op: Operation, expansion: Expansion) -> Sequence[Placed]:
     order = expansion.declared(op.results[0])
     rank = len(order.major_to_minor)
     operands = [
-        expansion.value_in(value, order) if len(sizes_of(value)) == rank else expansion.plain(value)
+        expansion.value_in(value, order)
+        if is_array(value.type) and len(sizes_of(value)) == rank
+        else expansion.plain(value)
         for value in op.operands
     ]
     expansion.simplify_computations(op)
@@ -69,76 +73,41 @@ def _transpose(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     return [(value, renamed_order(_integers(op, "dimensions"), order))]
 
 
-def _takes_part(op: Operation, expansion: Expansion) -> bool:
+def _aligned(alignment: Alignment, op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+    """With other numbers of dimensions, where operands and results follow one of them."""
+    assert isinstance(op, XlaOp)
+    count = len(op.operands)
+    found = [expansion.order(value) for value in op.operands]
+    found += [expansion.declared(value) for value in op.results]
+    is_tiled = any(order.tiles for order in found[count:])
+    if not alignment.is_free:
+        lead = _lead(op, alignment, found)
+        found = [alignment.follow(number, lead) for number in range(len(found))]
+    if is_tiled or any(order.tiles for order in found) or not is_computable(op, found):
+        return None
+    operands = _in_orders(op.operands, found[:count], expansion)
+    expansion.simplify_computations(op)
+    properties = renumbered(op, found)
+    return expansion.rebuild(op, relisted(op, operands, found), found[count:], properties)
+
+
+def _lead(op: XlaOp, alignment: Alignment, found: Sequence[MemoryOrder]) -> MemoryOrder:
     """
-    Whether an operation takes a part of an array in the order that the array has.
+    The order of the leader to compute in: its own.
 
     Where a static slice needs another order, a transpose in front of it fuses with what is before.
     """
-    source, result = op.operands[0], op.results[0]
-    if isinstance(op, ops.data_movement.SliceOp):
-        found = canonical(expansion.order(source), sizes_of(result))
-        return found == expansion.declared(result)
-    return isinstance(op, ops.data_movement.DynamicSliceOp)
-
-
-def _dimension_by_dimension(arrays: int, **names: str) -> ExpandFunction:
-    """
-    Operations that do the same to each dimension by itself; the first operands are the arrays.
-
-    `names`: of properties with a value for each dimension, `lists`, and with the numbers of
-    dimensions, `numbers`, separated by blanks.
-    """
-    lists, numbers = names.get("lists", "").split(), names.get("numbers", "").split()
-
-    def expand(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-        result = op.results[0]
-        order = expansion.declared(result)
-        if arrays and _takes_part(op, expansion):
-            order = expansion.order(op.operands[0])
-        if order.tiles or expansion.declared(result).tiles:
-            return None
-        rest = [expansion.plain(value) for value in op.operands[arrays:]]
-        if arrays and len(rest) == len(order.major_to_minor):
-            rest = [rest[d] for d in order.major_to_minor]
-        properties = dict(op.properties)
-        for name in lists:
-            properties[name] = _dense(permuted(_integers(op, name), order.major_to_minor))
-        for name in numbers:
-            properties[name] = _places(order, _integers(op, name))
-        values = [expansion.value_in(value, order) for value in op.operands[:arrays]]
-        return expansion.rebuild(op, [*values, *rest], [order], properties)
-
-    return expand
-
-
-def _concatenate(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-    assert isinstance(op, ops.data_movement.ConcatenateOp)
-    order = expansion.declared(op.result)
-    if order.tiles:
-        return None
-    place = order.place_of(op.dimension.value.data)
-    values = [expansion.value_in(value, order) for value in op.operands]
-    return expansion.rebuild(op, values, [order], {"dimension": IntegerAttr(place, i64)})
-
-
-def _broadcast(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-    assert isinstance(op, ops.data_movement.BroadcastOp)
-    before, after = expansion.order(op.operand), expansion.declared(op.result)
-    if before.tiles or after.tiles:
-        return None
-    dimensions = permuted(_integers(op, "dimensions"), before.major_to_minor)
-    value = expansion.value_in(op.operand, before)
-    return expansion.rebuild(op, [value], [after], {"dimensions": _places(after, dimensions)})
-
-
-def _iota(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-    assert isinstance(op, ops.creation.IotaOp)
-    order = expansion.declared(op.result)
-    if order.tiles:
-        return None
-    place = order.place_of(op.iota_dimension.value.data)
-    return expansion.rebuild(op, [], [order], {"iota_dimension": IntegerAttr(place, i64)})
+    count = len(op.operands)
+    lead = found[alignment.leader]
+    of_result = alignment.lead(count, found[count])
+    if alignment.leader == count or of_result is None or lead.tiles:
+        return lead
+    relations = op.dimension_relations()
+    assert relations is not None
+    if any(factor.along is Access.INDEXED for factor in relations.factors):
+        return lead
+    kept = canonical(alignment.follow(count, lead), sizes_of(op.results[0]))
+    return lead if kept == found[count] else of_result
 
 
 def _constant(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
@@ -150,20 +119,6 @@ def _constant(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     found = to_numpy(op.value)
     value = from_numpy(cast(Any, found).transpose(order.major_to_minor))
     return expansion.rebuild(op, [], [order], {"value": value})
-
-
-def _reduce(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-    assert isinstance(op, ops.reduction.ReduceOp)
-    order = expansion.order(op.inputs[0])
-    dimensions = _integers(op, "dimensions")
-    if order.tiles or not is_order_free(op, order):
-        return None
-    values = [expansion.value_in(value, order) for value in op.inputs]
-    results = [kept_order(order, dimensions)] * len(values)
-    values.extend(expansion.plain(value) for value in op.init_values)
-    expansion.simplify_computations(op)
-    properties = {**op.properties, "dimensions": _places(order, sorted(dimensions))}
-    return expansion.rebuild(op, values, results, properties)
 
 
 def _dot(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
@@ -224,31 +179,28 @@ def _in_orders(
     return [expansion.value_in(value, order) for value, order in zip(values, orders, strict=True)]
 
 
-_EACH_DIMENSION: dict[type[Operation], ExpandFunction] = {
-    ops.data_movement.SliceOp: _dimension_by_dimension(
-        1, lists="start_indices limit_indices strides"
-    ),
-    ops.data_movement.PadOp: _dimension_by_dimension(
-        1, lists="edge_padding_low edge_padding_high interior_padding"
-    ),
-    ops.data_movement.ReverseOp: _dimension_by_dimension(1, numbers="dimensions"),
-    ops.data_movement.DynamicSliceOp: _dimension_by_dimension(1, lists="dynamic_slice_sizes"),
-    ops.data_movement.DynamicUpdateSliceOp: _dimension_by_dimension(2),
-}
-
-FAMILIES: dict[type[Operation], ExpandFunction] = {
-    **dict.fromkeys(ELEMENTWISE, _elementwise),
-    **_EACH_DIMENSION,
-    ops.data_movement.BroadcastOp: _broadcast,
-    ops.data_movement.ConcatenateOp: _concatenate,
+FAMILIES: Mapping[type[Operation], ExpandFunction] = {
     ops.data_movement.CopyOp: _copy,
     ops.data_movement.ReshapeOp: _reshape,
     ops.data_movement.TransposeOp: _transpose,
     ops.creation.ConstantOp: _constant,
-    ops.creation.IotaOp: _iota,
-    ops.reduction.ReduceOp: _reduce,
     ops.contraction.DotOp: _dot,
     ops.control_flow.WhileOp: _while,
     ops.control_flow.ConditionalOp: _conditional,
 }
-"""The operations that are computed in memory order; all others are in default order."""
+"""The operations that are computed in memory order in a way of their own."""
+
+
+def expansion_of(op: Operation, touched: bool) -> ExpandFunction | None:
+    """
+    How an operation is computed in memory order; None if in default order.
+
+    `touched`: whether an operand or result is in another one. Computations may be, in any case.
+    """
+    found = FAMILIES.get(type(op))
+    if found is not None or not touched:
+        return found
+    if is_pointwise(op):
+        return _elementwise
+    alignment = alignment_of(op)
+    return None if alignment is None else partial(_aligned, alignment)

@@ -10,20 +10,18 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.layouts.alignment import Alignment, alignment_of, is_computable, is_pointwise
 from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from lowerings.layouts.orders import (
-    ELEMENTWISE,
     Ints,
     is_free_reshape,
-    is_order_free,
-    kept_order,
     order_before,
     renamed_order,
     reshaped_order,
 )
 from xla_dialect import ops
 from xla_dialect.op import XlaOp, decode
-from xla_dialect.types import Array, byte_size
+from xla_dialect.types import Array, byte_size, is_array
 
 OrderOf: TypeAlias = Callable[[SSAValue], MemoryOrder]
 """The order that an array has, or may be given."""
@@ -81,7 +79,7 @@ def bytes_moved_by(op: Operation, order_of: OrderOf) -> BytesMoved:
     """What one operation moves if arrays are in these orders."""
     if isinstance(op, ops.data_movement.TransposeOp):
         return BytesMoved(transposes=_moved_by_transpose(op, order_of))
-    rule = LAYOUT_RULES.get(type(op))
+    rule = _rule_of(op, order_of)
     if rule is not None:
         return BytesMoved(rule.moved(op, order_of))
     return BytesMoved(_out_of_default(op, order_of))
@@ -109,31 +107,31 @@ def orders_that_agree(op: Operation, value: SSAValue, order_of: OrderOf) -> list
 
     `value` is one of its operands or results, or what a computation of it returns.
     """
-    if not isinstance(op, ops.data_movement.TransposeOp):
-        rule = LAYOUT_RULES.get(type(op))
-        return [] if rule is None else list(rule.agree(op, value, order_of))
-    permutation = cast(Ints, decode(op.dimensions))
-    order = order_of(value)
-    if order.tiles:
-        return []
-    if value is op.operand:
-        return [_choice(op.result, renamed_order(permutation, order))]
-    return [_choice(op.operand, order_before(permutation, order))]
+    rule = _rule_of(op, order_of)
+    return [] if rule is None else list(rule.agree(op, value, order_of))
 
 
 def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int, MemoryOrder]]:
     """The operands that have to be copied: where they are operands, and the order they need."""
-    rule = LAYOUT_RULES.get(type(op))
+    rule = _rule_of(op, order_of)
     if rule is not None:
         yield from rule.misplaced(op, order_of)
-    elif isinstance(op, XlaOp) and not isinstance(op, _WITHOUT_COPIES):
+    elif isinstance(op, XlaOp) and not isinstance(op, ops.control_flow.ReturnOp):
         for index, operand in _arrays(op.operands):
             if not order_of(operand).is_default:
                 yield op, index, MemoryOrder.default(len(sizes_of(operand)))
 
 
+def _rank(value: SSAValue) -> int:
+    return len(sizes_of(value)) if is_array(value.type) else 0
+
+
 def _choice(value: SSAValue, order: MemoryOrder) -> Choice:
     return value, canonical(order, sizes_of(value))
+
+
+def _default_order(value: SSAValue) -> MemoryOrder:
+    return MemoryOrder.default(len(sizes_of(value)) if is_array(value.type) else 0)
 
 
 def _bytes(value: SSAValue) -> int:
@@ -144,10 +142,6 @@ def _arrays(values: Iterable[SSAValue]) -> Iterator[tuple[int, SSAValue]]:
     return (
         (number, value) for number, value in enumerate(values) if isinstance(value.type, TensorType)
     )
-
-
-def _rank(value: SSAValue) -> int:
-    return len(cast(Array, value.type).shape.data)
 
 
 def _out_of_default(op: Operation, order_of: OrderOf) -> int:
@@ -210,32 +204,53 @@ class _OneOrder(LayoutRule):
                 yield op, index, wanted
 
 
-class _UntiledOrder(_OneOrder):
-    """The same, for operations that do not work on tiles."""
+@dataclass(frozen=True)
+class _Aligned(LayoutRule):
+    """Operands and results follow one of them, as the relations of their dimensions have it."""
+
+    alignment: Alignment
+
+    def _wanted(self, op: Operation, lead: MemoryOrder) -> list[MemoryOrder] | None:
+        """The orders of all arrays for one of the leader; None where it is not computed in that."""
+        alignment = self.alignment
+        if lead.tiles:
+            return None
+        orders = [alignment.follow(number, lead) for number in range(len(alignment.followers))]
+        return orders if is_computable(cast(XlaOp, op), orders) else None
+
+    def _out_of_order(
+        self, op: Operation, order_of: OrderOf
+    ) -> Iterator[tuple[int, SSAValue, MemoryOrder]]:
+        """The arrays, by number, that are not in the order that goes with that of the leader."""
+        values = (*op.operands, *op.results)
+        wanted = self._wanted(op, order_of(values[self.alignment.leader]))
+        if wanted is None:
+            wanted = [_default_order(value) for value in values]
+        for number, value in _arrays(values):
+            order = wanted[number]
+            found = order_of(value)
+            if found != order and found != _choice(value, order)[1]:
+                yield number, value, order
 
     def moved(self, op: Operation, order_of: OrderOf) -> int:
-        if order_of(op.results[0]).tiles:
-            return _out_of_default(op, order_of)
-        return super().moved(op, order_of)
+        return sum(_bytes(value) for _, value, _ in self._out_of_order(op, order_of))
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        values = (*op.operands, *op.results)
+        lead = self.alignment.lead(values.index(value), order_of(value))
+        wanted = None if lead is None else self._wanted(op, lead)
+        if wanted is None:
+            return
+        for number, other in _arrays(values):
+            if other is not value and self.alignment.followers[number] is not None:
+                yield _choice(other, wanted[number])
 
     def misplaced(
         self, op: Operation, order_of: OrderOf
     ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        return () if order_of(op.results[0]).tiles else super().misplaced(op, order_of)
-
-
-class _Slice(LayoutRule):
-    """The result is in the order of the operand; along it, dimensions may have become of size 1."""
-
-    def moved(self, op: Operation, order_of: OrderOf) -> int:
-        source, result = order_of(op.operands[0]), order_of(op.results[0])
-        if source.tiles or result.tiles:
-            return _out_of_default(op, order_of)
-        return 0 if _choice(op.results[0], source)[1] == result else _bytes(op.results[0])
-
-    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        other = op.results[0] if value is op.operands[0] else op.operands[0]
-        return [] if order_of(value).tiles else [_choice(other, order_of(value))]
+        for number, _, order in self._out_of_order(op, order_of):
+            if number < len(op.operands):
+                yield op, number, order
 
 
 class _AnyOrder(LayoutRule):
@@ -244,41 +259,6 @@ class _AnyOrder(LayoutRule):
     def moved(self, op: Operation, order_of: OrderOf) -> int:
         values = (value for _, value in _arrays((*op.operands, *op.results)))
         return sum(_bytes(value) for value in values if order_of(value).tiles)
-
-
-class _Reduce(LayoutRule):
-    """Inputs are in one order; results in that which is left of it."""
-
-    def moved(self, op: Operation, order_of: OrderOf) -> int:
-        assert isinstance(op, ops.reduction.ReduceOp)
-        order = order_of(op.inputs[0])
-        if order.tiles or not is_order_free(op, order):
-            return _out_of_default(op, order_of)
-        kept = kept_order(order, cast(Ints, decode(op.dimensions)))
-        results = sum(
-            _bytes(value)
-            for value in op.results
-            if isinstance(value.type, TensorType) and order_of(value) != _choice(value, kept)[1]
-        )
-        return results + super().moved(op, order_of)
-
-    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        assert isinstance(op, ops.reduction.ReduceOp)
-        order = order_of(value)
-        if value not in tuple(op.inputs) or order.tiles:
-            return
-        yield from (_choice(other, order) for other in op.inputs if other is not value)
-        kept = kept_order(order, cast(Ints, decode(op.dimensions)))
-        yield from (_choice(result, kept) for result in op.results)
-
-    def misplaced(
-        self, op: Operation, order_of: OrderOf
-    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        assert isinstance(op, ops.reduction.ReduceOp)
-        wanted = order_of(op.inputs[0])
-        for index, value in enumerate(op.inputs):
-            if order_of(value) != _choice(value, wanted)[1]:
-                yield op, index, wanted
 
 
 class _Reshape(LayoutRule):
@@ -293,6 +273,18 @@ class _Reshape(LayoutRule):
         other = op.results[0] if value is op.operands[0] else op.operands[0]
         found = reshaped_order(sizes_of(value), order_of(value), sizes_of(other))
         return () if found is None else [_choice(other, found)]
+
+
+class _Transpose(LayoutRule):
+    """Dimensions have other names in the result; what is moved is no copy."""
+
+    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
+        permutation, order = cast(Ints, decode(op.properties["dimensions"])), order_of(value)
+        if order.tiles:
+            return ()
+        if value is op.operands[0]:
+            return [_choice(op.results[0], renamed_order(permutation, order))]
+        return [_choice(op.operands[0], order_before(permutation, order))]
 
 
 class _While(LayoutRule):
@@ -381,40 +373,33 @@ def _returned(op: Operation) -> Iterator[tuple[int, SSAValue, MemoryOrder]]:
 
 _ANY_ORDER = _AnyOrder()
 _ONE_ORDER = _OneOrder()
-_UNTILED_ORDER = _UntiledOrder()
 
 LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
     func.ReturnOp: _Return(),
-    **dict.fromkeys(ELEMENTWISE, _ONE_ORDER),
-    **dict.fromkeys(
-        (
-            ops.data_movement.ConcatenateOp,
-            ops.data_movement.DynamicUpdateSliceOp,
-            ops.data_movement.PadOp,
-            ops.data_movement.ReverseOp,
-        ),
-        _UNTILED_ORDER,
-    ),
-    **dict.fromkeys((ops.data_movement.DynamicSliceOp, ops.data_movement.SliceOp), _Slice()),
-    **dict.fromkeys(
-        (
-            ops.contraction.DotOp,
-            ops.creation.ConstantOp,
-            ops.creation.IotaOp,
-            ops.data_movement.BroadcastOp,
-        ),
-        _ANY_ORDER,
-    ),
+    ops.contraction.DotOp: _ANY_ORDER,
     ops.control_flow.ConditionalOp: _Conditional(),
     ops.control_flow.WhileOp: _While(),
-    ops.data_movement.CopyOp: _ONE_ORDER,
+    ops.creation.ConstantOp: _ANY_ORDER,
     ops.data_movement.ReshapeOp: _Reshape(),
-    ops.reduction.ReduceOp: _Reduce(),
+    ops.data_movement.TransposeOp: _Transpose(),
 }
-"""The operations that have a say; all others are computed in default order."""
+"""The operations that have a rule of their own; for others it follows from their relations."""
+
+
+def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
+    """None for operations that are computed in default order."""
+    rule = LAYOUT_RULES.get(type(op))
+    if rule is not None:
+        return rule
+    if is_pointwise(op):
+        return _ONE_ORDER
+    if all(order_of(value).is_default for _, value in _arrays((*op.operands, *op.results))):
+        # Nothing moves.
+        return _ANY_ORDER
+    alignment = alignment_of(op)
+    if alignment is None:
+        return None
+    return _ANY_ORDER if alignment.is_free else _Aligned(alignment)
+
 
 _CONTROL_FLOW = (ops.control_flow.ConditionalOp, ops.control_flow.WhileOp)
-_WITHOUT_COPIES = (
-    ops.control_flow.ReturnOp,
-    ops.data_movement.TransposeOp,
-)

@@ -6,32 +6,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.ir import Operation
-
 from lowerings.layouts.memory_order import MemoryOrder, canonical
 from xla_dialect import ops
 from xla_dialect.op import decode
-from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
-from xla_dialect.ops.elementwise_unary import ElementwiseUnaryOp
 from xla_dialect.shapes.size_arithmetic import without
 
 Ints = tuple[int, ...]
-
-ELEMENTWISE: tuple[type[Operation], ...] = (
-    *(
-        op_class
-        for op_class in ops.OPERATIONS
-        if issubclass(op_class, ElementwiseUnaryOp | ElementwiseBinaryOp)
-    ),
-    ops.control_flow.OptBarrierOp,
-    ops.conversion.ConvertOp,
-    ops.conversion.ReducePrecisionOp,
-    ops.elementwise_binary.CompareOp,
-    ops.elementwise_ternary.ClampOp,
-    ops.elementwise_ternary.SelectOp,
-    ops.reduction.MapOp,
-)
-"""The operations whose result at an index depends on their operands at that index."""
 
 
 def renamed_order(permutation: Sequence[int], before: MemoryOrder) -> MemoryOrder:
@@ -68,24 +48,6 @@ def dot_result_order(
         start = len(found)
         found.extend(start + d for d in free)
     return MemoryOrder(tuple(found))
-
-
-def is_order_free(op: ops.reduction.ReduceOp, order: MemoryOrder) -> bool:
-    """
-    Whether a reduction may take its terms in memory order.
-
-    It may where that is their order anyway, and where the computation does not ask for one.
-    """
-    reduced = cast(Ints, decode(op.dimensions))
-    if tuple(d for d in order.major_to_minor if d in reduced) == tuple(sorted(reduced)):
-        return True
-    names = [inner.name for inner in op.to_apply.block.ops]
-    return len(names) == 2 and names[0] in _COMMUTATIVE
-
-
-_COMMUTATIVE = frozenset(
-    f"xla.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor")
-)
 
 
 def reshaped_order(

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation
 
 from lowerings.layouts.expansion import Expansion, in_default_layout, is_laid_out, physical_type
-from lowerings.layouts.families import FAMILIES
+from lowerings.layouts.families import expansion_of
 from lowerings.layouts.memory_order import (
     BUFFER_LAYOUT,
     MemoryOrder,
@@ -77,7 +77,7 @@ def _has_layouts(module: ModuleOp) -> bool:
 def _expand_function(function: func.FuncOp) -> None:
     block = function.body.block
     *operations, last = tuple(block.ops)
-    expansion = Expansion(FAMILIES)
+    expansion = Expansion(expansion_of)
     expansion.start_at(operations[0] if operations else last)
     inputs = list(function.function_type.inputs)
     outputs = list(function.function_type.outputs)

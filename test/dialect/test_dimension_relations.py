@@ -13,7 +13,7 @@ from lowerings.driver.program import Source, parse_program
 from tools.examples import examples
 from tools.input_text import split_chunks
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.dimensions import RelationsBuilder, pointwise
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
 from xla_dialect.stablehlo.writing import print_stablehlo
@@ -29,7 +29,7 @@ def test_every_class_relates_dimensions_or_says_why_not(operation: type[XlaOp]) 
 
 def test_names_of_factors_go_on_after_z() -> None:
     relations = RelationsBuilder([(2,) * 20], [(2,) * 20])
-    relations.add_identity()
+    pointwise(relations)
     names = [*"ijklmnopqrstuvwxyz", "z_1", "z_2"]
     lists = ", ".join(names)
     sizes = ", ".join(f"{name}=2" for name in names)

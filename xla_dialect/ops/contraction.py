@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -10,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.dot_dimensions import DotDimensions, ragged_prefix
 from xla_dialect.rules.constraints import (
@@ -64,6 +65,12 @@ class DotOp(XlaOp):
     """
 
     name = "xla.dot"
+    NUMBERING: ClassVar = {
+        "lhs_batch_dims": Numbering(numbers=0),
+        "lhs_contracting_dims": Numbering(numbers=0),
+        "rhs_batch_dims": Numbering(numbers=1),
+        "rhs_contracting_dims": Numbering(numbers=1),
+    }
     lhs = operand_def()
     rhs = operand_def()
     lhs_batch_dims = prop_def(INTEGERS, default_value=EMPTY)

@@ -32,7 +32,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     flat_results,
@@ -390,10 +390,7 @@ class DomainOp(XlaOp):
         """The type of the operand."""
         return (operand,)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -409,7 +406,4 @@ class OptBarrierOp(XlaOp):
         """The type of the operand."""
         return (operand,)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

@@ -8,7 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
@@ -38,10 +38,7 @@ class ConvertOp(XlaOp):
         require_same_shape(source, result, "operand and result", "C2")
         return (array_like(source, result.element_type),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -136,7 +133,4 @@ class ReducePrecisionOp(XlaOp):
         require(mantissa_bits >= 0, "C3", "mantissa_bits is {}", mantissa_bits)
         return (array_like(source),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -21,7 +21,7 @@ from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect import syntax
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import Access, Factor, RelationsBuilder
+from xla_dialect.dimensions import RESULT, Access, Factor, Numbering, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class
@@ -99,6 +99,7 @@ class IotaOp(XlaOp):
     """
 
     name = "xla.iota"
+    NUMBERING: ClassVar = {"iota_dimension": Numbering(numbers=RESULT)}
     iota_dimension = prop_def(IntegerAttr.constr(type=i64))
     result = result_def()
     traits = traits_def(Pure())

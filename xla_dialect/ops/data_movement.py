@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -18,13 +19,16 @@ from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import (
+    RESULT,
     Access,
     Concatenation,
     Factor,
     FactorType,
+    Numbering,
     Padding,
     RelationsBuilder,
     Slicing,
+    pointwise,
 )
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.shape_functions import byte_size_of_elements
@@ -67,6 +71,7 @@ class BroadcastOp(XlaOp):
     """
 
     name = "xla.broadcast"
+    NUMBERING: ClassVar = {"dimensions": Numbering(listed=0, numbers=RESULT)}
     operand = operand_def()
     dimensions = prop_def(INTEGERS, default_value=EMPTY)
     result = result_def()
@@ -148,6 +153,7 @@ class TransposeOp(XlaOp):
     """
 
     name = "xla.transpose"
+    NUMBERING: ClassVar = {"dimensions": Numbering(listed=RESULT, numbers=0)}
     operand = operand_def()
     dimensions = prop_def(INTEGERS)
     result = result_def()
@@ -186,6 +192,9 @@ class SliceOp(XlaOp):
     """
 
     name = "xla.slice"
+    NUMBERING: ClassVar = dict.fromkeys(
+        ("start_indices", "limit_indices", "strides"), Numbering(listed=0)
+    )
     operand = operand_def()
     start_indices = prop_def(INTEGERS)
     limit_indices = prop_def(INTEGERS)
@@ -253,6 +262,7 @@ class ConcatenateOp(XlaOp):
     """
 
     name = "xla.concatenate"
+    NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     inputs = var_operand_def()
     dimension = prop_def(INTEGER)
     result = result_def()
@@ -310,6 +320,9 @@ class PadOp(XlaOp):
     """
 
     name = "xla.pad"
+    NUMBERING: ClassVar = dict.fromkeys(
+        ("edge_padding_low", "edge_padding_high", "interior_padding"), Numbering(listed=0)
+    )
     operand = operand_def()
     padding_value = operand_def()
     edge_padding_low = prop_def(INTEGERS)
@@ -382,6 +395,7 @@ class ReverseOp(XlaOp):
     """
 
     name = "xla.reverse"
+    NUMBERING: ClassVar = {"dimensions": Numbering(numbers=0)}
     operand = operand_def()
     dimensions = prop_def(INTEGERS)
     result = result_def()
@@ -413,6 +427,9 @@ class DynamicSliceOp(XlaOp):
     """
 
     name = "xla.dynamic_slice"
+    NUMBERING: ClassVar = dict.fromkeys(
+        ("start_indices", "dynamic_slice_sizes"), Numbering(listed=0)
+    )
     operand = operand_def()
     start_indices = var_operand_def()
     dynamic_slice_sizes = prop_def(INTEGERS)
@@ -461,6 +478,7 @@ class DynamicUpdateSliceOp(XlaOp):
     """
 
     name = "xla.dynamic_update_slice"
+    NUMBERING: ClassVar = {"start_indices": Numbering(listed=0)}
     operand = operand_def()
     update = operand_def()
     start_indices = var_operand_def()
@@ -513,10 +531,7 @@ class CopyOp(XlaOp):
         """The type of the operand."""
         return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 def buffer_bytes(type_: Array) -> int:

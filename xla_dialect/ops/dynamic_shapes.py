@@ -6,6 +6,8 @@ see the elements that are there; what lies between size and bound is padding wit
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -19,7 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import DynamicSize
@@ -61,6 +63,7 @@ class GetDimensionSizeOp(XlaOp):
     """
 
     name = "xla.get_dimension_size"
+    NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     operand = operand_def()
     dimension = prop_def(IntegerAttr.constr(type=i64))
     result = result_def()
@@ -90,6 +93,7 @@ class SetDimensionSizeOp(XlaOp):
     """
 
     name = "xla.set_dimension_size"
+    NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     operand = operand_def()
     size = operand_def()
     dimension = prop_def(IntegerAttr.constr(type=i64))

@@ -28,7 +28,7 @@ from xla_dialect.attributes import (
     ComparisonTypeAttr,
 )
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.types import (
@@ -119,10 +119,7 @@ class ElementwiseBinaryOp(XlaOp):
         """The common type of the operands."""
         return (operand_array(lhs, rhs, cls.ELEMENTS),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -360,7 +357,4 @@ class CompareOp(XlaOp):
         lhs = with_elements(self.lhs.type, ElementClass.ANY, "lhs")
         return _DEFAULT_ORDER[element_class(lhs.element_type)]
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

@@ -6,7 +6,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     as_array,
@@ -46,10 +46,7 @@ class ClampOp(XlaOp):
                 parts.append(limit)
         return (united_type(*parts),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
@@ -81,7 +78,4 @@ class SelectOp(XlaOp):
         require_same_shape(choice, left, "pred and on_true", "C3")
         return (united_type(left, right, choice),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import with_elements
 from xla_dialect.types import PRED, ElementClass, array_like, component_type, without_layout
@@ -38,10 +38,7 @@ class ElementwiseUnaryOp(XlaOp):
         """The type of the operand."""
         return (without_layout(with_elements(operand, cls.ELEMENTS, "operand")),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 class ComponentOp(ElementwiseUnaryOp):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i64
 from xdsl.ir import Attribute
@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.shapes.dynamic_size import marked
@@ -94,6 +94,7 @@ class BatchNormTrainingOp(XlaOp):
     """
 
     name = "xla.batch_norm_training"
+    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     offset = operand_def()
@@ -127,6 +128,7 @@ class BatchNormInferenceOp(XlaOp):
     """
 
     name = "xla.batch_norm_inference"
+    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     offset = operand_def()
@@ -174,6 +176,7 @@ class BatchNormGradOp(XlaOp):
     """
 
     name = "xla.batch_norm_grad"
+    NUMBERING: ClassVar = {"feature_index": Numbering(numbers=0)}
     operand = operand_def()
     scale = operand_def()
     mean = operand_def()

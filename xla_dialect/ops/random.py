@@ -21,7 +21,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     declared_array,
@@ -192,7 +192,4 @@ class StochasticConvertOp(XlaOp):
         result = with_elements(declared_array(declared), allowed, "the result", "C3")
         return (array_like(source, result.element_type),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

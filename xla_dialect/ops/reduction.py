@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Region
@@ -22,7 +22,14 @@ from xdsl.irdl import (
 from xdsl.traits import RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import (
+    Access,
+    Factor,
+    FactorType,
+    Numbering,
+    RelationsBuilder,
+    pointwise,
+)
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.elementwise_binary import ElementwiseBinaryOp
 from xla_dialect.rules.constraints import (
@@ -125,6 +132,7 @@ class ReduceOp(XlaOp):
     """
 
     name = "xla.reduce"
+    NUMBERING: ClassVar = {"dimensions": Numbering(numbers=0)}
     inputs = var_operand_def()
     init_values = var_operand_def()
     dimensions = prop_def(DenseArrayBase.constr(i64))
@@ -182,6 +190,7 @@ class ReduceWindowOp(XlaOp):
     """
 
     name = "xla.reduce_window"
+    NUMBERING: ClassVar = {"window": Numbering(listed=0)}
     inputs = var_operand_def()
     init_values = var_operand_def()
     window = prop_def(WindowAttr, default_value=WindowAttr(Window()))
@@ -239,6 +248,7 @@ class SelectAndScatterOp(XlaOp):
     """
 
     name = "xla.select_and_scatter"
+    NUMBERING: ClassVar = {"window": Numbering(listed=0)}
     operand = operand_def()
     source = operand_def()
     init_value = operand_def()
@@ -354,7 +364,4 @@ class MapOp(XlaOp):
         )
         return (array(cast(Array, returned[0]).element_type, sizes),)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
@@ -16,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
 from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
@@ -37,6 +39,7 @@ class SortOp(XlaOp):
     """
 
     name = "xla.sort"
+    NUMBERING: ClassVar = {"dimension": Numbering(numbers=0)}
     inputs = var_operand_def()
     dimension = prop_def(IntegerAttr.constr(type=i64))
     is_stable = prop_def(IntegerAttr.constr(type=i1), default_value=BoolAttr.from_bool(False))

@@ -23,7 +23,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import RelationsBuilder
+from xla_dialect.dimensions import pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.asynchronous import as_one, verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
@@ -99,10 +99,7 @@ class AddDependencyOp(XlaOp):
         require_token(token, "C2")
         return (operand,)
 
-    @staticmethod
-    def relate(relations: RelationsBuilder) -> None:
-        """Dimension by dimension."""
-        relations.add_identity()
+    relate = staticmethod(pointwise)
 
 
 @irdl_op_definition
