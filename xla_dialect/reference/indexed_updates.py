@@ -16,17 +16,18 @@ from xla_dialect.reference.computations import on_arrays, returned_values
 from xla_dialect.reference.elementwise_binary import total_order_key
 from xla_dialect.reference.rounding import widened
 
-_EXTREMES: dict[type[XlaOp], np.ufunc] = {
+EXTREMES: dict[type[XlaOp], np.ufunc] = {
     binary.MaximumOp: np.maximum,
     binary.MinimumOp: np.minimum,
 }
-_UFUNCS: dict[type[XlaOp], np.ufunc] = {
+UFUNCS: dict[type[XlaOp], np.ufunc] = {
     binary.AddOp: np.add,
     binary.MultiplyOp: np.multiply,
     binary.AndOp: np.bitwise_and,
     binary.OrOp: np.bitwise_or,
     binary.XorOp: np.bitwise_xor,
 }
+"""Of operations that do not depend on order where numbers are exact, in integers."""
 
 
 def update_at(
@@ -59,13 +60,13 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
         total[places] = update
         return True
     operation = only_operation(block)
-    if operation in _EXTREMES and total.dtype.kind != "c":
-        _update_extremes(_EXTREMES[operation], total, places, update)
+    if operation in EXTREMES and total.dtype.kind != "c":
+        _update_extremes(EXTREMES[operation], total, places, update)
         return True
     # numpy multiplies complex numbers in another way when there are many at once.
-    if operation not in _UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
+    if operation not in UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
         return False
-    ufunc = _UFUNCS[operation]
+    ufunc = UFUNCS[operation]
     if widened(total[:0]).dtype.kind in "biu":
         wide = widened(total)
         ufunc.at(wide, places, widened(update))

@@ -19,8 +19,8 @@ from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops import reduction as ops
 from xla_dialect.reference.computations import ArrayFunction, on_arrays
 from xla_dialect.reference.data_movement import integers
-from xla_dialect.reference.elementwise_binary import BINARY, maximum, minimum
-from xla_dialect.reference.indexed_updates import update_at
+from xla_dialect.reference.elementwise_binary import BINARY
+from xla_dialect.reference.indexed_updates import EXTREMES, UFUNCS, update_at
 from xla_dialect.reference.ordered_folds import product_in_order, sum_in_order
 from xla_dialect.reference.rounding import Function, widened
 from xla_dialect.reference.tuples import as_results
@@ -52,30 +52,19 @@ def fold_extreme(extreme: Function, ufunc: np.ufunc, x: Array) -> Array:
     return found
 
 
-_EXTREMES: dict[type[XlaOp], tuple[Function, np.ufunc]] = {
-    binary.MaximumOp: (maximum, np.maximum),
-    binary.MinimumOp: (minimum, np.minimum),
-}
 _IN_ORDER: dict[type[XlaOp], Function] = {
     binary.AddOp: sum_in_order,
     binary.MultiplyOp: product_in_order,
-}
-_IN_ANY_ORDER: dict[type[XlaOp], np.ufunc] = {
-    binary.AddOp: np.add,
-    binary.MultiplyOp: np.multiply,
-    binary.AndOp: np.bitwise_and,
-    binary.OrOp: np.bitwise_or,
-    binary.XorOp: np.bitwise_xor,
 }
 
 
 def known_fold(operation: type[XlaOp] | None, init: Array, x: Array) -> Array | None:
     """The fold over axis 0 by one operation, where numpy has a form with the same bits."""
-    if operation in _EXTREMES:
-        found = fold_extreme(*_EXTREMES[operation], x)
-    elif operation in _IN_ANY_ORDER and widened(x[:0]).dtype.kind in "biu":
+    if operation in EXTREMES:
+        found = fold_extreme(BINARY[operation], EXTREMES[operation], x)
+    elif operation in UFUNCS and widened(x[:0]).dtype.kind in "biu":
         # Integers that wrap, and logical values.
-        found = fold_in_any_order(_IN_ANY_ORDER[operation], x)
+        found = fold_in_any_order(UFUNCS[operation], x)
     elif operation in _IN_ORDER:
         return _IN_ORDER[operation](init, x)
     else:
