@@ -32,7 +32,7 @@ def first_places(
         equal = b.eq(value, best)
         if not element_class(x.element_type) & ElementClass.FLOAT:
             return equal
-        # Where a NaN is, the best is NaN, which equals nothing.
+        # A NaN makes the extremum NaN, which equals no element.
         return b.or_(equal, b.ne(value, value))
 
     last = b.constant(largest_integer(places.element_type), places.element_type)

@@ -42,7 +42,7 @@ class Features:
         return Features(b, op.feature_index.value.data, sizes, operand.element_type, epsilon)
 
     def per_element(self, total: XlaValue, x: XlaValue) -> XlaValue:
-        """Totals of an array divided by how many elements each feature of it has."""
+        """Totals divided by the number of elements that each feature of `x` has."""
         others = [d for d in range(len(self.sizes)) if d != self.feature]
         static = prod(self.sizes[d] for d in others if not is_dynamic([self.sizes[d]]))
         count = self.b.constant(float(static), total.element_type)

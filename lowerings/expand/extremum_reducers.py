@@ -1,8 +1,9 @@
 """
 Which reductions find where the greatest or the least element of each row is, as `argmax` does.
 
-Frameworks write the computation of such a reduction in many ways. It is tried out: one that only
-compares and selects is known entirely by what it does for each order that its arguments can have.
+Frameworks write the computation of such a reduction in many ways. So it is evaluated instead of
+matched: one that only compares and selects is determined by its results for each order that its
+arguments can have.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from xla_dialect.types import PRED, Array, ElementClass, array, element_class
 
 @dataclass(frozen=True)
 class _Argument:
-    """An argument of the computation, by its order to its like: values, or places."""
+    """An argument of the computation, represented by its rank among the values or the places."""
 
     rank: float
     is_place: bool
     is_accumulated: bool
-    """Not of the element that is added."""
+    """Whether it belongs to the accumulator rather than to the element."""
 
 
 _Tried: TypeAlias = "_Argument | bool"
-"""What a value of the computation is when it is tried: an argument, or a truth value."""
+"""A value in the evaluation of a computation: an argument, or a truth value."""
 
 _COMPARISONS: Mapping[ComparisonDirection, Callable[[float, float], bool]] = {
     ComparisonDirection.EQ: eq,
@@ -61,7 +62,7 @@ LEAST_LENGTH = 16
 
 _ORDERED = ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0))
 _UNORDERED = ((nan, 0.0), (0.0, nan), (nan, nan))
-"""What accumulated value and element can be to each other."""
+"""The orders that the accumulated value and the element can have."""
 
 _Better: TypeAlias = Callable[[float, float], float]
 
@@ -78,12 +79,12 @@ class Extremum:
 
 def extremum_of(op: ReduceOp) -> Extremum | None:
     """
-    What the second result of a reduction is the first place of, in each row of the first operand;
-    None for other reductions.
+    The extremum of each row of the first operand whose first index is the second result of a
+    reduction; None for other reductions.
 
     Rows are elements that lie side by side, so many that reading them twice in vectors pays. The
     second operand counts the places along the only dimension that is reduced, from an init
-    value of 0 or below. The first result is not used: nobody sees which of equal elements it is.
+    value of 0 or below. The first result is unused, as which of equal elements it is would differ.
     """
     if len(op.inputs) != 2 or op.results[0].first_use is not None:
         return None

@@ -71,7 +71,7 @@ class Matrices:
         return self.b.reshape(self.b.dynamic_slice(line, [0, index], [count, 1]), [count])
 
     def along(self, vector: XlaValue, like: XlaValue) -> XlaValue:
-        """A vector `[batch]` at all elements of its batch."""
+        """A vector `[batch]`, broadcast over the elements of each matrix."""
         return self.b.broadcast_in_dim(vector, like.shape, [0])
 
     def repeated(
@@ -80,7 +80,7 @@ class Matrices:
         initial: Sequence[XlaValue],
         step: Callable[..., Sequence[XlaValue]],
     ) -> tuple[XlaValue, ...]:
-        """What `step` makes of an index below `count` and what it made before."""
+        """A counted loop: the last `x` of `x = step(index, x)` for every index below `count`."""
 
         def goes_on(index: XlaValue, *_carried: XlaValue) -> XlaValue:
             return index < count

@@ -25,14 +25,14 @@ from xla_dialect.types import BY_TYPE, PRED, Array, ElementClass
 Ints = tuple[int, ...]
 
 SMALLEST_TILE, LARGEST_TILE = 16, 128
-"""Rows that are multiplied at once: enough for a kernel, few beside those of a group."""
+"""Rows that are multiplied at once: enough for a kernel, few compared with those of a group."""
 _LARGEST = 2**63 - 1
 
 
 def ragged_dot(
     b: XlaBuilder, op: RaggedDotOp, lhs: XlaValue, rhs: XlaValue, group_sizes: XlaValue
 ) -> Sequence[XlaValue]:
-    """By what the ragged dimension is in the dot: batch, contracting, or free."""
+    """Dispatches on the role of the ragged dimension in the dot: batch, contracting or free."""
     dot = RaggedDot.of(b, op)
     result = cast(Array, op.result.type)
     if dot.ragged in dot.lhs_batch:
@@ -98,7 +98,7 @@ class RaggedDot:
     def free(self, groups: Groups, lhs: XlaValue, rhs: XlaValue, result: Array) -> XlaValue:
         """Rows of lhs meet the part of rhs for their group; rows in no group are 0."""
         b, sizes, place = self.b, result.get_shape(), len(groups.prefix)
-        # Not every type has a zero: it is rounded like any sum.
+        # f8e8m0fnu has no zero: the constant is rounded like any sum.
         zero = b.convert_element_type(b.constant(0, self.accumulator), result.element_type)
         zeros = b.broadcast(zero, sizes)
         if not prod(sizes) or not groups.count:
@@ -186,7 +186,7 @@ class Groups:
     """The dimensions of lhs that may have groups of their own."""
     prefix_sizes: Ints
     is_split: bool
-    """Whether they have."""
+    """Whether each index of the prefix has groups of its own."""
     length: int
     """Of the ragged dimension."""
     tile: int
@@ -233,7 +233,7 @@ class Groups:
         return self.b.dynamic_slice(x, [at.get(d, 0) for d in range(x.rank)], sizes)
 
     def each(self, initial: XlaValue, step: Callable[[Group, XlaValue], XlaValue]) -> XlaValue:
-        """What `step` makes, group after group, of the group and what it made before."""
+        """A loop over the groups: the last `x` of `x = step(group, x)`, from `initial`."""
         b, (lines, count) = self.b, self.begins.shape
 
         def body(turn: XlaValue, found: XlaValue) -> Sequence[XlaValue]:
@@ -258,8 +258,8 @@ class Groups:
         step: Callable[[XlaValue, XlaValue, XlaValue], XlaValue],
     ) -> XlaValue:
         """
-        What `step` makes, tile after tile of a group, of where the tile starts, which of its rows
-        count, and what it made before.
+        A loop over the tiles of a group: the last `x` of `x = step(start, rows, x)`, where `rows`
+        are those of the tile that are in the group.
         """
         b = self.b
         begin, end = (

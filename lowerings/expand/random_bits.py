@@ -1,8 +1,8 @@
 """
 Random bits: the counter generators ThreeFry-2x32 and Philox-4x32.
 
-How a state becomes counters, and where words of a block go, is as `xla_dialect.reference.random`
-has it, bit for bit.
+How a state becomes counters, and where words of a block go, is as in
+`xla_dialect.literals.random_bits`, bit for bit.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _threefry(
 
 
 def _threefry_words(b: XlaBuilder, key: Values, counter: Values) -> Values:
-    """20 rounds, a part of the key after every fourth."""
+    """20 rounds; a part of the key is injected after every fourth."""
     keys = [*key, key[0] ^ key[1] ^ _PARITY]
     first, second = (word + part for word, part in zip(counter, key, strict=True))
     for group in range(5):
@@ -113,7 +113,7 @@ def philox(b: XlaBuilder, state: Values, sizes: Sequence[int], width: int) -> tu
 
 
 def _philox_words(b: XlaBuilder, key: Values, counter: Values) -> Values:
-    """10 rounds, with a key that moves on."""
+    """10 rounds; the key is incremented after each."""
     words = list(counter)
     for step in range(10):
         keys = [part + (step * weyl & 0xFFFFFFFF) for part, weyl in zip(key, _WEYL, strict=True)]

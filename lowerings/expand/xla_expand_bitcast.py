@@ -56,7 +56,7 @@ def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
         converted = cut(insert, converted, (element_count(arranged),))
     result = from_memory(insert, reshaped(insert, converted, arranged), new.order, sizes)
     if result.type != target:
-        # Users see the layout that the bitcast has; at the next bitcast it makes a difference.
+        # The copy keeps the layout of the bitcast's result, which a bitcast of it depends on.
         result = insert(CopyOp.make([result], {}, result_types=[target])).result
     builder.replace([result])
     return None
@@ -68,7 +68,7 @@ class _Buffer:
 
     order: MemoryOrder
     elements: int
-    """With all padding."""
+    """The number of elements, padding included."""
     padding: Any
     """The element that padding holds."""
     packed_bits: int

@@ -54,7 +54,7 @@ def loaded(place: str, package: str = "lowerings.expand") -> tuple[type[Any], Ex
 def build_before(
     op: Operation, operands: Sequence[SSAValue], expansion: Expansion, builder_class: type[Any]
 ) -> list[SSAValue]:
-    """What an expansion builds from operands, in front of an operation and with its location."""
+    """Inserts what an expansion builds before an operation, with its location; the results."""
     b = builder_class(op.name)
     parameters = [b.parameter(i, operand.type) for i, operand in enumerate(operands)]
     block = b.build_computation(tuple(expansion(b, *parameters))).body.block
@@ -85,7 +85,7 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
     builder_class, expansion = loaded(_EXPANSIONS[type(op)])
     returned = build_before(op, op.operands, partial(_of_operation, expansion, op), builder_class)
-    # Only results that have a layout have another type than what was built.
+    # The builder ignores layouts: only results with one differ in type.
     builder.replace(
         [
             value

@@ -37,7 +37,7 @@ from xla_dialect.literals.arrays import Array
 BATCH = 1024
 """Iterations that are carried out at once."""
 LEAST = 4
-"""Fewer are not worth it."""
+"""Fewer iterations run in order, which is faster for them."""
 
 _STORES = (vector.StoreOp, memref.StoreOp)
 _LOADS = (vector.LoadOp, memref.LoadOp)
@@ -183,7 +183,7 @@ def _bounds(op: Loop) -> tuple[SSAValue, SSAValue, SSAValue]:
 
 
 def _nest(op: Loop) -> list[Loop]:
-    """The loop, the one that is all of its body but for values, and so on."""
+    """The loops of a nest that is perfect up to operations without effects, outermost first."""
     found = [op]
     while True:
         *values, inner = list(single_block(found[-1].body).ops)[:-1] or [op]
@@ -240,13 +240,13 @@ class _Level:
         )
 
     def range(self, frame: Frame) -> range:
-        """The indices; none where the loop in order has an error to tell."""
+        """The indices; none for a step that is an error, which the loop in order raises."""
         lower, upper, step = (int(frame[slot]) for slot in self.bounds)
         return range(lower, upper, step) if step > 0 else range(0)
 
 
 def _recording(slot: int) -> dict[str, StructuredMaker]:
-    """How steps are made inside: stores are noted, loops run in order."""
+    """Overrides in a batch: stores are recorded, inner loops run in order."""
 
     def store(_translator: Translator, op: memref.StoreOp | vector.StoreOp) -> FrameFunction:
         what = named(_memory(op))

@@ -97,7 +97,7 @@ class Element:
 @cache
 def element_of(type_: Attribute) -> Element:
     """The element of a scalar type, or of a vector, tensor or memref; raises XlaError."""
-    # To xDSL a complex number is a container of its parts.
+    # In xDSL, ComplexType is a container type, whose element type is that of the parts.
     is_complex = isinstance(type_, ComplexType)
     scalar: Attribute = cast(Attribute, type_ if is_complex else get_element_type_or_self(type_))
     if isinstance(scalar, IndexType):

@@ -68,7 +68,7 @@ def call(translator: Translator, op: func.CallOp) -> FrameFunction:
 
 
 def _call_outside(op: func.CallOp, function: DeclaredFunction) -> FrameFunction:
-    """Calls what a declaration stands for; on memory its results are its last operands."""
+    """Calls a declared function; on buffers, its results are out-parameters at the end."""
     run_on_arrays = on_arrays(function)
     count = len(function.operand_types)
 

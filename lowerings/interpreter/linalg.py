@@ -83,7 +83,7 @@ class Access:
         self.is_plain = len(set(dimensions)) == len(dimensions) and all(
             isinstance(e, AffineDimExpr | AffineConstantExpr) for e in map_.results
         )
-        """Whether every index is one loop's own, or known."""
+        """Whether the map is a projection to distinct dimensions, and constants."""
         self._loops: list[int | None] = [
             e.position if isinstance(e, AffineDimExpr) else None for e in map_.results
         ]
@@ -108,7 +108,7 @@ class Access:
             [1 if isinstance(i, slice) else n for i, n in zip(index, array.shape, strict=True)],
             self.what,
         )
-        # With an ellipsis this is a view also where every loop has one index.
+        # The ellipsis makes numpy return a view, not a scalar, where all indices are integers.
         return array[(*index, ...)].transpose(self._order)[self._spread]
 
     def indices(self, array: Array, positions: Sequence[Number]) -> tuple[Number, ...]:

@@ -45,12 +45,12 @@ StructuredMaker: TypeAlias = "Callable[[Translator, Any], FrameFunction]"
 
 
 def of_one(function: Callable[[Any], Any]) -> Function:
-    """A function of one operand: says so for what has no types of its own."""
+    """Types a function of one operand, such as a numpy function without annotations."""
     return function
 
 
 def of_two(function: Callable[[Any, Any], Any]) -> Function:
-    """A function of two operands, or of the frame and one."""
+    """As `of_one`, for a function of two operands, or of the frame and one operand."""
     return function
 
 
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block: the slots of its arguments, its steps, the slots of what it passes on."""
+    """A block: the slots of its arguments, its steps, the slots of its terminator's operands."""
 
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
@@ -123,7 +123,7 @@ class Translator:
         self.machine = machine
         self.count = 0
         self.dimensions: list[tuple[int, ...]] = []
-        """Of the enclosing structured operations of linalg, the slots of their loop indices."""
+        """The slots of the loop indices of each enclosing structured operation of linalg."""
         self._slots: dict[SSAValue, int] = {}
         self._instead: Mapping[str, StructuredMaker] = {}
 
@@ -182,7 +182,7 @@ class Translator:
             raise located_error(op, str(error)) from error
         takes_frame = value_maker is None
         size = sum(map(_tensor_bytes, op.result_types))
-        # What control flow results in was counted inside.
+        # Results of control flow are values of their regions, which are counted there.
         if not op.name.startswith("scf.") and size >= COUNTED_BYTES:
             function = _metered(function, machine.meter, size)
         return Step(function, takes_frame, self.slots(op.operands), self.slots(op.results), op)
@@ -239,10 +239,10 @@ class Machine:
         time_limit: float | None = None,
     ):
         """
-        `declared`: what the functions are that the module only declares. `seed`: of the arbitrary
-        bytes in memory that nothing was written to. `iteration_limit`: how
-        often a `scf.while` may go round. `memory_limit`: bytes of the largest array, and of all at
-        the same time. `time_limit`: seconds that a call from outside may take.
+        `declared`: the functions that the module only declares. `seed`: of the arbitrary bytes in
+        uninitialized memory. `iteration_limit`: of each `scf.while`. `memory_limit`: bytes of the
+        largest array, and of all at the same time. `time_limit`: seconds that a call from outside
+        may take.
         """
         self.module = module
         self.declared = declared

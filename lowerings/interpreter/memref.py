@@ -85,7 +85,7 @@ def _filled(sizes: Sequence[int | None], dynamic: Sequence[Number]) -> list[int]
 
 
 def get_global(translator: Translator, op: memref.GetGlobalOp) -> FrameFunction:
-    """A constant in memory: a copy, which nobody else sees who writes it."""
+    """A constant in memory: a copy for each use, so that a write has no effect on others."""
     name = op.name_.string_value()
     found = translator.machine.globals.get(name)
     if found is None or not isinstance(found.initial_value, DenseIntOrFPElementsAttr):

@@ -64,7 +64,7 @@ def _halves(x: Number) -> tuple[Number, Number]:
 
 def _to_odd(total: Number, rest: Number) -> Number:
     """
-    The exact sum `total + rest` rounded to odd: rounding that again harms nothing.
+    The exact sum `total + rest` rounded to odd, which makes a second rounding correct.
 
     See S. Boldo, G. Melquiond: "Emulation of FMA and correctly rounded sums: proved algorithms
     using rounding to odd", 2008.

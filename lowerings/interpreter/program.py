@@ -52,11 +52,11 @@ DIALECTS: tuple[Dialect, ...] = (
     TENSOR,
     VECTOR,
 )
-"""What the interpreter knows."""
+"""The dialects that the interpreter implements."""
 
 
 class MachineOptions(TypedDict, total=False):
-    """What a run may be told; everything has a default."""
+    """The options of a run; each has a default."""
 
     seed: int
     """Of the arbitrary bytes in memory that nothing was written to."""
@@ -73,8 +73,8 @@ def level_of(module: ModuleOp) -> str:
     """
     `tensors`, `buffers` or `loops`: the lowest level that the operations of a module are of.
 
-    `xla` for a module with operations that the interpreter does not know and the reference does,
-    and for one that only hands tensors on, which has no operations of any level.
+    `xla` for a module with operations that only the reference implements, and for one that only
+    forwards tensors and so has no operations of any level.
     """
     classes = {type(op) for op in module.walk()}
     dialects = {each.name.partition(".")[0] for each in classes}
@@ -212,7 +212,7 @@ def _layouts(attributes: Any, count: int) -> list[StridedLayoutAttr | None]:
 
 
 def _signature(machine: Machine, function: FuncOp, types: Sequence[Attribute]) -> Signature:
-    """What the types of a function say; memrefs from the first that is written on are results."""
+    """The signature by a function's types; memrefs from the first that it writes on are results."""
     name = function.sym_name.data
     outputs: Sequence[Attribute] = tuple(function.function_type.outputs)
     count = len(types)

@@ -104,7 +104,7 @@ def index_switch(translator: Translator, op: scf.IndexSwitchOp) -> FrameFunction
 
 
 def parallel(translator: Translator, op: scf.ParallelOp) -> FrameFunction:
-    """A parallel loop, with its iterations at once where that is known how."""
+    """A parallel loop, in batches of iterations where batching supports its body."""
     in_order = parallel_in_order(translator, op)
     return at_once(translator, op, in_order) or in_order
 

@@ -121,7 +121,7 @@ def masked_read(
     otherwise: Number,
     what: str,
 ) -> Number:
-    """What the lanes of a mask read, and what the others are."""
+    """The elements read by the lanes of a mask, and the pass-through values of the others."""
     if not np.any(mask):
         return np.array(otherwise)
     places = _masked_places(source, indices, distances, mask, what)

@@ -1,4 +1,4 @@
-"""`xla`: what a conversion has not taken yet, evaluated by the reference."""
+"""`xla`: operations that are not converted yet, evaluated by the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xla_dialect.types import is_array
 
 
 def evaluated(translator: Translator, op: Operation) -> FrameFunction:
-    """One operation; the values that its regions use from around it are handed on."""
+    """One operation, evaluated with the values that its regions capture."""
     interpreter = _reference(translator.machine.module)
     captured = _captured(op)
     slots = translator.slots(captured)

@@ -1,4 +1,4 @@
-"""Checking passes by running: does a module mean after a pass what it meant before?"""
+"""Translation validation of passes by running modules before and after each."""
 
 from lowerings.validation.validator import MeaningChanged, Validator
 

@@ -1,4 +1,4 @@
-"""How far results may move when a pass rounds elsewhere: the one table, by the pass's name."""
+"""The error allowed to passes that change where results are rounded: a table by pass name."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ Results = tuple[Array, ...]
 Runner = Callable[[Sequence[Array]], Results]
 
 ITERATION_LIMIT = 10_000
-"""How often a loop may run: random inputs make some that never end."""
+"""The limit of iterations of a loop, as random inputs may make loops infinite."""
 
 _OF_THE_XLA_LEVEL = frozenset({"xla", "func", "builtin", "check", "interpreter"})
 
@@ -48,11 +48,11 @@ _NOT_REPEATABLE: dict[type[Operation], str] = {
     random.RngGetAndUpdateStateOp: "its numbers differ in every run",
     RunParallelOp: "it runs other programs",
 }
-"""The operations whose results or effects two runs do not share, with the reason."""
+"""The operations whose results or effects differ between two runs, with the reason."""
 
 
 def obstacle(module: ModuleOp) -> str | None:
-    """Why a module cannot be compared with itself after a pass; None if it can."""
+    """Why runs of a module before and after a pass cannot be compared; None if they can."""
     for op in operations_in(module):
         reason = _NOT_REPEATABLE.get(type(op))
         if reason is None and is_observing(op):
@@ -94,7 +94,7 @@ def signature_before(module: ModuleOp, entry: str) -> Signature:
 
 @dataclass
 class Execution:
-    """One function of a module, which must not change, on arrays of the signature it had first."""
+    """Runs a function of a module, which must not change, on arrays of its original signature."""
 
     module: ModuleOp
     entry: str
@@ -114,7 +114,7 @@ class Execution:
 
     @cached_property
     def static_signature(self) -> Signature:
-        """The signature with sizes beside arrays, where dynamic dimensions are expanded by now."""
+        """The signature, with sizes beside arrays if dynamic dimensions have been expanded."""
         function = functions_of(self.module)[self.entry]
         type_ = function.function_type
         leaves = flatten([*type_.inputs, *type_.outputs])
@@ -133,7 +133,7 @@ class Execution:
         return with_sizes(self.signature.parameters, arrays)
 
     def own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
-        """Arguments as a caller passes them who knows this form of the module only."""
+        """The arguments in the form that the signature of this module has."""
         return self._own_arguments(self._with_sizes(arrays))
 
     def _own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
@@ -173,7 +173,7 @@ class Execution:
         )
 
     def _on_reference(self, *arrays: Array) -> Results:
-        """Only arrays in tiles are passed as they lie in memory, once layouts are expanded."""
+        """Runs the reference; once layouts are expanded, it takes tiled arrays in memory order."""
         nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
         found = flatten_results(
             run(self.module, nested, self.entry, iteration_limit=ITERATION_LIMIT)

@@ -1,4 +1,4 @@
-"""Inputs that show what a program does: random ones, with the values that programs forget."""
+"""Random inputs mixed with edge cases: zeros, infinities, NaN and limits of types."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _edges(dtype: Any, kind: InputKind, is_float: bool) -> list[Any]:
     low, high = int(limits.min), int(limits.max)
     if kind is InputKind.SPECIAL:
         return [value for value in _SPECIAL_INTEGERS if low <= value <= high]
-    # Beyond 63 bits numpy's default integers end.
+    # numpy's default integers have 64 bits with sign.
     return [max(low, -(1 << 63)), min(high, (1 << 63) - 1), min(high - 1, (1 << 63) - 2)]
 
 

@@ -1,4 +1,4 @@
-"""Making a failing input small: fewer elements that are not 0, and simpler ones."""
+"""Reduction of a failing input to fewer nonzero elements, and simpler ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xla_dialect.literals.arrays import Array
 Fails = Callable[[list[Array]], bool]
 
 SECONDS = 10.0
-"""How long an input is made smaller."""
+"""The time limit of a reduction."""
 RUNS = 400
-"""How often the program runs meanwhile, at most."""
+"""The limit of runs of the program in a reduction."""
 
 
 class _Budget:
@@ -24,7 +24,7 @@ class _Budget:
         self._left = runs
 
     def fails(self, arrays: list[Array]) -> bool:
-        """Whether smaller arrays fail; no once the time is over."""
+        """Whether smaller arrays fail; False once the limits are reached."""
         if self._left <= 0 or time.monotonic() > self._end:
             return False
         self._left -= 1

@@ -43,10 +43,10 @@ _NOT_INTERPRETED = (
     # The symbol of a custom call, which only machine code has.
     "is not defined in this module",
 )
-"""What errors say of modules that are all right but cannot be run here."""
+"""Parts of messages that mean that a valid module cannot be interpreted."""
 
 SECONDS_AFTER_A_PASS = 30.0
-"""When no further input is tried after a pass; one always is."""
+"""After this time no further input is tried on a pass; the first one always is."""
 
 
 class MeaningChanged(XlaError):
@@ -62,7 +62,7 @@ class MeaningChanged(XlaError):
 
 @dataclass
 class _Case:
-    """One input, and what the program made of it."""
+    """One input with its results."""
 
     kind: InputKind
     arrays: list[Array]
@@ -77,7 +77,7 @@ class _Entry:
     signature: Signature
     before: Execution
     allowances: list[Allowance] = field(default_factory=list[Allowance])
-    """Of the passes since `before`, which could not be run."""
+    """Allowances of the passes since `before`, after which the module could not be run."""
     cases: list[_Case] = field(default_factory=list[_Case])
 
 
@@ -85,8 +85,8 @@ class Validator:
     """
     Runs every public function of a module after every pass, on the same inputs.
 
-    To be told of the module before the first pass and after each; programs whose runs cannot be
-    compared are left out, with a note.
+    To be called before the first pass and after each; programs whose runs cannot be compared are
+    skipped, with a note.
     """
 
     def __init__(self, notes: IO[str], inputs: str = ""):
@@ -98,7 +98,7 @@ class Validator:
         """The module before the pass that is running."""
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
-        """Takes down what the module computes, before the first pass."""
+        """Records the results of the module before the first pass."""
         if self._entries is not None:
             return
         self._before = module.clone()
@@ -273,10 +273,10 @@ def _is_sensitive(
     entry: _Entry, arrays: Sequence[Array], expected: Results, allowance: Allowance
 ) -> bool:
     """
-    Whether the last bits of the inputs move the results by more than a pass may.
+    Whether changing the last bits of the inputs changes results by more than the allowance.
 
-    Then rounding in another place may too, as in a recurrence with large weights, and differences
-    say nothing. Equal numbers stay equal, and zeros are left alone: what compares them goes on.
+    Then the function is ill-conditioned, as a recurrence with large weights is, and differences
+    prove nothing. Equal numbers stay equal and zeros stay zero, so that comparisons of them hold.
     """
     if not allowance.epsilons:
         return False

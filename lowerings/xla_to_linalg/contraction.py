@@ -157,7 +157,7 @@ def sum_products(
     """
     One generic of products and sums over a tensor of zeros, in the accumulator's type.
 
-    Operands are extended to it in the body. `elements_of_operands` gives both factors there.
+    Operands are extended to it in the body, where `elements_of_operands` gives both factors.
     """
     accumulator = factors.accumulator
     multiply, add = _MULTIPLY_ADD[element_class(accumulator)]

@@ -85,7 +85,7 @@ def _is_nonzero(s: ScalarBuilder, x: SSAValue, elements: ElementClass) -> SSAVal
 
 
 def _resize_float(s: ScalarBuilder, x: SSAValue, target: Attribute) -> SSAValue:
-    """An f32 as f64 where that is the target; others are narrowed from what they are."""
+    """Extends f32 to f64 if that is the target; other values are narrowed by the caller."""
     type_ = arithmetic_type(target)
     if x.type == f32 and type_ != f32:
         return s.emit(arith.ExtFOp, (x,), type_)
@@ -103,7 +103,7 @@ def _to_float(s: ScalarBuilder, x: SSAValue, target: Attribute, signed: bool) ->
     cast_class = arith.SIToFPOp if signed else arith.UIToFPOp
     type_, width = arithmetic_type(target), int_width(x)
     if width == 1 and signed:
-        # LLVM 22 takes `bitcast(sitofp i1) < 1` for `i1 < true`, where true is -1.
+        # LLVM 22 miscompiles `bitcast(sitofp i1) < 1` as `i1 < true`, although true is -1.
         minus_one, zero = (s.constant(number, type_) for number in (-1.0, 0.0))
         return narrow(s, s.select(x, minus_one, zero), target)
     if type_ == target:
@@ -144,7 +144,7 @@ def reduce_precision(s: ScalarBuilder, op: ReducePrecisionOp, x: SSAValue) -> SS
     """
     The result of a `reduce_precision` of a scalar, computed on its bits.
 
-    What is too large becomes what overflow gives in the type: infinity, NaN, the largest number.
+    Overflow gives what it gives in the operand's type: infinity, NaN or the largest number.
     """
     format_ = FLOAT_FORMATS[type(x.type)]
     exponent_bits, mantissa_bits = op.exponent_bits.value.data, op.mantissa_bits.value.data
@@ -174,7 +174,7 @@ def reduce_precision(s: ScalarBuilder, op: ReducePrecisionOp, x: SSAValue) -> SS
 def _is_nan(
     s: ScalarBuilder, bits: SSAValue, magnitude: SSAValue, format_: FloatFormat
 ) -> SSAValue:
-    """Whether a code is no number, in a format that may have none."""
+    """Whether a code is a NaN; false in formats without NaN."""
     match format_.specials:
         case Specials.IEEE:
             return s.compare("ugt", magnitude, format_.largest + 1)

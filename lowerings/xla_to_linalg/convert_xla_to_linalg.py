@@ -166,12 +166,12 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     @classmethod
     def added_conversions(cls) -> Mapping[type[Operation], ConversionFunction]:
-        """As of any conversion; what is asked of arrays here holds for operations from outside."""
+        """As of any conversion; those of other packages are guarded like our own."""
         added = super().added_conversions()
         return {op_class: _guarded(function) for op_class, function in added.items()}
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
-        """Converts, checks that nothing of the dialect is left, then makes types signless."""
+        """Converts, raises for illegal operations, then makes types signless."""
         super().change(ctx, op)
         make_signless(op)
         drop_kept_attributes(op)

@@ -56,7 +56,7 @@ class Labelled:
     sizes: Ints
 
     def divided(self, label: str, groups: int) -> Labelled:
-        """With a dimension as two: the groups, and what is in each."""
+        """With a dimension split into the groups and the part in each group."""
         if groups == 1:
             return self
         position = self.labels.index(label)
@@ -106,7 +106,7 @@ class ConvolutionLoops:
         )
 
     def elements(self) -> WindowElements:
-        """How the window meets the left operand."""
+        """How the body reads the left operand."""
         loops = {**self.loops, "f": self.loops["i"]}
         slides = sorted(
             (d for d, label in enumerate(self.lhs.labels) if label.isdigit()),
@@ -138,12 +138,12 @@ class ConvolutionLoops:
 
 def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
     """
-    One generic of products and sums; the window's places are sums in the map of the base.
+    One generic of products and sums, whose map of the base is `placement * stride + element`.
 
     The base is padded with zeros before, which are multiplied like others: with NaN and infinity in
-    the kernel they give NaN, unlike on the reference. Groups are loops of their own, a reversed
-    window is met backwards. A dilated base is met in phases. A base whose padded copy would be out
-    of proportion is read element by element instead.
+    the kernel they give NaN, unlike on the reference. Groups are loops of their own, and a reversed
+    window has a negative coefficient. A dilated base is split into phases. A base whose padded copy
+    would be too large is read element by element, with a check of bounds.
     """
     result = array_type(op.result)
     factors = Factors.of(op.lhs, op.rhs, result.element_type)
@@ -152,7 +152,7 @@ def convert_convolution(op: ConvolutionOp, builder: ConversionBuilder) -> None:
         return
     base = op.lhs
     if isinstance(factors.left, Float8E8M0FNUType):
-        # There is no zero in this type to pad with.
+        # f8e8m0fnu has no zero for the padding.
         base = converted(builder, base, factors.left, factors.accumulator)
         factors = replace(factors, left=factors.accumulator)
     order = op.dim_labels.data.lhs_order()
@@ -243,7 +243,7 @@ class Convolution:
         return sums
 
     def _zero(self, s: ScalarBuilder) -> SSAValue:
-        """What the base is padded with."""
+        """The padding value of the base."""
         return zero(s, self.factors.left)
 
     def _phase(
@@ -289,7 +289,7 @@ class Margin:
 
     @staticmethod
     def of(sliding: Sliding, phases: Sequence[Phase]) -> Margin:
-        """What the phases need before and after the base."""
+        """The largest padding that a phase needs before and after the base."""
         own = [phase.sliding for phase in phases if phase.sliding is not None]
         low = max((0, *(phase.low for phase in own)))
         reach = max((phase.reach - phase.low for phase in own), default=0)

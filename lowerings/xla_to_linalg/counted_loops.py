@@ -1,4 +1,4 @@
-"""Loops on tensors, for what no structured operation can express."""
+"""`scf.for` loops on tensors, for computations that no structured operation expresses."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ for each part to have memory of its own."""
 LoopBody: TypeAlias = Callable[
     [ConversionBuilder, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]
 ]
-"""From a builder inside of the loop, the position and what is carried to what is carried on."""
+"""From a builder in the loop, the induction variable and iteration arguments to yielded values."""
 
 
 def counted_loop(
     builder: ConversionBuilder, count: int, step: int, carried: Sequence[SSAValue], body: LoopBody
 ) -> Sequence[SSAValue]:
-    """An `scf.for` from 0 to `count`, at least one turn; without a loop if that is the only one."""
+    """An `scf.for` from 0 to `count` with at least one iteration; a single one is inlined."""
     if count <= step:
         return body(builder, constant(builder, 0, INDEX), carried)
     bounds = [constant(builder, bound, INDEX) for bound in (0, count, step)]
@@ -47,12 +47,12 @@ def shared_loop(
     body: LoopBody,
 ) -> Sequence[SSAValue]:
     """
-    A loop from 0 to `count`, a multiple of `step`, whose turns may run at the same time.
+    A loop from 0 to `count`, a multiple of `step`, with independent iterations.
 
-    A turn changes a part of `results` that no other one reads or changes, and tensors of the types
-    `scratch`, which are carried behind them with whatever is in them. It takes `nanoseconds`, times
-    `step`. Enough work is divided into parts for threads, which are the same for any number of
-    them, and each of which has scratch memory of its own.
+    An iteration writes a part of `results` that no other one reads or writes, and scratch tensors
+    of the types `scratch`, which are iteration arguments of unspecified content. It takes
+    `nanoseconds` times `step`. Large loops are divided into parts for threads, each with its own
+    scratch memory; the division does not depend on the number of threads.
     """
     size = ceil(count / PARTS / step) * step
     parts = ceil(count / size)
@@ -92,7 +92,7 @@ def optional_loop(
     """
     The iteration arguments if the condition, an i1, is false; else the results of `body` on them.
 
-    A loop of one turn or none: tensors that a loop carries are changed in place.
+    It is a loop of one iteration or none, so that tensors are updated in place.
     """
     turns = outside_of_bodies(builder, lambda s: s.emit(IndexCastUIOp, (condition,), INDEX))
     bounds = (constant(builder, 0, INDEX), turns, constant(builder, 1, INDEX))

@@ -1,11 +1,11 @@
 """
-Cumulative reductions: windows that take in all of a dimension up to, or from, where they stand.
+Cumulative reductions: windows that cover a dimension up to, or from, their placement.
 
 As windows they take quadratic time. Here a running value goes along the dimension once. Forwards
-that is the very fold that a window stands for, in the same order: it is exact for every
-computation. Backwards the terms are combined from the other end, which only operations bear that
-are associative; a sum of n terms then differs from the fold by at most `2 (n - 1) u Σ|x|`, with
-the unit roundoff u of the element type (each of both orders is within half of that).
+that is the fold that a window is, in the same order: it is exact for every computation. Backwards
+the terms are combined from the other end, which needs an associative operation; a sum of n terms
+then differs from the fold by at most `2 (n - 1) u Σ|x|`, with the unit roundoff u of the element
+type (each of both orders is within half of that).
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from lowerings.xla_to_linalg.windows import Sliding
 ROWS_AT_ONCE = 8
 """Independent running values hide the latency of one another's operations."""
 NANOSECONDS, NANOSECONDS_IN_LANES = 0.9, 0.2
-"""What one element takes at the most often, in a scalar or a vector."""
+"""Time for one element of a common computation, in scalar and in vector code."""
 LARGEST_SCALAR_ROW = 16
-"""Up to so many neighbours each have a running scalar; longer rows are tensors."""
+"""Inner sizes up to this have a running scalar per element; larger ones a running tensor."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """A dimension along which everything before each place, or after it, is folded."""
+    """A dimension of which each element is folded with all before it, or after it."""
 
     dimension: int
     backwards: bool
 
     @staticmethod
     def of(dimensions: Sequence[Sliding]) -> Running | None:
-        """The only dimension that a window does anything in, if it is such a dimension."""
+        """The only dimension in which a window is not trivial, if it is cumulative there."""
         moving = [d for d, sliding in enumerate(dimensions) if not sliding.is_idle]
         if len(moving) != 1:
             return None
@@ -111,7 +111,7 @@ class CumulativeReduction:
         return inline_computation(s, self.computation, (*running, *elements))
 
     def _place(self, s: ScalarBuilder, number: SSAValue) -> SSAValue:
-        """Where the turn of this number takes place."""
+        """The index along the dimension of the n-th iteration."""
         if not self.backwards:
             return number
         return s.emit(arith.SubiOp, (s.constant(self.sizes[1] - 1, INDEX), number))

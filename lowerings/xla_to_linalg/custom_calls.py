@@ -42,7 +42,7 @@ def convert_custom_call(op: CustomCallOp, builder: ConversionBuilder) -> str | N
         "private",
     )
     declared.attributes[CUSTOM_CALL] = description_of(op)
-    # A check that fails says where it stands, so it has a declaration of its own.
+    # A failing check reports its location, so each check has a declaration of its own.
     shared = None if target in CHECK_CALLS else CUSTOM_CALL
     name = _declare(declared, op, builder, shared)
     call = func.CallOp(SymbolRefAttr(name), op.inputs, op.result_types)
@@ -73,9 +73,9 @@ def _declare(
     declared: func.FuncOp, op: Operation, builder: ConversionBuilder, shared: str | None = None
 ) -> str:
     """
-    Adds a declaration to the module; returns its name, which is made different from others.
+    Adds a declaration to the module, under a unique name, which is returned.
 
-    One that has the attribute `shared` in common with it serves both.
+    A declaration with an equal attribute `shared` is used instead, if there is one.
     """
     base = name = declared.sym_name.data
     functions = {

@@ -116,7 +116,7 @@ def convert_concatenate(op: ConcatenateOp, builder: ConversionBuilder) -> None:
 
 @dataclass(frozen=True)
 class StridedInsertion:
-    """Which elements along one dimension go where in another tensor: `offset + i * step`."""
+    """The elements along one dimension that are inserted at `offset + i * step` of another."""
 
     begin: int
     """The first element that is taken."""
@@ -131,7 +131,7 @@ class StridedInsertion:
         # Element i is inside for i below this:
         end = min(size, max(0, ceil_div(width - low, step))) if width > low else 0
         count = max(0, end - begin)
-        # A step beyond the only element would leave the tensor's bounds.
+        # `insert_slice` requires a step within bounds even for a single element.
         return StridedInsertion(begin, count, low + begin * step, step if count > 1 else 1)
 
 
@@ -159,14 +159,14 @@ def place(
 
 
 FRAMED_ELEMENTS = 1 << 14
-"""From this size on, what is around the elements is filled in, and not what they will cover."""
+"""From this size on, only the elements that the insertion leaves are filled."""
 
 VECTOR_BYTES = 32
-"""What a row of elements has to have for them to be moved in vectors."""
+"""Rows of at least this many bytes are copied with vectors."""
 
 
 def _is_copied(builder: ConversionBuilder, value: SSAValue) -> bool:
-    """Whether a tensor has to be somewhere else than inside of the one that it is placed in."""
+    """Whether a tensor cannot be computed in place in the tensor that it is inserted into."""
     users: set[Operation] = {builder.op}
     while isinstance(value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
         users.add(value.owner)
@@ -175,7 +175,7 @@ def _is_copied(builder: ConversionBuilder, value: SSAValue) -> bool:
 
 
 def _has_whole_vectors(inside: SSAValue, result: Array) -> bool:
-    """Whether nothing is around the elements in the last dimension, and rows are not too short."""
+    """Whether the last dimension is not padded, and its rows are long enough for vectors."""
     last = _counted(result)[-1]
     width, element = result.get_shape()[last], storage(result.element_type)
     bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
@@ -195,9 +195,9 @@ def _surrounded(
     scalar: SSAValue,
 ) -> SSAValue:
     """
-    A tensor each of whose elements is one from inside, if it is there, or a scalar.
+    A padded tensor as one generic, which selects between elements of `inside` and a scalar.
 
-    Around it any element is read. That is one loop nest, where a copy and slabs are several.
+    Where the scalar is selected, any element is read. This makes one loop nest instead of several.
     """
     dimensions = _counted(result)
     counts = [sizes_of(inside)[d] for d in dimensions]
@@ -210,7 +210,7 @@ def _surrounded(
         for d, (count, size) in enumerate(zip(counts, sizes, strict=True)):
             if count == size:
                 continue
-            # As unsigned numbers, positions before the first element are large.
+            # Unsigned, negative positions are large: one comparison checks both bounds.
             offset = s.constant(offsets[dimensions[d]], INDEX)
             position = s.emit(arith.SubiOp, (where[d], offset))
             conditions.append(s.compare("ult", position, s.constant(count, INDEX)))
@@ -230,9 +230,9 @@ def _framed(
     scalar: SSAValue,
 ) -> SSAValue:
     """
-    A tensor put together from what is inside and the slabs before and after it.
+    A padded tensor made of `inside` and fills of the slabs before and after it.
 
-    As no part covers another, each can be computed where it belongs.
+    The parts do not overlap, so each can be computed in place.
     """
     whole = empty(builder, result)
     starts, sizes = [0] * len(offsets), list(result.get_shape())

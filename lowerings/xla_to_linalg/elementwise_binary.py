@@ -43,7 +43,7 @@ def _least(value: SSAValue) -> int:
 
 
 def _divisor_guards(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """Whether y is 0, and y with 1 in place of what is undefined: 0, and -1 under the least x."""
+    """Whether y is 0, and y with 1 in place of undefined divisors: 0, and -1 for INT_MIN / -1."""
     is_zero = s.compare("eq", y, 0)
     overflows = s.both(s.compare("eq", x, _least(x)), s.compare("eq", y, -1))
     undefined = s.either(is_zero, overflows)
@@ -51,7 +51,7 @@ def _divisor_guards(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> tuple[SSAValu
 
 
 def _in_two_bits(function: ScalarFunction) -> ScalarFunction:
-    """`function`, which is given s1 as two bits: s1 has no 1 to divide by."""
+    """`function`, applied to s1 extended to two bits: s1 cannot represent the divisor 1."""
 
     def evaluate(s: ScalarBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
         if int_width(x) > 1:

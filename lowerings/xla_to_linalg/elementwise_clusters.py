@@ -1,6 +1,6 @@
 """Elementwise operations that become one `linalg.generic`.
 
-Fusion would bring them together anyway; making one operation of them spares it, and the verifier, a
+Fusion would fuse them anyway; one operation instead of many saves it, and the verifier, a
 `tensor.empty`, a generic and a yield for each.
 """
 
@@ -67,7 +67,7 @@ class ElementwiseClusters:
             and cluster.block is block
             and cluster.sizes == sizes
             and len(cluster.members) < MAX_MEMBERS
-            # One function of complex numbers is as much as dozens of real operations.
+            # A function of complex numbers is as large as dozens of real operations.
             and not isinstance(array_type(result).element_type, ComplexType)
         ):
             cluster.members.append(op)
@@ -89,7 +89,7 @@ class ElementwiseClusters:
         """
         A generic that computes the cluster of an operation, where the last member stands.
 
-        Operands of rank 0 go everywhere. Raises NotLowered for a member that is not lowered.
+        Operands of rank 0 are broadcast. Raises NotLowered for a member that is not lowered.
         """
         cluster = self._of.get(op) or _alone(op)
         if op is not cluster.root:

@@ -37,7 +37,7 @@ class GatherIndices:
     batch_of: dict[int, int]
     """From a batching dimension of the operand to the result dimension of the batch."""
     start_maps: dict[int, AffineMapAttr]
-    """From a dimension of the operand that has a start index to where that is in the indices."""
+    """From a dimension of the operand with a start index to the map that reads that index."""
 
     @staticmethod
     def of(op: GatherOp) -> GatherIndices:

@@ -12,10 +12,10 @@ from xdsl.ir import Attribute
 from xla_dialect.entry.aliases import BUFFER_DONOR
 
 FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
-"""Whose attributes describe a program as a front end sees it: names, positions, shardings."""
+"""Dialects whose attributes only matter to front ends: names, positions, shardings."""
 
 LOWERED = (BUFFER_DONOR,)
-"""Those among them that bufferization follows."""
+"""Exceptions: attributes that bufferization reads."""
 
 
 def drop_kept_attributes(module: ModuleOp) -> None:

@@ -1,4 +1,4 @@
-"""Lines of several tensors at once, which sorts read and write place by place."""
+"""Lines of several tensors of equal sizes, whose elements sorts read and write together."""
 
 from __future__ import annotations
 

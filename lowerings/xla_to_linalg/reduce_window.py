@@ -38,9 +38,8 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
     """
     One generic over all inputs: loops over the placements, then over the window's elements.
 
-    The inputs are padded with what the computation ignores. Where it is not known what that is,
-    the body finds out what is padding. A window that takes in all of a dimension up to, or from,
-    its place becomes a loop along that dimension.
+    The inputs are padded with the neutral element of the computation. Where that is not known,
+    the body checks for padding. A cumulative window becomes a loop along its dimension.
     """
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"

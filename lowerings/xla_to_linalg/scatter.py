@@ -1,10 +1,10 @@
 """
-Scatter: loops over the updates in their row-major order, each combined into the place it is for.
+Scatter: loops over the updates in row-major order, each combined into its element in place.
 
-The arrays that are scattered into are carried by the loops and changed in place. What is skipped is
-a loop without a turn: whether a window lies inside is known as soon as its start is, and then the
-loops over what is left of it are none. The windows' last dimensions, where they are all of the
-updates' last ones, are done at once as slices if they are long enough to be worth it.
+The arrays that are scattered into are iteration arguments and updated in place. The start of a
+window decides whether it is in bounds; the loops over the elements of a window out of bounds are
+skipped. Where the last dimensions of the updates are window dimensions, and long enough, windows
+are combined as slices along them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHORTEST_SLICE = 16
 
 @dataclass(frozen=True)
 class ScatterDimensions:
-    """How the place of an update in the inputs follows from its index."""
+    """How the index in the inputs follows from that in the updates."""
 
     offset_of: dict[int, int]
     """From a window dimension of the inputs to that of the updates."""
@@ -86,7 +86,7 @@ class Scattering:
     limits: dict[int, int]
     """For a dimension of the inputs with a start index: the largest start that is inside."""
     slice_rank: int
-    """How many of the updates' last dimensions are done as slices."""
+    """How many of the updates' last dimensions are combined as slices."""
 
     @staticmethod
     def of(op: ScatterOp) -> Scattering:
@@ -127,10 +127,10 @@ class Scattering:
         carried: Values,
     ) -> Values:
         """
-        What is carried after the loops over all updates whose index begins with `position`.
+        The iteration arguments after the loops over all updates whose index begins with `position`.
 
         `starts` are the starts of the windows in the dimensions that have a start index, known to
-        be inside; None as long as the position does not tell.
+        be in bounds; None as long as `position` does not determine them.
         """
         depth = len(position)
         if starts is None and depth > max(self.dimensions.scattered, default=-1):
@@ -159,7 +159,7 @@ class Scattering:
     def _starts(
         self, s: ScalarBuilder, position: Values
     ) -> tuple[dict[int, SSAValue], SSAValue | None]:
-        """The starts and whether they are all inside; None where they cannot but be."""
+        """The starts, and whether all are in bounds; None where that is known statically."""
         indices, vector_dim = self.op.scatter_indices, self.dimensions.index_vector_dim
         signed, element_type = is_signed(indices), storage(elements_of(indices))
         batch = [position[d] for d in self.dimensions.scattered]
@@ -172,7 +172,7 @@ class Scattering:
                 where = [*batch[:vector_dim], number, *batch[vector_dim:]]
             start = s.emit(tensor.ExtractOp, (indices, *where), element_type)
             starts[dimension] = s.to_index(start, signed)
-            # Without a sign, a negative start is larger than any limit.
+            # Unsigned, a negative start is larger than any limit.
             fits = s.compare("ule", starts[dimension], self.limits[dimension])
             inside = fits if inside is None else s.both(inside, fits)
         return starts, inside
@@ -180,7 +180,7 @@ class Scattering:
     def _place(
         self, s: ScalarBuilder, position: Values, starts: dict[int, SSAValue]
     ) -> list[int | SSAValue]:
-        """The place in the inputs of the update, or of the first element of the slice."""
+        """The index in the inputs of the update, or of the first element of the slice."""
         place: list[int | SSAValue] = []
         for dimension in range(len(sizes_of(self.op.inputs[0]))):
             update = self.dimensions.offset_of.get(dimension)

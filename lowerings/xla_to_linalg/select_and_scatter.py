@@ -1,9 +1,9 @@
 """
-Select-and-scatter: what a window picks in each placement gets an element of the source.
+Select-and-scatter: each placement of a window adds an element of the source where it selects.
 
-It is done the other way round: an element of the result asks the few placements that meet it, in
-their order, whether they have picked it. So all elements are computed at once, none is written
-twice, and the order in which `scatter` is applied is that of the placements.
+It is computed as a gather: each element of the result goes through the few placements that cover
+it, in their order, and folds the sources of those that selected it. So the result is one generic
+that writes each element once, and `scatter` is applied in the order of the placements.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class MeetingLoops:
         return s.emit(arith.DivUIOp, (position, stride)), s.emit(arith.RemUIOp, (position, stride))
 
     def place(self, s: ScalarBuilder, dimension: int) -> SSAValue:
-        """The placement that is asked, which may not exist."""
+        """The placement of this iteration, which may not exist."""
         meeting, turn = self.meetings[dimension], self.turns[dimension]
         place = self._block_and_rest(s, dimension)[0]
         if meeting.begin:
@@ -286,9 +286,9 @@ def _has_elements(s: ScalarBuilder, loops: MeetingLoops) -> list[SSAValue]:
 def _read_placement(
     s: ScalarBuilder, loops: MeetingLoops, values: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """What tensors have for the placement that is asked, and conditions that there is one."""
+    """Elements of tensors for the placement of this iteration, and conditions that it exists."""
     places = [loops.place(s, dimension) for dimension in range(len(loops.meetings))]
-    # As unsigned numbers, places before the first are large.
+    # Unsigned, negative numbers are large: one comparison checks both bounds.
     exist = [
         s.compare("ult", place, meeting.sliding.placements)
         for place, meeting in zip(places, loops.meetings, strict=True)

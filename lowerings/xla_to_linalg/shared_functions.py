@@ -1,4 +1,4 @@
-"""Functions that several conversions call: what is large and needed often is there once."""
+"""Private functions for large code that several conversions need, made once per module."""
 
 from __future__ import annotations
 

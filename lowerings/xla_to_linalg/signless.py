@@ -1,4 +1,4 @@
-"""One walk that gives all values of a module types of the lower dialects."""
+"""Conversion of all types of a module to signless integers without layouts, in one walk."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ MadeT = TypeVar("MadeT")
 
 
 def outside_of_bodies(builder: ConversionBuilder, make: Callable[[ScalarBuilder], MadeT]) -> MadeT:
-    """What `make` computes from scalars, where the operation stands that is being converted."""
+    """The scalars that `make` computes, in front of the operation that is being converted."""
     # Scalar operations go to a block of their own, then into place.
     scalars = ScalarBuilder(Block(), builder.op.location)
     result = make(scalars)

@@ -1,4 +1,4 @@
-"""Windows that slide over tensors: which element of the base each of their elements meets."""
+"""Sliding windows: the element of the base that each element of a placement covers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Neutral = Callable[[ScalarBuilder], SSAValue]
 IMAGE_GROWTH = 8
 """A padded copy of the base has up to this many times the elements of base and placements."""
 SMALL_IMAGE = 1 << 12
-"""Elements of a padded copy that is made in any case."""
+"""Padded copies up to this many elements are always made."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Sliding:
 
     @property
     def reach(self) -> int:
-        """How many positions of the padded base some placement meets, or steps over."""
+        """The extent of all placements together in the padded base."""
         return (self.placements - 1) * self.stride + (self.elements - 1) * self.dilation + 1
 
     @property
     def is_idle(self) -> bool:
-        """Whether every placement meets the element of the base of its number, and that only."""
+        """Whether the window is trivial: placement i covers element i of the base, and no other."""
         return (
             self.elements == 1
             and self.is_inside
@@ -94,7 +94,7 @@ class Sliding:
 
     @property
     def is_inside(self) -> bool:
-        """Whether no placement meets padding or a hole."""
+        """Whether no placement covers padding or a hole."""
         meets_holes = self.holes > 1 and self.base > 1 and not self._steps_over_holes
         return self.low <= 0 and self.reach <= self.low + self.dilated_base and not meets_holes
 
@@ -109,14 +109,14 @@ class Sliding:
 
     @property
     def phase_step(self) -> int:
-        """How far apart placements are that meet the same elements of the base and of holes."""
+        """The distance of placements for which the same elements of the window fall on holes."""
         return self.holes // gcd(self.stride, self.holes)
 
     def phases(self) -> list[Phase]:
         """
-        The placements in as many groups as it takes for those of each to meet the same holes.
+        The placements grouped by which elements of the window fall on holes of the dilated base.
 
-        A phase meets no holes: only some elements of the window, and those at every placement.
+        A phase leaves out those elements, so it is a convolution without dilation of the base.
         """
         step = self.phase_step
         element_step = self.holes // gcd(self.dilation, self.holes)
@@ -145,7 +145,7 @@ class Sliding:
 
     def restricted(self) -> Sliding | None:
         """
-        Without the elements of the window at its ends that meet nothing but padding.
+        Without the elements at the ends of the window that only cover padding.
 
         Windows may be much larger than the base. None if nothing is left. Not for reversed ones.
         """
@@ -193,7 +193,7 @@ class WindowLoops:
         return WindowLoops(tuple(dimensions), places, tuple(elements), count)
 
     def with_more_loops(self, count: int) -> WindowLoops:
-        """With loops after these that have to do with other things."""
+        """With further loops of the generic, after these."""
         return replace(self, rank=self.rank + count)
 
     @property
@@ -234,10 +234,10 @@ def shape_operands(
     builder: ConversionBuilder, sizes: Sequence[int], loops: Sequence[int], rank: int
 ) -> list[tuple[SSAValue, AffineMapAttr]]:
     """
-    A tensor that nothing reads, with its map: an operand that says how far some loops run.
+    A tensor that nothing reads, with its map: an operand whose shape gives some loop bounds.
 
-    The pooling operations of linalg have such operands too. None if there are no such loops. Its
-    elements are as small as can be: it gets memory.
+    As in the pooling operations of linalg. None if there are no such loops. Its elements are of
+    the smallest type, as memory is allocated for it.
     """
     if not loops:
         return []
@@ -270,7 +270,7 @@ def is_proportionate(
 
 @dataclass(frozen=True)
 class WindowElements:
-    """How a generic gets the elements of a base that a window meets."""
+    """How a generic reads the elements of a base that a window covers."""
 
     loops: WindowLoops
     slides: tuple[int, ...]
@@ -280,7 +280,7 @@ class WindowElements:
     has_image: bool
     """Whether the base is an operand, padded; else the body reads the elements one by one."""
     is_checked: bool
-    """Whether the body has to find out what is padding."""
+    """Whether the body checks for padding."""
 
     @staticmethod
     def plan(
@@ -324,7 +324,7 @@ class WindowElements:
             if sliding.is_inside:
                 continue
             position = self._in_base(s, number)
-            # As unsigned numbers, positions before the base are large.
+            # Unsigned, negative positions are large: one comparison checks both bounds.
             conditions.append(s.compare("ult", position, s.constant(sliding.dilated_base, INDEX)))
             if sliding.holes > 1:
                 rest = s.emit(arith.RemUIOp, (position, s.constant(sliding.holes, INDEX)))
@@ -360,8 +360,8 @@ class WindowElements:
 
 
 def _image_size(sliding: Sliding) -> int:
-    """The size of the padded base: the base itself where that will do."""
-    # An index that is a loop, and nothing else, has to run over all of its dimension.
+    """The size of the padded base, which is the base itself where no padding is needed."""
+    # linalg infers the bound of a loop from a dimension that the loop alone indexes.
     leaves_rest = sliding.stride > 1 or sliding.elements > 1
     fits = sliding.reach <= sliding.base if leaves_rest else sliding.reach == sliding.base
     return sliding.base if fits and (sliding.low, sliding.holes) == (0, 1) else sliding.reach
@@ -375,7 +375,7 @@ def image_of(
     padding: Neutral,
 ) -> SSAValue:
     """
-    The part of the dilated and padded base that the window can meet.
+    The part of the dilated and padded base that the window can cover.
 
     `slides`: the dimension of `value` that each dimension of the window slides over.
     """

@@ -38,7 +38,7 @@ def _returned(block: Block) -> Sequence[SSAValue]:
 
 
 def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
-    """`scf.while`: the condition passes on to the body what changes; what does not is captured."""
+    """`scf.while` that carries the values that change; loop-invariant ones are captured."""
     if has_tuples(op):
         return FLATTEN_FIRST
     condition, body = op.condition.block, op.body.block
@@ -71,10 +71,10 @@ def convert_while(op: WhileOp, builder: ConversionBuilder) -> str | None:
 
 def _carried(op: WhileOp) -> list[int]:
     """
-    The numbers of the values that a loop has to carry.
+    The numbers of the values that a loop has to carry, i.e. that are not loop-invariant.
 
-    A value that the body returns as it got it is the initial value all along: it is used as such,
-    and is no parameter any more.
+    A value that the body returns unchanged is replaced by its initial value in both regions, and
+    is no parameter any more.
     """
     condition, body = op.condition.block, op.body.block
     carried: list[int] = []

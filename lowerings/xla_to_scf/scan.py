@@ -26,7 +26,7 @@ _INDEX = IndexType()
 
 
 def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
-    """`scf.for` over the steps: it takes slices of the inputs and puts those of the outputs."""
+    """`scf.for` over the steps: it slices the inputs and inserts slices of the outputs."""
     if has_tuples(op):
         return FLATTEN_FIRST
     carries = op.num_carries.value.data
@@ -51,7 +51,7 @@ def convert_scan(op: ScanOp, builder: ConversionBuilder) -> str | None:
 def _make_body(
     op: ScanOp, inputs: Sequence[SSAValue], types: Sequence[Attribute], length: int
 ) -> None:
-    """Makes the computation the body of the loop: it gets the step, outputs of `types`, carries."""
+    """Makes the computation the loop's body; arguments are step, outputs of `types`, carries."""
     block, dimension = op.to_apply.block, op.dimension.value.data
     first, last = block.first_op, block.last_op
     assert first is not None

@@ -1,4 +1,4 @@
-"""Operations in two parts: a start, whose result is a context, and a done, which waits.
+"""Asynchronous operations: a start, whose result is a context, and a done, which waits for it.
 
 HLO has the context as one tuple `(operands, results, ...)`; here its
 leaves may also be operands and results one by one.
@@ -102,7 +102,7 @@ def verify_start(
     op: XlaOp, context: Sequence[SSAValue], starts: tuple[type[XlaOp], ...], label: str
 ) -> None:
     """
-    The context of `op` is that of one of these operations, where it can be seen which made it.
+    The context of `op` comes from one of these operations, if the operation that made it is known.
 
     Raises VerifyException.
     """
@@ -181,7 +181,7 @@ class AsyncStartOp(XlaOp):
 @irdl_op_definition
 class AsyncUpdateOp(XlaOp):
     """
-    The context of an asynchronous computation, which may go on meanwhile.
+    The context of an asynchronous computation, which may make progress.
 
     (C1) the operand is the context of an `async_start` or `async_update`.
     """

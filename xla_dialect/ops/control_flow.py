@@ -352,7 +352,7 @@ class ScanOp(XlaOp):
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, dimension: int, num_carries: int) -> None:
-        """Steps go along `dimension` of inputs and outputs; what each takes is its own."""
+        """Steps go along `dimension` of inputs and outputs; all other dimensions stay whole."""
         relations.keep_static("the number of steps and what they take are fixed")
         scanned = len(relations.operands) - num_carries
         produced = len(relations.results) - num_carries

@@ -1,4 +1,4 @@
-"""Operations that make arrays from nothing."""
+"""Operations without operands."""
 
 from __future__ import annotations
 

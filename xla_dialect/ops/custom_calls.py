@@ -29,13 +29,13 @@ ANNOTATIONS = frozenset(
         *("Sharding", "xla.sdy.FuncResultSharding"),
     }
 )
-"""Targets that say something about a value for a compiler, and return the value."""
+"""Targets that annotate a value for a compiler, and return it."""
 
 
 @irdl_op_definition
 class CustomCallOp(XlaOp):
     """
-    What the function `custom_call_target` of the environment makes of the operands.
+    The results of the external function `custom_call_target` on the operands.
 
     No pass looks into it. The reference has a registry of functions; a target that is not in it is
     an error.

@@ -568,6 +568,6 @@ class BitcastOp(XlaOp):
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:
-        """What follows what depends on the layouts."""
+        """How dimensions correspond depends on the layouts."""
         relations.add_mixed()
         relations.keep_static("bytes in memory have no dynamic sizes")

@@ -61,7 +61,7 @@ class DotDimensions:
             yield {0: mine, 1: theirs}, False
 
     def relate(self, relations: RelationsBuilder) -> None:
-        """Of a dot."""
+        """Relates the dimensions of a dot."""
         place = 0
         for operands, is_kept in self.pairs(*map(len, relations.operands)):
             ((operand, d), *_) = operands.items()
@@ -73,7 +73,7 @@ class DotDimensions:
                 relations.add(Factor(size, FactorType.REDUCTION, neutral=0), operands)
 
     def relate_ragged(self, relations: RelationsBuilder, ragged: int, groups: Ints) -> None:
-        """Of a ragged dot: groups are places that operand 2 says."""
+        """Relates the dimensions of a ragged dot: operand 2 decides the indices of groups."""
         lhs, rhs, group_sizes = relations.operands
         prefix = ragged_prefix(len(lhs), self.lhs_batch, self.lhs_contracting, ragged)
         rows = dict(zip(prefix, range(len(group_sizes) - 1), strict=False))
@@ -96,7 +96,7 @@ class DotDimensions:
         relations.add(group, {**of_rhs, 2: len(group_sizes) - 1}, {0: 0} if in_front else {})
 
     def relate_scaled(self, relations: RelationsBuilder) -> None:
-        """Of a scaled dot: a dimension with a scale is one of blocks, and one inside of them."""
+        """Relates the dimensions of a scaled dot: one with a scale is split into blocks."""
         scales = relations.operands[2:]
         relations.keep_static("blocks and dynamic sizes do not go together")
         place = 0
@@ -109,7 +109,7 @@ class DotDimensions:
             if size == 1:
                 counts = [1, 1]
             elif 0 in counts or any(n % m for m, n in pairwise(counts)):
-                # Blocks that begin inside of each other: 2 and 3 of 6.
+                # Blocks that are no refinement of one another: sizes 2 and 3 of 6.
                 along, counts = Access.REGROUPED, [1, size]
             for taken, count in pairwise(counts):
                 within = {i: operands[i - 2] for i, n in blocks.items() if n >= count and not along}

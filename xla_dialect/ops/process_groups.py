@@ -1,4 +1,4 @@
-"""Who takes part in a collective: what all of them share.
+"""Replica groups and ids, which all collectives share.
 
 The rules (RG1) to (RG6) are those of docs/specification/replica_groups.md.
 """

@@ -102,7 +102,7 @@ class RngBitGeneratorOp(XlaOp):
     Random bits that follow from a state, and the state to go on with.
 
     rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
-    `xla_dialect.reference.random`. rng_default is rng_philox.
+    `xla_dialect.literals.random_bits`. rng_default is rng_philox.
 
     (C1) the state is `u64[2]`, or for rng_philox and rng_default `u64[3]`. (C2) the bits are of
     an integer type of 8, 16, 32 or 64 bits.

@@ -103,7 +103,7 @@ def require_reducer(computation: Region, name: str, arrays: Sequence[Array]) -> 
 
 
 def may_reassociate(computation: Region) -> bool:
-    """Whether a fold may take its terms in any order: one operation on both, and nothing else."""
+    """Whether a fold may be reassociated: the computation is one operation on both parameters."""
     block = computation.block
     first, last = block.first_op, block.last_op
     return (

@@ -13,7 +13,7 @@ __all__ = ["ReferenceInterpreter", "register_reference", "run", "run_programs", 
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what is first asked for: whoever needs one function does not load all operations."""
+    """Imports on first access, so that users of one function do not load all operations."""
     if name in __all__:
         module = "parallel" if name in ("run_programs", "run_replicated") else "interpreter"
         return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,4 @@
-"""What the operations in two parts compute: a start brings something under way, a done waits.
+"""What asynchronous operations compute: a start begins an operation, a done waits for it.
 
 The context of a start is the Python tuple that its type says, with a `Pending` for the result.
 """
@@ -35,7 +35,7 @@ def leaves_of(values: Sequence[object]) -> list[object]:
 
 
 def pending_in(context: PythonValues) -> Pending[PythonValues]:
-    """What a context waits for; raises XlaError where there is nothing."""
+    """The pending result in a context; raises XlaError where there is none."""
     for value in leaves_of(context):
         if isinstance(value, Pending):
             return cast("Pending[PythonValues]", value)
@@ -43,7 +43,7 @@ def pending_in(context: PythonValues) -> Pending[PythonValues]:
 
 
 def blank(type_: Attribute) -> Value:
-    """A value for what a context has besides operands and results: zeros."""
+    """Zeros of a type, for the elements of a context besides operands and results."""
     elements = types.tuple_elements(type_)
     if elements is not None:
         return tuple(map(blank, elements))
@@ -55,7 +55,7 @@ def blank(type_: Attribute) -> Value:
 
 def context_of(op: Operation, args: PythonValues, pending: Pending[PythonValues]) -> PythonValues:
     """
-    The results of a start: operands, results that are pending, and whatever follows.
+    The results of a start: operands, pending results, and zeros for further elements.
 
     They are one tuple, its elements or its leaves, as the operation declares.
     """

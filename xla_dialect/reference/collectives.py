@@ -22,7 +22,7 @@ from xla_dialect.reference.tuples import as_results
 from xla_dialect.runtime.process_calls import SITE
 
 Combine: TypeAlias = Callable[[Sequence[PythonValues], int], PythonValues]
-"""From what all members have brought, and which of them this is, to the results."""
+"""From the operands of all members, and which member this is, to its results."""
 
 
 def expanded(ids: Ids, number: int, place: LogicalId, grid: ProcessGrid) -> list[LogicalId]:
@@ -157,7 +157,7 @@ def zeros_like(values: PythonValues) -> PythonValues:
 @register_impls
 @dataclass
 class CollectiveFunctions(InterpreterFunctions):
-    """What processes compute together; `process` is the one that runs here."""
+    """The functions of collectives, executed by `process`."""
 
     process: Process = field(default_factory=Process)
 
@@ -168,7 +168,7 @@ class CollectiveFunctions(InterpreterFunctions):
         args: PythonValues,
         f: Combine,
     ) -> Pending[PythonValues]:
-        """Brings the operands to the other members of a group; zeros for who is in none."""
+        """Exchanges the operands with the other members of a group; zeros for a process in none."""
         if members is None:
             return Pending(lambda: zeros_like(args))
         # A start meets the operation without one; equal channels meet, else the same operation, or

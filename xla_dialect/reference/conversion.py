@@ -54,7 +54,7 @@ def float_to_integer(x: Array, dtype: DType) -> Array:
     highest = lowest + (1 << row.bits) - 1
     storage = COMPUTE_DTYPES.get(dtype, dtype)
     whole = np.trunc(x.astype(np.float64))
-    # Both limits are powers of two (or 0), which f64 has exactly; `highest` it may not have.
+    # Both limits are powers of two (or 0), which are exact in f64; `highest` may not be.
     below, above = whole < float(lowest), whole >= float(highest + 1)
     inside = np.where(below | above | np.isnan(whole), 0.0, whole).astype(storage)
     saturated = np.where(below, storage.type(lowest), inside)
@@ -66,7 +66,7 @@ def integer_to_float(x: Array, dtype: DType) -> Array:
     if dtype in (np.dtype(np.float32), np.dtype(np.float64)):
         return x.astype(dtype)
     if x.dtype.itemsize == 8:
-        # Down to 53 bits by rounding to odd, so that rounding again does no harm.
+        # Rounding to odd in 53 bits makes the second rounding, to the result type, correct.
         low = x.dtype.type(0x7FF)
         to_odd = ((x >> 11) | ((x & low) != 0)) << 11
         x = np.where(np.abs(x.astype(np.float64)) < 2.0**53, x, to_odd)

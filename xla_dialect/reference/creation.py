@@ -1,4 +1,4 @@
-"""What the operations that make arrays from nothing compute."""
+"""What the operations without operands compute: constants and iota."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CreationFunctions(InterpreterFunctions):
     memory_limit: int = MEMORY_LIMIT
     """Bytes of the largest array of a constant."""
     constants: dict[ops.ConstantOp, Value] = field(default_factory=dict[ops.ConstantOp, Value])
-    """What was read before: a loop evaluates its constants again and again."""
+    """Literals as arrays, cached because loops evaluate their constants in every iteration."""
 
     @impl(ops.ConstantOp)
     def run_constant(

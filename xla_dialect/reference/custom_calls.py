@@ -32,7 +32,7 @@ class CustomCallFunctions(InterpreterFunctions):
     )
     """The functions by their target."""
     calls: ProcessCalls = field(default_factory=lambda: ProcessCalls(Process()))
-    """What the process does that runs here."""
+    """Carries out the calls that are operations of the process."""
     _read: dict[ops.CustomCallOp, ProcessCall] = field(
         default_factory=dict[ops.CustomCallOp, ProcessCall]
     )
@@ -41,7 +41,7 @@ class CustomCallFunctions(InterpreterFunctions):
     def run_custom_call(
         self, interpreter: Interpreter, op: ops.CustomCallOp, args: PythonValues
     ) -> PythonValues:
-        """What the function of this target makes of the operands, or what the process does."""
+        """The results of the function for this target, or of the process for a process call."""
         target = op.custom_call_target.data
         if target in TARGETS:
             call = self._read.get(op)

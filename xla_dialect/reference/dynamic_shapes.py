@@ -52,11 +52,10 @@ Preparation: TypeAlias = Callable[[PythonValues], PythonValues]
 
 def preparation(op: Operation) -> Preparation | None:
     """
-    What an operation needs done to its operands before it can be run; None for nothing.
+    The adjustment of operands before an operation is run; None where none is needed.
 
-    Of dimensions that belong together, such as the contracting ones of a dot, the elements count
-    that are there in all operands. Raises XlaError for operations that dynamic dimensions have no
-    meaning for.
+    Dimensions that have to agree, such as the contracting ones of a dot, are cut to the smallest
+    size at run time. Raises XlaError for operations without a meaning for dynamic dimensions.
     """
     if not has_dynamic_operand(op):
         return None

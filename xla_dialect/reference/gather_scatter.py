@@ -89,7 +89,7 @@ def scatter_places(
     rule: OutOfBounds,
 ) -> tuple[Array, Array]:
     """
-    Where updates go: their flat places in an array of this shape, and which of them take place.
+    The flat index in an array of this shape that each update goes to, and which are not skipped.
 
     Both have the sizes of the updates.
     """
@@ -131,7 +131,7 @@ def _all_inside(starts: Sequence[Array], shape: Sequence[int], extents: Sequence
 
 
 def _fitting(op: ops.ScatterOp, update: Array, shape: Sequence[int]) -> Array:
-    """Updates cut to what is there of dynamic dimensions of the inputs, which have this shape."""
+    """Updates cut to the sizes at run time of the inputs' dynamic dimensions, given as `shape`."""
     box = [slice(None)] * update.ndim
     for place, dimension in whole_windows(op).items():
         box[place] = slice(shape[dimension])
@@ -180,7 +180,7 @@ class GatherScatterFunctions(InterpreterFunctions):
         extended = shapes.with_index_vector(indices.shape, vector_dim)
         sizes = shapes.gathered(extended, vector_dim, slice_sizes, dropped, offset_dims)
         if operand.size == 0 or 0 in sizes:
-            # Only dropped dimensions of slice size 0 read from an empty operand: there is nothing.
+            # From an empty operand only dropped dimensions of slice size 0 give elements: zeros.
             return (np.zeros(sizes, operand.dtype),)
         starts = window_starts(
             indices,

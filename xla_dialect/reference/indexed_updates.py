@@ -1,4 +1,4 @@
-"""Combining updates into an array at given places, one after the other as the places say."""
+"""Combining updates into an array at given indices, in the order of the updates."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def update_at(
 
 
 def _update_by_ufunc(computation: Region, total: Array, places: Array, update: Array) -> bool:
-    """The same by one numpy function that takes updates in order; whether there is one."""
+    """As `update_at`, by one ufunc that applies updates in order; whether there is such a ufunc."""
     block = computation.block
     if list(returned_values(computation)) == [block.args[1]]:
         total[places] = update
@@ -63,7 +63,7 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
     if operation in EXTREMES and total.dtype.kind != "c":
         _update_extremes(EXTREMES[operation], total, places, update)
         return True
-    # numpy multiplies complex numbers in another way when there are many at once.
+    # numpy rounds complex products differently in its vectorized loops.
     if operation not in UFUNCS or (total.dtype.kind == "c" and operation is binary.MultiplyOp):
         return False
     ufunc = UFUNCS[operation]
@@ -77,7 +77,7 @@ def _update_by_ufunc(computation: Region, total: Array, places: Array, update: A
 
 
 def _update_extremes(ufunc: np.ufunc, total: Array, places: Array, update: Array) -> None:
-    """Largest or smallest values; floats by integer keys: numpy's own leave -0 and +0 as met."""
+    """Maxima or minima; floats by integer keys, as numpy's functions do not order -0 and +0."""
     if widened(total[:0]).dtype.kind != "f":
         wide = widened(total)
         ufunc.at(wide, places, widened(update))
@@ -98,7 +98,7 @@ def _extreme_keys(ufunc: np.ufunc, x: Array) -> Array:
 
 
 def _rounds(places: Array) -> Iterator[Array]:
-    """The updates that come first at their place, those that come second, and so on."""
+    """The updates that are the first to their index, those that are the second, and so on."""
     if not places.size:
         return
     order = np.argsort(places, kind="stable")

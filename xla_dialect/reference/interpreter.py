@@ -75,7 +75,7 @@ class ReferenceInterpreter(Interpreter):
     _preparations: dict[Operation, Preparation | None] = field(
         default_factory=dict[Operation, "Preparation | None"]
     )
-    """The operations seen, with what they need done to operands with dynamic dimensions."""
+    """By operation the result of `preparation`, for operands with dynamic dimensions."""
 
     def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
         try:

@@ -27,7 +27,7 @@ def sum_in_order(start: Array, x: Array) -> Array:
     """`((start + x[0]) + x[1]) + ...`, elementwise; x has at least one position."""
     if x.dtype in _FLOATS | _COMPLEX:
         if start.ndim == 0 and x.flags.c_contiguous and math.prod(x.shape[1:]) > 1:
-            # Axis 0 is not the fast one.
+            # numpy reassociates sums along the contiguous axis only, which axis 0 is not here.
             return np.add.reduce(x, axis=0, initial=start)
         # a - (-b) is a + b, signed zeros and infinities included.
         terms = np.negative(x)
@@ -35,7 +35,7 @@ def sum_in_order(start: Array, x: Array) -> Array:
         total = np.subtract.reduce(terms, axis=0)
         if not np.any(np.isnan(total)):
             return total
-        # Only the sign of a NaN would be another.
+        # The subtraction may give NaNs another sign than the sum has.
     return _running_total(np.add, _add, start, x)
 
 
@@ -46,7 +46,7 @@ def product_in_order(start: Array, x: Array) -> Array:
         terms[0] *= start
         return np.multiply.reduce(terms, axis=0)
     if x.dtype in _COMPLEX:
-        # What numpy multiplies in arrays and what it accumulates differs in the last bit.
+        # `multiply.reduce` and elementwise products of complex numbers differ in the last bit.
         return _step_by_step(_multiply, start, x)
     return _running_total(np.multiply, _multiply, start, x)
 

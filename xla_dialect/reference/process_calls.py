@@ -37,7 +37,7 @@ _FOLDED = (
     collectives.ReduceScatterOp,
     asynchronous.AllReduceStartOp,
 )
-"""The collectives of which a call exchanges only; the program folds."""
+"""The reductions: a call only exchanges operands, and the program folds them."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ProcessCalls:
 
 
 def parts_for(dimension: int | None) -> Combine:
-    """What each member has for this one: all of it, or a block along a dimension."""
+    """The operands of all members, or of each the block along a dimension that is for this one."""
 
     def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
         if dimension is None:
@@ -137,8 +137,8 @@ def parts_for(dimension: int | None) -> Combine:
 
 def stack(brought: Sequence[PythonValues], count: int, declared: Types) -> PythonValues:
     """
-    What members bring, in arrays of these types with a place for each along dimension 0, and
-    `count`. Raises XlaError where there are more members than places, or sizes differ.
+    The operands of members stacked along dimension 0 in arrays of these types, and `count`.
+    Raises XlaError where there are more members than the dimension is long, or sizes differ.
     """
     *arrays, _ = (cast("types.Array", type_) for type_ in declared)
     stacks: list[Array] = []

@@ -50,7 +50,7 @@ def in_compute_type(function: Function) -> Function:
 
 
 _ROUNDED_BY_NUMPY = frozenset(map(np.dtype, (np.float16, np.float32, np.complex64)))
-"""What numpy casts from double precision with one rounding, block by block as a ufunc runs."""
+"""The types to which numpy itself casts the f64 results of a ufunc, with a single rounding."""
 
 _BLOCK = 1 << 15
 """Elements that are evaluated at once in double precision, so that they stay in the cache."""
@@ -92,7 +92,7 @@ def rounded(array: Array, dtype: DType) -> Array:
     if source == dtype:
         return array
     if dtype in _WITHOUT_NAN and source.kind == "f":
-        # ml_dtypes makes a zero of the other sign; which sign a NaN has, arithmetic leaves open.
+        # ml_dtypes makes a NaN the zero of opposite sign; a computed NaN may have either sign.
         array = np.where(np.isnan(array), source.type(np.nan), array)
     if source == _DOUBLE and dtype not in (_SINGLE, np.dtype(np.float16)):
         # ml_dtypes would round to f32 on the way, i.e. twice.

@@ -1,4 +1,4 @@
-"""How the reference comes to checks, prints and probes, and runs programs side by side."""
+"""What checks, prints, probes and `run_parallel` do in the reference."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _implementation(op_type: type[Operation]) -> OpImpl[InterpreterFunctions, Op
 
 @dataclass
 class ObservationFunctions(InterpreterFunctions):
-    """Checks, prints and probes, as the interpreter comes to them."""
+    """Checks, prints and probes, carried out when the interpreter reaches them."""
 
     observer: Observer
 

@@ -95,7 +95,7 @@ def _merged_runs(function: ArrayFunction, values: Sequence[Array], width: int) -
         pairs = (side for pair in zip(others, elements, strict=True) for side in pair)
         comes_before = function(*pairs)[0] & (low < high)
         low, high = np.where(comes_before, middle + 1, low), np.where(comes_before, high, middle)
-    # An inconsistent comparator may count fewer for a later element; places have to differ.
+    # An inconsistent comparator may give decreasing counts, but every index must occur once.
     runs = low.reshape((lines, -1, width))
     passed = np.maximum.accumulate(runs, axis=2).reshape(low.shape)
     source = np.full((lines, length), -1)

@@ -85,7 +85,7 @@ def complex_expm1(z: Array) -> Array:
     x, y = np.real(z), np.imag(z)
     half = np.sin(0.5 * y)
     real = np.expm1(x) * np.cos(y) - 2.0 * half * half
-    # 0 * infinity is no number: for real z the imaginary part is that of z.
+    # For real z the imaginary part is that of z, where 0 * infinity would give NaN.
     imaginary = np.where(y == 0.0, y, np.exp(x) * np.sin(y))
     return as_complex(np.where(y == 0.0, np.expm1(x), real), imaginary)
 

@@ -25,7 +25,7 @@ from xla_dialect.reference.tuples import as_results
 from xla_dialect.rules.constraints import flat_results
 
 _NOTHING = object()
-"""What comes to a process that is the target of no pair."""
+"""What a process receives that is the target of no pair."""
 _REQUEST = np.uint32(0)
 """The id of a request; nothing depends on it."""
 
@@ -60,7 +60,7 @@ def received(op: ops.RecvOp, value: object, data: Attribute) -> Value:
 
 
 def ids_of(op: ops.TransferOp) -> Ids:
-    """What the ids in source-target pairs count."""
+    """Whether the ids in source-target pairs count replicas, partitions or processes."""
     return Ids.PARTITIONS if op.channel else Ids.REPLICAS
 
 
@@ -81,7 +81,7 @@ class TransferFunctions(InterpreterFunctions):
         self.process.host.outfeed.append(as_item(item))
 
     def pairs(self, op: ops.TransferOp) -> SourceTargetPairs | None:
-        """Who sends to whom, if that is said; raises XlaError where it cannot be."""
+        """The source-target pairs, if the operation has them; raises XlaError for invalid ones."""
         try:
             pairs = op.source_target_pairs
         except SpellingError as error:

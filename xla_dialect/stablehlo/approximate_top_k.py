@@ -40,7 +40,7 @@ def convert_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[
     sizes = sizes_of(inputs[0].type)
     if not 0 <= dimension < len(sizes):
         op.fail(f"reduction_dim is {dimension}, the arrays have {len(sizes)} dimensions")
-    # How many candidates there are before aggregation is up to who lowered the program.
+    # Without aggregation, the producer of the program chose how many candidates are kept.
     kept = top_k if is_aggregated else (*sizes_of(declared[0]), 0, *sizes)[dimension]
     if not 0 <= kept <= sizes[dimension]:
         op.fail(f"keeps {kept} of the {sizes[dimension]} elements of dimension {dimension}")

@@ -48,7 +48,7 @@ def gives_index(op: Operation) -> bool:
 
 
 def check_index_operands(op: Operation) -> None:
-    """Raises SourceError for an operand of type `index` that does not say a shape."""
+    """Raises SourceError for an operand of type `index` that is not the shape of a result."""
     if op.name in _PASS_ON:
         return
     first = op.row.index_operands if isinstance(op, SourceOp) else None
@@ -58,7 +58,7 @@ def check_index_operands(op: Operation) -> None:
 
 
 _PASS_ON = ("func.func", "func.call", "func.return")
-"""Operations that do nothing with a value but pass it on."""
+"""Operations that only forward values."""
 
 
 def array_type(type_: Attribute, op: Operation) -> Array:

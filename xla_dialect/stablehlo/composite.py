@@ -1,4 +1,4 @@
-"""Calls in StableHLO that are more than a call: composites, and asynchronous computations."""
+"""Composites and asynchronous computations of StableHLO."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Conversion:
 
     def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
-        """Operations whose location the text gives; until verified they have their place in it."""
+        """Operations and their `loc(...)`, set after verification: errors point into the text."""
         self.locations = locations
         """Where the operations stand in the text."""
         self._resource = resource
@@ -141,7 +141,7 @@ class Conversion:
         """Gives an operation the result types that follow from its operands."""
         source = cast(Operation, self._current)
         if op.contract().takes_declared and op.operands:
-            # What the operands do not say, the element type, is declared; the sizes are theirs.
+            # The element type is the declared one, the sizes are those of the first operand.
             op.set_result_types([sized_like(op.operands[0].type, type_) for type_ in declared])
         try:
             types = op.infer_types()
@@ -227,7 +227,7 @@ class Conversion:
 
     def function_to_inline(self, name: str, operands: Sequence[SSAValue]) -> func.FuncOp | None:
         """
-        The function of this name, if a call of it has no place in a program of static shapes.
+        The function of this name, if its calls must be inlined to have static shapes.
 
         That is one with arrays of unbounded size, or one that computes sizes.
         """
@@ -374,7 +374,7 @@ class Conversion:
             raise SourceError(op, "the arguments of the body differ from the function type")
         last = block.last_op
         if last is not None and last.name == "stablehlo.return":
-            # So end the functions of JAX that custom calls name, such as comparators of top-k.
+            # JAX ends functions that custom calls name, such as comparators of top-k, this way.
             end = func.ReturnOp(*last.operands)
             end.location = last.location
             Rewriter.replace_op(last, end)
@@ -464,7 +464,7 @@ class Conversion:
     # Where things stand
 
     def _place_of(self, op: Operation) -> FileLineColLoc:
-        """Where an operation stands; one that has no place of its own is where we are."""
+        """The location of an operation; by default that of the operation being converted."""
         return self.locations.of(op) or self._location
 
     def _remember_location(self, location: LocationAttr, before: Operation | None) -> None:
@@ -568,7 +568,7 @@ def _convert_function_return(op: Operation, conversion: Conversion) -> Sequence[
 
 
 def _convert_kept(op: Operation, conversion: Conversion) -> Sequence[SSAValue]:
-    """What a program asks of its executor: the same operation on the converted values."""
+    """A check, print, probe or `run_parallel`: the same operation on the converted values."""
     properties = {
         name: conversion.literal_of_resource(value, op)
         if isinstance(value, DenseResourceAttr)

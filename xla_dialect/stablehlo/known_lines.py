@@ -1,4 +1,4 @@
-"""Lines that were read before: programs of machines repeat themselves.
+"""Operations made by copying one from an equal line, as generated programs repeat themselves.
 
 JAX prints an operation on a line of its own. Two lines that differ only in the names of values are
 operations of one class with the same types, properties and attributes. So the first is parsed, and
@@ -31,7 +31,7 @@ _MAX_LENGTH = 1 << 10
 
 @dataclass(frozen=True)
 class _Known:
-    """What all operations of one kind of line have in common."""
+    """What the operations of equal lines have in common."""
 
     op_class: type[Operation]
     operand_types: Sequence[Attribute]

@@ -1,4 +1,4 @@
-"""Operations of `arith` and `shape` that make the shapes which operations of StableHLO take.
+"""Operations of `arith` and `shape` that compute shape operands of StableHLO's operations.
 
 MLIR has sizes of type `index`, for which XLA has no element type: they become 64-bit integers,
 constants as soon as the sizes of arrays are known.

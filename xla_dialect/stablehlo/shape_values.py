@@ -22,7 +22,7 @@ MAX_ELEMENTS = 1 << 12
 
 
 class ShapeValues:
-    """What values are known to be; each is computed once, by the reference."""
+    """Constant values of shape computations; each is folded once, by the reference."""
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, Any] = {}

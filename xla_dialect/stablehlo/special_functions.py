@@ -81,7 +81,7 @@ def erf_inv_f32(x: Term) -> Term:
 
 def _giles_argument(x: Term) -> Term:
     inner = (-x * x).apply(unary.LogPlusOneOp)
-    outer = ((1.0 - x) * (1.0 + x)).log()  # Nothing is lost near 1, as it is in the square.
+    outer = ((1.0 - x) * (1.0 + x)).log()  # 1 - x² would cancel near 1.
     return -(abs(x) < 0.5).where(inner, outer)
 
 

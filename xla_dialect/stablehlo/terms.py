@@ -39,7 +39,7 @@ Operand: TypeAlias = "Term | float"
 
 @dataclass
 class Terms:
-    """Where the terms of one formula are emitted, and the numbers that stand there already."""
+    """The insertion point for the terms of one formula, and the constants made there."""
 
     conversion: Conversion
     type: Array

@@ -1,7 +1,7 @@
 """
-Fourier transforms of few complex numbers, as straight-line code on scalars.
+Fourier transforms of few complex numbers (codelets), as straight-line code on scalars.
 
-They are what longer transforms are made of. Products of a sum may be rounded together with it.
+Longer transforms are made of them. Their products and sums may be contracted to fused ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Number: TypeAlias = "tuple[SSAValue, SSAValue]"
 """The real and the imaginary part."""
 
 LARGEST_PRIME = 13
-"""Of the lengths that are transformed by sums of all numbers: these take quadratic time."""
+"""The largest prime length that is transformed by direct sums, which take quadratic time."""
 
 _CONTRACT: dict[str, Attribute] = {"fastmath": FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])}
 
@@ -108,7 +108,7 @@ class Butterfly:
         return [self._sum(x, y), self._difference(x, y)]
 
     def _prime(self, x: Sequence[Number]) -> list[Number]:
-        """An odd length: the real factors are the same for a number and the one opposite."""
+        """An odd length: elements k and n - k share their real factors, so they are paired."""
         length = len(x)
         half = range(1, length // 2 + 1)
         sums = [self._sum(x[j], x[-j]) for j in half]

@@ -67,7 +67,7 @@ Values: TypeAlias = Sequence[SSAValue]
 SHORTEST_LINE = 256
 """Lines of at least this length are transformed one by one."""
 LARGEST_COLUMNS = 1 << 13
-"""Numbers that are transformed at once where what lies beside is in lanes."""
+"""Numbers that are transformed at once along dimensions other than the last."""
 
 
 def convert_fft(op: FftOp, builder: ConversionBuilder) -> None:
@@ -101,7 +101,7 @@ class Along:
     kind: FftType
     """FFT for complex numbers, of either sign."""
     length: int
-    """Of the transforms: of reals, where they are of or to reals."""
+    """The length of the transforms, counted in reals for transforms from or to reals."""
     scale: float
 
     @property
@@ -111,7 +111,7 @@ class Along:
         return self.length // 2 if is_real and self.length % 2 == 0 else self.length
 
     def within(self, builder: ConversionBuilder) -> Along:
-        """The same in a loop."""
+        """The same with another builder, for operations inside of a loop."""
         return replace(self, fourier=self.fourier.within(builder))
 
     def transform(self, x: SSAValue, d: int) -> SSAValue:
@@ -131,7 +131,7 @@ class Along:
     # Columns
 
     def _columns(self, x: SSAValue) -> SSAValue:
-        """Of an array of sizes `[before, length, after]`."""
+        """The transforms of an array `[before, length, after]` along its middle dimension."""
         before, length, after = sizes_of(x)
         fourier = self.fourier
         most = MOST_NUMBERS if is_short(length) else LARGEST_COLUMNS
@@ -173,7 +173,7 @@ class Along:
     # Lines
 
     def _lines(self, x: SSAValue) -> SSAValue:
-        """Of an array of sizes `[lines, length]`."""
+        """The transforms of an array of sizes `[lines, length]` along its last dimension."""
         count, length = sizes_of(x)
         fourier = self.fourier
         is_few = count < fourier.lanes // 2
@@ -197,7 +197,7 @@ class Along:
     def _group(
         self, x: SSAValue, split: tuple[int, int] | None, to: SSAValue, start: SSAValue | int
     ) -> SSAValue:
-        """Of some lines at once, or of one that is a matrix; put into a tensor of all."""
+        """The transforms of some lines, or of one seen as a matrix, inserted into `to`."""
         fourier, length = self.fourier, self.halved
         at_once, _ = sizes_of(x)
         if at_once == 1 and is_short(length):
@@ -219,9 +219,9 @@ class Along:
         return self._put(to, (start, 0, 0), (1, second, first), inputs, self._created)
 
     def _element(self, x: SSAValue, length: int) -> Element:
-        """Reads one of the complex numbers that are to be transformed, of one line."""
+        """Reads one complex number of the input of one line."""
         if self.kind == FftType.IRFFT:
-            # More than a few operations: they are done in vectors before.
+            # The conversion from half a spectrum takes many operations: vector code does it before.
             return element_of(self._read(x, LineIndexing.columns(length, 1)), self.fourier.part)
         type_ = array_type(x).element_type
 
@@ -236,7 +236,7 @@ class Along:
         return element
 
     def _read(self, x: SSAValue, place: LineIndexing, into: Planes | None = None) -> Planes:
-        """The planes of the complex numbers that are to be transformed."""
+        """The planes of the complex input of the transforms."""
         k, line = place.element, place.line
         made = self.fourier.made
         if self.kind == FftType.FFT:
@@ -250,10 +250,11 @@ class Along:
 
     def _read_half(self, x: SSAValue, place: LineIndexing, into: Planes | None) -> Planes:
         """
-        What becomes reals, from the first half of their transforms.
+        The complex input of half length whose transform is the real result of an inverse transform.
 
-        Those of reals are real at both ends, whatever stands there. With the conjugate y_k of
-        `x_(n/2 - k)`: even reals are transforms of `x + y`, odd ones of `x - y` times factors.
+        The first and last number count as real: their imaginary parts are ignored. With y_k, the
+        conjugate of `x_(n/2 - k)`, even reals are transforms of `x + y`, odd ones of `x - y` times
+        factors.
         """
         if self.length % 2:
             return self.fourier.made(place.sizes, (), self._completed(x, place), into)
@@ -280,7 +281,7 @@ class Along:
     def _completed(
         self, x: SSAValue, place: LineIndexing
     ) -> Callable[[ScalarBuilder, Values], Number]:
-        """Reads the half that is left out as the conjugates, backwards."""
+        """Reads the omitted half of a spectrum as the conjugates of the first half, in reverse."""
 
         def body(s: ScalarBuilder, _e: Values) -> Number:
             number = place.number(s)
@@ -316,7 +317,7 @@ class Along:
 
     def _written_half(self, planes: Planes, to: SSAValue, start: SSAValue | int) -> SSAValue:
         """
-        The first half of the transforms of reals, and one more.
+        Writes `length / 2 + 1` numbers, the non-redundant half of the transforms of reals.
 
         Even elements contribute `(x + y) / 2`, odd ones `(x - y) / 2i` times factors. At the ends,
         where x and y are the same number, that is the sum and the difference of its parts.
@@ -435,9 +436,9 @@ def in_blocks(
     body: Callable[[ConversionBuilder, SSAValue | int, SSAValue], SSAValue],
 ) -> SSAValue:
     """
-    What `body` makes of a tensor, block after block, at most `count` long.
+    A loop of `body` over blocks of a dimension, each at most so many elements long.
 
-    The last block begins earlier where it would go beyond the end: some is computed twice then.
+    The last block begins earlier where it would exceed the end, and overlaps the one before.
     """
     if count <= size:
         return body(builder, 0, to)

@@ -56,7 +56,7 @@ Element: TypeAlias = Callable[[ScalarBuilder, SSAValue, SSAValue], Number]
 SHORTEST = 64
 """Shorter lines have too few stages to share code, and too few butterflies to fill vectors."""
 MOST_NUMBERS = 1 << 12
-"""What stays in the first caches, with the factors of all stages."""
+"""Lines up to this length stay in the L1 cache together with the factors of all stages."""
 
 
 @cache
@@ -132,7 +132,7 @@ def _stage(fourier: Fourier, x: Planes, radix: int, done: int) -> Planes:
         values.append(fourier.table(roots(exponents, done, fourier.sign)))
 
     def make(inner: Fourier, values: Sequence[SSAValue]) -> Planes:
-        # Single lines have no dimension of lanes: accesses to it would need views of their own.
+        # A single line has no dimension of lanes, whose accesses would need views of their own.
         across = (lanes,) if lanes > 1 else ()
         rank = 3 + len(across)
         k, lane = dimension(2), (dimension(3),) * len(across)

@@ -58,15 +58,15 @@ Expression: TypeAlias = "AffineExpr | int"
 Planes: TypeAlias = SSAValue
 
 LINE_BYTES = 64
-"""Of a cache line, and of the widest vector: rows of planes are multiples of it."""
+"""The size of a cache line and of the widest vector; rows of planes are padded to it."""
 LARGEST_RADIX = 16
 """More numbers than this do not stay in registers."""
 MOVE_COST = 12
-"""Of reading and writing a number in a stage, in operations."""
+"""The cost of reading and writing a number in a stage, in arithmetic operations."""
 CODE_COST = 0.2
-"""What an operation more in the code of a stage must save: it is compiled once for each stage."""
+"""The cost of compiling one operation of a stage's code, in operations per number."""
 DISTINCT_SIZES = 1.2
-"""What a matrix costs that is not square: the transforms of two lengths are compiled."""
+"""The factor for matrices that are not square: transforms of two lengths are compiled."""
 
 
 def roots(exponents: np.ndarray[Any, Any], length: int, sign: int) -> Complex:
@@ -95,7 +95,7 @@ def radices(length: int) -> tuple[int, ...]:
 
 
 def cost(length: int) -> float:
-    """Of the transform of a column of a smooth length, for each number."""
+    """The cost per number of the transform of a column of a smooth length."""
     return _cheapest(length, LARGEST_RADIX, is_first=True)[0]
 
 
@@ -134,7 +134,7 @@ class Fourier:
     """Of the exponent: -1 forward, 1 for the inverse."""
 
     def within(self, builder: ConversionBuilder) -> Fourier:
-        """The same in a loop."""
+        """The same with another builder, for operations inside of a loop."""
         return replace(self, builder=builder)
 
     @property
@@ -186,7 +186,7 @@ class Fourier:
         make: Callable[[Fourier, Sequence[SSAValue]], Planes],
         *numbers: int,
     ) -> Planes:
-        """What `make` computes of tensors, as a call of a function that is there once."""
+        """The result of `make` on tensors, as a call of a function that all such calls share."""
         direction = "forward" if self.sign < 0 else "backward"
         spelled = "x".join(map(str, (*sizes_of(values[0]), self.part)))
         computes = "_".join(("fourier", direction, name, *map(str, numbers), spelled))
@@ -197,7 +197,7 @@ class Fourier:
         return shared_call(self.builder, computes, values, body)[0]
 
     def padded_rows(self, x: Planes) -> Planes:
-        """Planes with rows that fill cache lines; what is beyond is anything."""
+        """Planes with rows padded to cache lines; the padding is unspecified."""
         _, rows, lanes = sizes_of(x)
         wide = self.padded(lanes)
         if wide == lanes:
@@ -232,8 +232,8 @@ class Fourier:
         """
         The transforms along the columns, of a smooth length.
 
-        That is as many of the first rows as there are, or `length`. The result has more rows than
-        that, which are anything, if `rows` says so.
+        They are of the first `length` rows, by default of all. The result has `rows` rows if that
+        is more, with unspecified elements in the rest.
         """
         _, given, _ = sizes_of(x)
         length = length or given
@@ -317,6 +317,6 @@ def matrix_sizes(length: int, lanes: int) -> tuple[int, int] | None:
         for first, second in ((shorter, longer), (longer, shorter)):
             wide = [-(-n // lanes) * lanes for n in (first, second)]
             work = cost(first) * first * wide[1] + cost(second) * second * wide[0]
-            # Equal sizes are one code.
+            # Rows and columns of equal length share their code.
             found.append((work * (1 if first == second else DISTINCT_SIZES), (first, second)))
     return min(found)[1] if found else None

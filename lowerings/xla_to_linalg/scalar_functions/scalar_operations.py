@@ -1,4 +1,4 @@
-"""Every operation that has a meaning for scalars, as a function of scalars."""
+"""The lowering of every operation that can be applied to scalars."""
 
 from __future__ import annotations
 

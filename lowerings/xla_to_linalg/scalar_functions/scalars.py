@@ -106,7 +106,7 @@ class ScalarBuilder:
 
     def constant(self, value: float | int | bool, type_: Attribute) -> SSAValue:
         """A constant of a float, integer or index type; integers wrap to their width."""
-        # -0.0 equals 0.0 and nan differs from itself: floats are told apart by their spelling.
+        # -0.0 equals 0.0 and NaN differs from itself, so floats are compared by their spelling.
         key = type_, value.hex() if isinstance(value, float) else value
         found = self.constants.get(key)
         if found is None:

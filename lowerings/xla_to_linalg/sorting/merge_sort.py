@@ -26,7 +26,7 @@ Values = Sequence[SSAValue]
 
 
 def merge_passes(length: int) -> int:
-    """How often all elements are moved."""
+    """The number of passes, each of which moves all elements."""
     return (length - 1).bit_length()
 
 
@@ -102,7 +102,7 @@ class MergeSort:
         def step(s: ScalarBuilder, place: SSAValue, carried: Values) -> Values:
             left, right, *tensors = carried
             last = s.constant(self.length - 1, INDEX)
-            # One of both runs may be used up: what is read then is not looked at.
+            # One of the runs may be exhausted; the element read for it is not used.
             mine = source.read(s, s.emit(arith.MinUIOp, (left, last)))
             theirs = source.read(s, s.emit(arith.MinUIOp, (right, last)))
             wins = s.either(s.compare("uge", left, middle), self.before(s, theirs, mine))

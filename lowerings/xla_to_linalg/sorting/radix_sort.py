@@ -33,7 +33,7 @@ from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 Values = Sequence[SSAValue]
 
 DIGIT_BITS = 8
-"""The counts of all values of a digit should stay in the first cache beside what is written."""
+"""The counts of a digit's values should stay in the L1 cache, with the lines being written."""
 
 
 @dataclass(frozen=True)

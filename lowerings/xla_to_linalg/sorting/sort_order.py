@@ -1,10 +1,10 @@
 """
-What comes before what in a sort, for code on scalars.
+The order of a sort, for code on scalars.
 
 A comparator that compares keys lexicographically (`xla_dialect.analysis.comparators`) becomes
-unsigned integers in the same order, equal where it knows no difference: those have digits. So NaN
-and signed zeros go where the reference puts them, however the lines are sorted. Any other
-comparator is asked.
+unsigned integers in the same order, equal for elements that it does not order: radix sort needs
+their digits. So NaN and signed zeros are sorted as in the reference by every algorithm. Any other
+comparator is inlined.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SortOrder:
     """The order of a sort."""
 
     keys: Sequence[IntegerKey] | None
-    """What decides first, second, ...; None if that is not known."""
+    """The keys in lexicographic order; None if the comparator is not known to compare keys."""
     before: Before
 
     @staticmethod

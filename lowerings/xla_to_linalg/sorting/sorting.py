@@ -38,12 +38,12 @@ NANOSECONDS = 0.5
 
 
 def radix_cost(digits: Sequence[Digit], length: int) -> float:
-    """Of sorting a line of a length by digits."""
+    """The cost of sorting a line of a length by digits."""
     return sum(MOVE_COST * length + COUNT_COST * (1 << digit.bits) for digit in digits)
 
 
 def merge_cost(length: int) -> float:
-    """Of sorting a line of a length by merging."""
+    """The cost of sorting a line of a length by merging."""
     return MERGE_COST * length * merge_passes(length)
 
 

@@ -59,12 +59,12 @@ class TopK:
 
     @property
     def ends_where_it_starts(self) -> bool:
-        """Whether an even number of moves brings what is sorted back to its own memory."""
+        """Whether the sort moves elements an even number of times, and so ends in its source."""
         return len(self.radix.digits) % 2 == 0
 
     @property
     def nanoseconds(self) -> float:
-        """What a line takes if about as many elements are sorted as are asked for."""
+        """Time for a line, assuming that about `count` elements have to be sorted."""
         found = radix_cost(self.radix.digits, self.count)
         return NANOSECONDS * (found + radix_cost((self.first,), self.length))
 
@@ -74,8 +74,8 @@ class TopK:
         """
         One line's results in place.
 
-        `carried` are the results, candidates, scratch memory, what is sorted if that has memory
-        of its own, and the counts of both kinds of digits.
+        `carried` are the results, candidates, scratch memory, the sorted candidates if they have
+        memory of their own, and the counts of both kinds of digits.
         """
         results, (candidates, scratch, *others) = (
             carried[:2],
@@ -117,7 +117,7 @@ class TopK:
         return self._loop(builder, self.length, (counts,), step)[0]
 
     def _last_value(self, builder: ConversionBuilder, counts: SSAValue) -> SSAValue:
-        """The lowest value up to which there are enough elements: how many are not enough."""
+        """The least value up to which digits occur `count` times: how many values are too small."""
         number_type = self.counts_type.element_type
 
         def step(s: ScalarBuilder, value: SSAValue, carried: Values) -> Values:
@@ -139,7 +139,7 @@ class TopK:
             found, *tensors = carried
             elements = line.read(s, place)
             number = s.emit(arith.IndexCastOp, (place,), i32)
-            # Written in any case, and written over if it does not count.
+            # Written unconditionally; the next element overwrites it unless `found` advances.
             written = candidates.of(tensors).write(s, found, (*elements, number))
             counts = s.compare("ule", self.first.value(s, elements), last_value)
             found = s.emit(arith.AddiOp, (found, s.to_index(counts, signed=False)))

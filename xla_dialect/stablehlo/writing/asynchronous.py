@@ -43,11 +43,11 @@ _ASYNCHRONOUS = (
     CollectivePermuteOp,
     ReduceScatterOp,
 )
-"""What StableHLO runs asynchronously; it has slices too, but XLA does not translate those."""
+"""Computations that `stablehlo.async_start` may run and that XLA translates."""
 
 
 def _stays(op: xla.AsyncStartOp) -> bool:
-    """Whether a computation is one operation that StableHLO runs so, and all wait for it."""
+    """Whether a computation is one of `_ASYNCHRONOUS`, and every use of it is an `async-done`."""
     first, last = op.calls.block.first_op, op.calls.block.last_op
     return (
         isinstance(first, _ASYNCHRONOUS)
@@ -111,7 +111,7 @@ def write_done(op: Operation, body: BodyWriter) -> None:
 
 
 def context_of(op: Operation, body: BodyWriter) -> Tree:
-    """What the start of a done has left for it; None where it is not known."""
+    """The results in the context of a done; None where its start is not known."""
     owner = op.operands[0].owner
     while isinstance(owner, xla.AsyncUpdateOp):
         owner = owner.operands[0].owner

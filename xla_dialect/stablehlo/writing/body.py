@@ -27,7 +27,7 @@ from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import flatten
 
 Tree: TypeAlias = "str | tuple[Tree, ...] | None"
-"""A value: its name, or its elements; None for what StableHLO has no value for."""
+"""A value: its name, or its elements; None where StableHLO has no such value."""
 
 Write: TypeAlias = "Callable[[Operation, BodyWriter], None]"
 """Writes one operation; raises Inexpressible or StableHloPrintError."""
@@ -55,7 +55,7 @@ class BodyWriter:
         self.lines: list[str] = []
         self.writers = writers
         self.absorbed: set[Operation] = set()
-        """Operations that a later one stands for as well."""
+        """Operations that the text of one before them includes."""
         self.trees: dict[SSAValue, Tree] = {}
         self.contexts: dict[Operation, Tree] = {}
         """What the done of an asynchronous operation returns, by the start."""

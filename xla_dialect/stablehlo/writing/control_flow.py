@@ -1,4 +1,4 @@
-"""Loops, branches, calls, and what only orders or marks."""
+"""Loops, branches, calls, barriers and tuples."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _composite(op: Operation, symbol: str) -> tuple[str, dict[str, str]]:
 
 
 def write_fusion(op: Operation, body: BodyWriter) -> None:
-    """Its operations, in place: fusing is the backend's."""
+    """Its operations, inlined: StableHLO leaves fusion to the compiler."""
     leaves = body.inline(cast(FusionOp, op).calls.block, body.leaves(op.operands))
     body.bind(op.results, leaves)
 

@@ -48,7 +48,7 @@ def _only_broadcast(op: Operation) -> BroadcastOp | None:
 
 
 def _is_of_rng(op: Operation, value: Attribute) -> bool:
-    """Whether a constant is the sizes of an `rng` that follows, which writes them again."""
+    """Whether a constant has the sizes of an `rng` that follows, which writes them itself."""
     if op.results[0].first_use is not None:
         return False
     user = op.next_op

@@ -1,4 +1,4 @@
-"""How every operation is written: the special ones, and what StableHLO has no way to say."""
+"""The writer of every operation, or why StableHLO cannot express it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
     StochasticConvertOp: "StableHLO has no rounding by chance",
     ScaledDotOp: "StableHLO has no contraction of scaled blocks",
 }
-"""The operations that StableHLO cannot say, with the reason."""
+"""The operations that StableHLO cannot express, with the reason."""
 
 
 def _write_inexpressible(reason: str, op: Operation, body: BodyWriter) -> None:
@@ -65,7 +65,7 @@ def write_rng(op: Operation, body: BodyWriter) -> None:
 
 
 def write_kept(op: Operation, body: BodyWriter) -> None:
-    """What a program asks of its executor, as it is."""
+    """A check, print, probe or `run_parallel`, unchanged."""
     body.generic(
         op,
         op.name,

@@ -178,7 +178,7 @@ def _with_attributes(text: str, facts: Mapping[str, str]) -> str:
 
 
 def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]) -> Facts:
-    """What is said of the values of these types; what is said of a tuple has no place."""
+    """The attributes of the leaves of values of these types; those of tuples are dropped."""
     if attributes is None:
         return [{} for _ in flatten(types)]
     found: Facts = []
@@ -190,7 +190,7 @@ def _facts(attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribu
 
 def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> None:
     """
-    What the head of a module of HLO text says of the entry, as JAX says it.
+    Adds the layouts and aliases of an HLO module's entry, as the attributes that JAX uses.
 
     Layouts other than the default become `mhlo.layout_mode`, aliases `tf.aliasing_output`, donors
     `jax.buffer_donor`.

@@ -92,8 +92,8 @@ def write_send(op: Operation, body: BodyWriter) -> None:
 
 def _keeping(start: Operation, done: Operation) -> Operation:
     """
-    Which half of a transfer has what is kept with it: HLO text has it at both; of StableHLO the
-    start has frontend attributes only.
+    The half of a transfer whose discardable attributes are written. From HLO text both have them,
+    from StableHLO the start has frontend attributes only.
     """
     return max(start, done, key=lambda half: len(half.attributes))
 
