@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -30,18 +29,13 @@ from lowerings.xla_to_linalg.structured import (
     fill,
     generic,
     identity,
-    iterators,
+    indexing_maps,
     outside_of_bodies,
     pointwise,
-    projection,
     sizes_of,
 )
-from xla_dialect.op import decode
 from xla_dialect.ops.contraction import DotOp
-from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import ElementClass, component_type, element_class
-
-Ints = tuple[int, ...]
 
 _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.FLOAT: (ScalarBuilder.mulf, ScalarBuilder.addf),
@@ -50,46 +44,6 @@ _MULTIPLY_ADD: dict[ElementClass, tuple[ScalarFunction, ScalarFunction]] = {
     ElementClass.PRED: (elementwise_binary.AND, elementwise_binary.OR),
     ElementClass.COMPLEX: (of_complex(complex_numbers.multiply), of_complex(complex_numbers.add)),
 }
-
-
-@dataclass(frozen=True)
-class ContractionMaps:
-    """
-    The iteration space of a contraction and the maps of its operands.
-
-    Loops: batch, free lhs and free rhs dimensions, as in the result; then the contracting ones.
-    """
-
-    lhs: AffineMapAttr
-    rhs: AffineMapAttr
-    result: AffineMapAttr
-    parallel: int
-    contracting: int
-
-    @staticmethod
-    def of(op: DotOp) -> ContractionMaps:
-        """The maps of a `dot`."""
-        batch = cast("tuple[Ints, Ints]", (decode(op.lhs_batch_dims), decode(op.rhs_batch_dims)))
-        contracting = cast(
-            "tuple[Ints, Ints]",
-            (decode(op.lhs_contracting_dims), decode(op.rhs_contracting_dims)),
-        )
-        ranks = len(sizes_of(op.lhs)), len(sizes_of(op.rhs))
-        free = [
-            without(range(rank), (*b, *c))
-            for rank, b, c in zip(ranks, batch, contracting, strict=True)
-        ]
-        parallel = len(batch[0]) + len(free[0]) + len(free[1])
-        loops = parallel + len(contracting[0])
-        first_free = (len(batch[0]), len(batch[0]) + len(free[0]))
-        maps: list[AffineMapAttr] = []
-        for side in range(2):
-            loop_of = dict(zip(batch[side], range(len(batch[side])), strict=True))
-            loop_of |= {d: first_free[side] + i for i, d in enumerate(free[side])}
-            loop_of |= {d: parallel + i for i, d in enumerate(contracting[side])}
-            maps.append(projection(loops, tuple(loop_of[d] for d in range(ranks[side]))))
-        result = projection(loops, tuple(range(parallel)))
-        return ContractionMaps(maps[0], maps[1], result, parallel, len(contracting[0]))
 
 
 def accumulator_type(lhs: Attribute, rhs: Attribute, result: Attribute) -> Attribute:
@@ -112,9 +66,9 @@ _INEXACT = ElementClass.FLOAT | ElementClass.COMPLEX
 
 def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
     """One generic of products and sums; see `sum_products`."""
-    maps = ContractionMaps.of(op)
+    maps = indexing_maps(op)
     factors = Factors.of(op.lhs, op.rhs, array_type(op.result).element_type)
-    operands = ((op.lhs, maps.lhs), (op.rhs, maps.rhs))
+    operands = tuple(zip(op.operands, maps.operands, strict=True))
 
     def products(s: ScalarBuilder, elements: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
         return elements[0], elements[1]
@@ -123,8 +77,8 @@ def convert_dot(op: DotOp, builder: ConversionBuilder) -> None:
         builder,
         factors,
         operands,
-        (sizes_of(op.result), maps.result),
-        iterators(maps.parallel, maps.contracting),
+        (sizes_of(op.result), maps.results[0]),
+        maps.iterator_types,
         products,
     )
     builder.replace([converted(builder, sums, factors.accumulator, factors.result)])

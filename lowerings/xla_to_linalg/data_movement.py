@@ -10,23 +10,21 @@ from typing import cast
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import FixedBitwidthType, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
 
 from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import (
-    affine_map,
     array_type,
     clamped_start,
     empty,
     extract_scalar,
     extract_slice,
     fill,
+    indexing_maps,
     insert_slice,
     pointwise,
-    projection,
     sizes_of,
 )
 from xla_dialect.op import decode
@@ -56,36 +54,14 @@ def is_signed(value: SSAValue) -> bool:
     return element_class(elements_of(value)) == ElementClass.SIGNED
 
 
-def convert_broadcast(op: BroadcastOp, builder: ConversionBuilder) -> None:
-    """Every result element is read where `dimensions` says."""
-    result = array_type(op.result)
-    source = projection(len(result.shape), decode(op.dimensions))
-    builder.replace([pointwise(builder, ((op.operand, source),), result, first)])
-
-
-def convert_transpose(op: TransposeOp, builder: ConversionBuilder) -> None:
-    """The operand is read at the inversely permuted indices."""
-    permutation = cast("tuple[int, ...]", decode(op.dimensions))
-    inverse = tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
-    if inverse == tuple(range(len(inverse))):
+def convert_regular(op: BroadcastOp | ReverseOp | TransposeOp, builder: ConversionBuilder) -> None:
+    """Every result element is read where the operand's map says; an identity is left out."""
+    maps = indexing_maps(op)
+    if maps.operands == maps.results:
         builder.replace([op.operand])
         return
-    source = projection(len(inverse), inverse)
-    builder.replace([pointwise(builder, ((op.operand, source),), array_type(op.result), first)])
-
-
-def convert_reverse(op: ReverseOp, builder: ConversionBuilder) -> None:
-    """The operand is read at `size - 1 - index` along the reversed dimensions."""
-    sizes = sizes_of(op.operand)
-    reversed_dimensions = cast("tuple[int, ...]", decode(op.dimensions))
-    expressions = tuple(
-        AffineExpr.constant(size - 1) - AffineExpr.dimension(d)
-        if d in reversed_dimensions
-        else AffineExpr.dimension(d)
-        for d, size in enumerate(sizes)
-    )
-    source = affine_map(len(sizes), expressions)
-    builder.replace([pointwise(builder, ((op.operand, source),), array_type(op.result), first)])
+    source = ((op.operand, maps.operands[0]),)
+    builder.replace([pointwise(builder, source, array_type(op.result), first)])
 
 
 def convert_reshape(op: ReshapeOp, builder: ConversionBuilder) -> None:

@@ -15,15 +15,10 @@ from lowerings.xla_to_linalg.structured import (
     extract_scalar,
     fill,
     generic,
-    identity,
-    iterators,
+    indexing_maps,
     pointwise,
-    projection,
-    sizes_of,
 )
-from xla_dialect.op import decode
 from xla_dialect.ops.reduction import MapOp, ReduceOp
-from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import Array, is_array
 
 
@@ -35,43 +30,30 @@ def convert_reduce(op: ReduceOp, builder: ConversionBuilder) -> str | None:
     """
     if not all(is_array(t) for t in op.result_types):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
-    reduced = cast("tuple[int, ...]", decode(op.dimensions))
-    rank = len(sizes_of(op.inputs[0]))
-    kept = without(range(rank), reduced)
-    order = (*kept, *sorted(reduced))
-    loop_of = {dimension: loop for loop, dimension in enumerate(order)}
-    source = projection(rank, tuple(loop_of[d] for d in range(rank)))
-    target = projection(rank, tuple(range(len(kept))))
+    maps = indexing_maps(op)
     count = len(op.inputs)
     computation = op.to_apply.block
 
     def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return inline_computation(s, computation, (*elements[count:], *elements[:count]))
 
-    destinations = [
-        (fill(builder, extract_scalar(builder, init), cast(Array, result.type)), target)
-        for init, result in zip(op.init_values, op.results, strict=True)
+    inputs = list(zip(op.inputs, maps.operands, strict=False))
+    outputs = [
+        (fill(builder, extract_scalar(builder, init), cast(Array, result.type)), map_)
+        for init, result, map_ in zip(op.init_values, op.results, maps.results, strict=True)
     ]
-    results = generic(
-        builder,
-        [(value, source) for value in op.inputs],
-        destinations,
-        iterators(len(kept), len(reduced)),
-        body,
-    )
-    builder.replace(results)
+    builder.replace(generic(builder, inputs, outputs, maps.iterator_types, body))
     return None
 
 
 def convert_map(op: MapOp, builder: ConversionBuilder) -> None:
     """The computation of scalars becomes the body."""
     result = array_type(op.result)
-    everywhere = identity(len(result.shape))
     computation = op.to_apply.block
     count = len(op.inputs)
 
     def body(s: ScalarBuilder, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return inline_computation(s, computation, elements[:count])
 
-    inputs = [(value, everywhere) for value in op.inputs]
+    inputs = list(zip(op.inputs, indexing_maps(op).operands, strict=True))
     builder.replace([pointwise(builder, inputs, result, body)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
 from xdsl.dialects import arith, tensor
@@ -26,6 +27,9 @@ from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
+from xla_dialect.dimensions import Access, DimensionRelations, FactorType
+from xla_dialect.op import XlaOp
+from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import Array, without_layout
 from xla_dialect.xdsl.creation import create
 
@@ -68,6 +72,48 @@ def identity(rank: int) -> AffineMapAttr:
 def iterators(parallel: int, reduction: int = 0) -> ArrayAttr[IteratorTypeAttr]:
     """First the parallel, then the reduction iterators."""
     return ArrayAttr([PARALLEL] * parallel + [REDUCTION] * reduction)
+
+
+@dataclass(frozen=True)
+class IndexingMaps:
+    """How a generic that computes an operation walks through its operands and results."""
+
+    operands: tuple[AffineMapAttr, ...]
+    results: tuple[AffineMapAttr, ...]
+    iterator_types: ArrayAttr[IteratorTypeAttr]
+
+
+def indexing_maps(op: XlaOp) -> IndexingMaps:
+    """
+    The maps that follow from how the dimensions of an operation relate: a loop for each factor.
+
+    Each dimension is one factor, walked through forwards or backwards; reductions come last.
+    """
+    relations = op.dimension_relations()
+    assert relations is not None
+    return _indexing_maps(relations)
+
+
+@lru_cache(1 << 12)
+def _indexing_maps(relations: DimensionRelations) -> IndexingMaps:
+    factors = relations.factors
+    reduced = tuple(relations.of_type(FactorType.REDUCTION))
+    parallel = without(range(len(factors)), reduced)
+    loops = {factor: AffineExpr.dimension(n) for n, factor in enumerate((*parallel, *reduced))}
+
+    def index(factor: int, *, is_read: bool) -> AffineExpr:
+        if is_read and factors[factor].along is Access.REVERSED:
+            return AffineExpr.constant(factors[factor].size - 1) - loops[factor]
+        return loops[factor]
+
+    operands, results = (
+        tuple(
+            affine_map(len(loops), tuple(index(f, is_read=is_read) for (f,) in dimensions))
+            for dimensions in arrays
+        )
+        for arrays, is_read in ((relations.operands, True), (relations.results, False))
+    )
+    return IndexingMaps(operands, results, iterators(len(parallel), len(reduced)))
 
 
 @cache

@@ -19,6 +19,19 @@ func.func @broadcast(%v: tensor<3xf32>) -> tensor<4x3xf32> {
 
 // -----
 
+// xla-update-checks: CHECK @identities
+// CHECK-LABEL:   func.func @identities(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<f32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>) {
+// CHECK-NEXT:      func.return %x, %y, %z : tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>
+// CHECK-NEXT:    }
+func.func @identities(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<f32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>) {
+  %0 = xla.broadcast %x {dimensions = [0, 1]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = xla.transpose %y {dimensions = [0, 1]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = xla.reverse %z {dimensions = []} : tensor<f32>
+  func.return %0, %1, %2 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>
+}
+
+// -----
+
 // xla-update-checks: CHECK @broadcast_to_nothing
 // CHECK-LABEL:   func.func @broadcast_to_nothing(%s: tensor<f32>) -> tensor<0xf32> {
 // CHECK-NEXT:      %[[EMPTY:.*]] = tensor.empty() : tensor<0xf32>
