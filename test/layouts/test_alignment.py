@@ -1,7 +1,7 @@
 """Operations that are computed in memory order, as it follows from how their dimensions relate."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from xdsl.utils.test_value import create_ssa_value
 
 from lowerings.layouts.alignment import alignment_of, is_computable, relisted, renumbered
 from lowerings.layouts.memory_order import MemoryOrder
-from xla_dialect.types import array
+from xla_dialect.types import Array, array
 
 
 def random_order(rng: np.random.Generator, array: np.ndarray) -> MemoryOrder:
@@ -37,7 +37,9 @@ def test_operations_on_arrays_in_memory_order_are_the_operations() -> None:
             if all(order.is_default for order in found) or not is_computable(each.op, found):
                 continue
             values: list[Any] = [
-                create_ssa_value(array(v.type.element_type, x.transpose(o.major_to_minor).shape))
+                create_ssa_value(
+                    array(cast(Array, v.type).element_type, x.transpose(o.major_to_minor).shape)
+                )
                 for v, x, o in zip(
                     (*each.op.operands, *each.op.results), arrays, found, strict=True
                 )

@@ -70,7 +70,9 @@ def answer(client: socket.socket, tools: Tools) -> int:
     folder, count, *lines = text.split("\0")
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(line.split("=", 1) for line in lines[int(count) :])
+    for line in lines[int(count) :]:
+        name, _, value = line.partition("=")
+        os.environ[name] = value
     code = call(tools, lines[: int(count)])
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()

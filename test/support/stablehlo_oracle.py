@@ -50,4 +50,4 @@ def with_sharding_rules(text: str) -> str | None:
         except ir.MLIRError:
             return None
         # Of a dynamic_slice of a scalar the custom form does not parse again.
-        return module.operation.get_asm(print_generic_op_form=True)
+        return str(module.operation.get_asm(print_generic_op_form=True))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
@@ -20,9 +20,9 @@ from xla_dialect.dimensions import DimensionRelations
 from xla_dialect.op import XlaOp
 from xla_dialect.reference.interpreter import ReferenceInterpreter, register_reference
 from xla_dialect.shapes.dynamic_size import is_dynamic
-from xla_dialect.types import extents
+from xla_dialect.types import Array, extents, is_array
 
-RUN = Path(__file__).parent / "run"
+RUN = Path(__file__).parents[1] / "run"
 OF_A_KIND = 3
 """How often operations with the same relations are executed again."""
 
@@ -48,7 +48,7 @@ class Recorder(Interpreter.Listener):
 
     found: list[Executed]
     counts: Counter[tuple[str, str]]
-    interpreter: ReferenceInterpreter | None = None
+    interpreter: ReferenceInterpreter = field(init=False)
 
     def will_interpret_op(self, op: Operation, args: tuple[Any, ...]) -> None:
         if not isinstance(op, XlaOp) or not op.results:
@@ -59,7 +59,7 @@ class Recorder(Interpreter.Listener):
         if (
             relations is None
             or len(arrays) != len(args)
-            or any(is_dynamic(extents(t)) for t in types if hasattr(t, "shape"))
+            or any(is_dynamic(extents(cast(Array, t))) for t in types if is_array(t))
         ):
             return
         key = op.name, f"{relations} {[x.dtype.kind for x in arrays]}"
