@@ -70,6 +70,9 @@ from xla_dialect.xdsl.creation import create
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
 """What a constructor takes for a property; see `encode`."""
 
+Ints: TypeAlias = tuple[int, ...]
+"""A list property of integers, such as dimensions, as `infer` and `decode` have it."""
+
 Types: TypeAlias = tuple[Attribute, ...]
 """What `infer` returns: the result types, one per result."""
 

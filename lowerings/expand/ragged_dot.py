@@ -17,12 +17,10 @@ from xdsl.ir import Attribute
 from xla_dialect.builder import DotDimensionNumbers, XlaBuilder, XlaValue
 from xla_dialect.literals.arrays import element_type_of, numpy_dtype
 from xla_dialect.literals.compute_types import accumulator_dtype
-from xla_dialect.op import decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.ops.contraction import RaggedDotOp, ragged_prefix
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.types import BY_TYPE, PRED, Array, ElementClass
-
-Ints = tuple[int, ...]
 
 SMALLEST_TILE, LARGEST_TILE = 16, 128
 """Rows that are multiplied at once: enough for a kernel, few compared with those of a group."""

@@ -41,11 +41,10 @@ from lowerings.xla_to_linalg.windows import (
     is_proportionate,
     sliding_dimensions,
 )
+from xla_dialect.op import Ints
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.shapes.size_arithmetic import ceil_div, permuted
 from xla_dialect.types import element_count
-
-Ints = tuple[int, ...]
 
 
 @dataclass(frozen=True)

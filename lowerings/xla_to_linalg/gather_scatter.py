@@ -21,11 +21,9 @@ from lowerings.xla_to_linalg.structured import (
     pointwise,
     sizes_of,
 )
-from xla_dialect.op import decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.size_arithmetic import without
-
-Ints = tuple[int, ...]
 
 
 @dataclass(frozen=True)

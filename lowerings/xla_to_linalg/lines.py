@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import tensor
 from xdsl.ir import SSAValue
 
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, storage
-
-Values = Sequence[SSAValue]
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, Values, storage
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ are combined as slices along them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
@@ -23,7 +22,7 @@ from lowerings.xla_to_linalg.counted_loops import counted_loop, optional_loop
 from lowerings.xla_to_linalg.data_movement import is_signed
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values, storage
 from lowerings.xla_to_linalg.structured import (
     extract_slice,
     generic,
@@ -33,12 +32,9 @@ from lowerings.xla_to_linalg.structured import (
     outside_of_bodies,
     sizes_of,
 )
-from xla_dialect.op import decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.ops.gather_scatter import ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
-
-Ints = tuple[int, ...]
-Values = Sequence[SSAValue]
 
 SHORTEST_SLICE = 16
 """Windows with fewer elements in their last dimensions are done element by element."""

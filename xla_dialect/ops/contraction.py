@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.dot_dimensions import DotDimensions, ragged_prefix
 from xla_dialect.rules.constraints import (
     declared_array,
@@ -27,7 +27,6 @@ from xla_dialect.shapes.convolution_labels import ConvolutionLabels, Convolution
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import Array, ElementClass, array, sizes_of
 
-Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
 INTEGER = IntegerAttr.constr(type=i64)

@@ -33,7 +33,7 @@ from xla_dialect.dimensions import (
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.shape_functions import byte_size_of_elements
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.rules.constraints import (
     as_array,
     declared_array,
@@ -55,7 +55,6 @@ from xla_dialect.types import (
     without_layout,
 )
 
-Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
 INTEGER = IntegerAttr.constr(type=i64)

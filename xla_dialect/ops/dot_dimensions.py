@@ -8,11 +8,10 @@ from itertools import pairwise
 
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.op import Ints
 from xla_dialect.rules.constraints import require_dimensions
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.dynamic_size import marked
-
-Ints = tuple[int, ...]
 
 
 @dataclass(frozen=True)

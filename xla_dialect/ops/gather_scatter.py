@@ -21,7 +21,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, Slicing
-from xla_dialect.op import Types, XlaOp
+from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.rules.constraints import (
     require_dimensions,
@@ -33,7 +33,6 @@ from xla_dialect.rules.constraints import (
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 
-Ints = tuple[int, ...]
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
 FLAG = IntegerAttr.constr(type=i1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects import arith, tensor
@@ -44,7 +44,7 @@ from lowerings.xla_to_linalg.fourier.fourier_planes import (
     matrix_sizes,
     roots,
 )
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.sorting import moved_back, moved_last
 from lowerings.xla_to_linalg.structured import (
     array_type,
@@ -61,8 +61,6 @@ from xla_dialect.attributes import FftType
 from xla_dialect.op import decode
 from xla_dialect.ops.linear_algebra import FftOp
 from xla_dialect.types import component_type
-
-Values: TypeAlias = Sequence[SSAValue]
 
 SHORTEST_LINE = 256
 """Lines of at least this length are transformed one by one."""

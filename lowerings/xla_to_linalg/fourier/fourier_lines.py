@@ -39,7 +39,7 @@ from lowerings.xla_to_linalg.fourier.fourier_planes import (
     indexed,
     roots,
 )
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.structured import (
     extract_slice,
     generic,
@@ -49,7 +49,6 @@ from lowerings.xla_to_linalg.structured import (
     sizes_of,
 )
 
-Values: TypeAlias = Sequence[SSAValue]
 Element: TypeAlias = Callable[[ScalarBuilder, SSAValue, SSAValue], Number]
 """Reads the element at a position of a line; the line is in a lane."""
 

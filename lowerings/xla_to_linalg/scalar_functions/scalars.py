@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects import arith, complex, math, tensor
 from xdsl.dialects.builtin import (
@@ -34,6 +34,9 @@ from xla_dialect.xdsl.creation import create
 OperationT = TypeVar("OperationT", bound=Operation)
 
 INDEX = IndexType()
+
+Values: TypeAlias = Sequence[SSAValue]
+"""Scalars of a body, or the tensors that a loop carries."""
 
 _CMPI = {name: IntegerAttr(i, 64) for i, name in enumerate(arith.CMPI_COMPARISON_OPERATIONS)}
 _CMPF = {name: IntegerAttr(i, 64) for i, name in enumerate(arith.CMPF_COMPARISON_OPERATIONS)}

@@ -8,7 +8,6 @@ says, each element is taken once, and nothing outside of the line is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
@@ -18,11 +17,9 @@ from xdsl.ir import SSAValue
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, loop
 from lowerings.xla_to_linalg.lines import Lines
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.sort_order import Before
 from lowerings.xla_to_linalg.structured import constant, outside_of_bodies
-
-Values = Sequence[SSAValue]
 
 
 def merge_passes(length: int) -> int:

@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import counted_loop, loop
 from lowerings.xla_to_linalg.lines import Lines
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.sort_order import IntegerKey
 from lowerings.xla_to_linalg.structured import (
     constant,
@@ -29,8 +29,6 @@ from lowerings.xla_to_linalg.structured import (
     outside_of_bodies,
 )
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
-
-Values = Sequence[SSAValue]
 
 DIGIT_BITS = 8
 """The counts of a digit's values should stay in the L1 cache, with the lines being written."""

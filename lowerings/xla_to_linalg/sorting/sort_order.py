@@ -23,13 +23,12 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import (
     inline_computation,
     inline_value,
 )
-from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, int_width
+from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, Values, int_width
 from xla_dialect.analysis.comparators import SortKey, sort_keys
 from xla_dialect.attributes import ComparisonType
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import BY_TYPE, ElementClass
 
-Values = Sequence[SSAValue]
 Before = Callable[[ScalarBuilder, Values, Values], SSAValue]
 """Whether the elements at one place come strictly before those at another: an i1."""
 

@@ -12,7 +12,7 @@ from lowerings.ir.reshapes import reshape
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import shared_loop
 from lowerings.xla_to_linalg.lines import Lines
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.merge_sort import MergeSort, merge_passes
 from lowerings.xla_to_linalg.sorting.radix_sort import Digit, RadixSort, digits_of
 from lowerings.xla_to_linalg.sorting.sort_order import SortOrder
@@ -26,8 +26,6 @@ from lowerings.xla_to_linalg.structured import (
 )
 from xla_dialect.ops.sorting import SortOp
 from xla_dialect.types import Array, array, is_array
-
-Values = Sequence[SSAValue]
 
 MERGE_COST, MOVE_COST, COUNT_COST = 10, 3, 1
 """Relative times: of a merge and of a move by a digit, per element; and per value of a digit."""

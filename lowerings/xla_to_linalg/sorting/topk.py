@@ -7,7 +7,7 @@ elements with such a digit are collected, in their order, and only those are sor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -20,7 +20,7 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.counted_loops import loop, shared_loop
 from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder
+from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.radix_sort import Digit, RadixSort, digits_of
 from lowerings.xla_to_linalg.sorting.sort_order import element_key
 from lowerings.xla_to_linalg.sorting.sorting import NANOSECONDS, radix_cost
@@ -34,7 +34,6 @@ from lowerings.xla_to_linalg.structured import (
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.types import is_array
 
-Values = Sequence[SSAValue]
 Step = Callable[[ScalarBuilder, SSAValue, Values], Values]
 
 LONG_LINE = 1 << 14
