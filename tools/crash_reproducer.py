@@ -35,14 +35,14 @@ _ANCHORED = re.compile(r"builtin\.module\((.*)\)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A module and what is to be done with it."""
+    """A module, and the pipeline to run on it."""
 
     module: str
     pipeline: str
     """As `--passes` takes it."""
     verify_each: bool = True
     inputs: str = ""
-    """What `--validate-each` runs the module on; empty if it is to make them up."""
+    """The inputs for `--validate-each`; if empty, they are random."""
 
     def text(self) -> str:
         """The text of the file."""
@@ -57,7 +57,7 @@ class Reproducer:
 
     @staticmethod
     def parse(text: str) -> Reproducer | None:
-        """What a text says that `text` wrote; None for another text."""
+        """Parses the text of a reproducer; None for any other text."""
         if "{-#" not in text:
             return None
         resource = _RESOURCE.search(text, text.rindex("{-#"))

@@ -1,4 +1,4 @@
-"""Programs that take arrays of any size, made for the arrays that are given."""
+"""Specialization of programs with unbounded dimensions to the sizes of given arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what the command line names: a file or stdin, whole or split into chunks."""
+"""Reading an input file or stdin, whole or split into chunks."""
 
 from __future__ import annotations
 

@@ -62,10 +62,10 @@ class SteadyPrinter(MlirPrinter):
     """
 
     def enter_scope(self) -> None:
-        """Where names would begin anew."""
+        """Does nothing: the names of a scope are not counted from 0 again."""
 
     def exit_scope(self) -> None:
-        """Where names would be forgotten."""
+        """Does nothing: the names of a scope stay reserved."""
 
     def text(self, module: ModuleOp) -> str:
         """The module as MLIR text."""

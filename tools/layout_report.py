@@ -48,7 +48,7 @@ _PADDING = {
 
 
 def leaves_of(type_: Attribute) -> Iterator[tuple[tuple[int, ...], Attribute]]:
-    """The shapes in a tuple that are none themselves, each with its way there; of others itself."""
+    """The leaves of nested tuples, each with its index path; a type that is no tuple is a leaf."""
     stack: list[tuple[tuple[int, ...], Attribute]] = [((), type_)]
     while stack:
         way, shape = stack.pop()

@@ -66,9 +66,9 @@ def time_limit(args: argparse.Namespace) -> float:
 @contextmanager
 def ending_the_process(args: argparse.Namespace) -> Iterator[None]:
     """
-    Ends this process, if it is that of the command, some time after a run was to end.
+    Ends this process, if it is that of the command, if a run exceeds its time limit by `_GRACE`.
 
-    That is for what can only be waited for: one long step of numpy, a custom call.
+    That is for code that cannot be interrupted: one long step of numpy, a custom call.
     """
     if args.timeout is None or not args.is_own_process or args.timeout == math.inf:
         yield

@@ -108,7 +108,7 @@ def _row_length(type_: Array, count: int) -> int:
 
 
 def _prepended_later(type_: Array) -> int:
-    """Sizes 1 that tiles after the first one put in front."""
+    """The number of dimensions of size 1 that tiles after the first one prepend."""
     divisions = layout_of(type_).divisions(sizes_of(type_))
     return sum(division.prepended for division in divisions[1:])
 

@@ -1,4 +1,4 @@
-"""What the processes of a run get: array specifications, for all of them or for some."""
+"""Array specifications on the command line, for all processes of a run or for some."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACE = re.compile(r"(?P<replica>\d+|\*)(?:,(?P<partition>\d+|\*))?:(?P<spec>.+
 
 @dataclass(frozen=True)
 class _PlacedSpec:
-    """One specification and whom it is for; None stands for all."""
+    """One specification, and its replica and partition; None stands for all."""
 
     text: str
     spec: str

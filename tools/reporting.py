@@ -30,7 +30,7 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
         message = message if ": error: " in message else f"{tool}: error: {message}"
         print(message, *_notes(error), sep="\n", file=sys.stderr)
     except BrokenPipeError:
-        # The reader of our output went away, e.g. `xla-opt ... | head`.
+        # The reader of the output has closed the pipe, e.g. `xla-opt ... | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except SystemExit as exit_request:  # argparse: 0 after --help, else its message is out
         return 1 if exit_request.code else 0

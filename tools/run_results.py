@@ -1,4 +1,4 @@
-"""What becomes of the results of a run: they are compared, written or printed."""
+"""Comparing, writing and printing the results of a run."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _TITLE = "... Execution time report ..."
 
 @dataclass
 class Timer:
-    """Seconds of wall time that something took, and of them its parts."""
+    """Seconds of wall time, in total and by part."""
 
     name: str
     seconds: float = 0.0

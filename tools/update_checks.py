@@ -193,13 +193,13 @@ def _with_markers(lines: list[str], prefix: str, printed: Sequence[Function]) ->
     following = 0
     for function in printed:
         waiting.append(f"// xla-update-checks: {prefix} @{function.name}")
-        # A name may come again in another part of the file: what follows is looked at first.
+        # A name may occur in several parts of the file: the search starts at the current position.
         for i in (*range(following, len(written)), *range(following)):
             if written[i].name == function.name:
                 markers.setdefault(written[i].line, []).extend(waiting)
                 waiting, following = [], i + 1
                 break
-    # What the input does not have is above what is printed next, or at the end.
+    # Functions that only the output has go above the next printed one, or to the end.
     markers.setdefault(len(lines) - 1, []).extend(waiting)
     for i, line in enumerate(lines):
         indent = line[: len(line) - len(line.lstrip())]

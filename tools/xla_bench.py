@@ -100,7 +100,7 @@ def chosen_rows(names: Sequence[str]) -> dict[str, list[str]]:
     chosen: dict[str, list[str]] = {}
     single = {name for name in names if name not in (*GROUPS, TOOLKIT)}
     for group in GROUPS:
-        # Groups need packages: one that nothing is looked for in is not loaded.
+        # Groups import optional packages, so a group is only loaded if a name may be in it.
         if group in names or single:
             found = [name for name in rows_of(group) if group in names or name in single]
             single.difference_update(found)

@@ -51,7 +51,7 @@ PROCESS_OPERATIONS = frozenset(
     for family in (collectives, asynchronous, transfers)
     for operation in operations_of(family)
 )
-"""What a program does together with other processes, or with its host."""
+"""Operations that communicate with other processes or with the host."""
 
 
 class RunError(XlaError):
@@ -213,7 +213,7 @@ def backend_for(module: ModuleOp, args: argparse.Namespace) -> str:
 
 
 def observer_for(args: argparse.Namespace) -> Observer:
-    """Where a program prints and probes: each line of stdout is one chunk if there are several."""
+    """The observer; of several chunks each is a line of stdout, so that prints go to stderr."""
     folder = None if args.probe_output_dir is None else Path(args.probe_output_dir)
     return Observer(sys.stderr if args.split_input_file else None, folder)
 

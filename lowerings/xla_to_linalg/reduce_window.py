@@ -65,7 +65,7 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
 
 
 def _neutral(computation: Block) -> Neutral | None:
-    """What may stand for padding in a fold, if there is such a number."""
+    """The neutral element of a computation, for padding; None for computations without one."""
     type_ = elements_of(computation.args[0])
     number = neutral_element(computation, type_)
     return None if number is None else partial(_constant, number, type_)

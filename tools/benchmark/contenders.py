@@ -98,7 +98,7 @@ def ours(program: Path | str, inputs: list[Array], threads: int, repetitions: in
     """The program of a text, compiled natively; the shortest of so many compilations counts."""
 
     def compile_program() -> Any:
-        # Cold, whatever the environment says of a cache.
+        # Without the compile cache, even if the environment enables it.
         return lowerings.compile(program, num_threads=threads, compile_cache=False)
 
     seconds = min(timed(compile_program) for _ in range(repetitions))
@@ -124,9 +124,9 @@ def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
     """Measures a row beside XLA, and beside the peak of the threads where it says so."""
     jax = importlib.import_module("jax")
     inputs = row.inputs()
-    # Only with this setting do types of 64 bits stay what they are.
+    # By default JAX converts types of 64 bits to 32 bits.
     with jax.enable_x64(any(array.dtype == np.float64 for array in inputs)):
-        # What a result does not depend on is a parameter none the less.
+        # `keep_unused`: both programs take the same arguments, unused ones included.
         text = jax.jit(row.function, keep_unused=True).lower(*inputs).as_text()
         peer = xla(row.function, inputs, effort.compiles)
         own = ours(text, inputs, threads, effort.compiles)

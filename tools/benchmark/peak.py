@@ -65,7 +65,7 @@ def peak_loop() -> tuple[Callable[[], None], int]:
     address = ctypes.c_void_p(memory.ctypes.data)
 
     def call() -> None:
-        # The memory lives as long as the call.
+        # The closure keeps the memory alive.
         memory[:] = 0.5
         code.function(address)
 

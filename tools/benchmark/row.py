@@ -25,7 +25,7 @@ class Row:
     reason: str = ""
     """Why it is slower to run or to compile than it should be; printed where that is so."""
     operations: int = 0
-    """Of f32, where they are compared with the peak of a core."""
+    """The number of f32 operations, for rows that are compared with the peak of a core."""
 
     def inputs(self) -> list[Array]:
         """The same numbers every time."""
