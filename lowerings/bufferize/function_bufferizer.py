@@ -36,6 +36,7 @@ from lowerings.bufferize.storage import (
 )
 from lowerings.bufferize.strided import buffer_type, descending_dimensions, is_same_memory
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import erase, insert_before
 
 __all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "ModuleState", "Move"]
 
@@ -116,7 +117,7 @@ class FunctionBufferizer:
             if bufferize is not None:
                 bufferize(op, self)
         for op in reversed(self._replaced):
-            block.erase_op(op)
+            erase(op)
         self._replaced, self.anchor, self.now = outer
 
     def insert(self, op: OperationT) -> OperationT:
@@ -124,9 +125,7 @@ class FunctionBufferizer:
         anchor = self.anchor
         if isinstance(op.location, UnknownLoc):
             op.location = anchor.location
-        block = anchor.parent
-        assert block is not None
-        block.insert_ops_before((op,), anchor)
+        insert_before(op, anchor)
         return op
 
     def replaced(self, op: Operation) -> None:

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["VIEW_OPERATIONS", "MemoryLiveness", "MemoryUse"]
 
@@ -114,23 +114,24 @@ class MemoryLiveness:
                 self._position += 1
 
     def _note_uses(self, op: Operation, position: int, loops: tuple[Operation, ...]) -> None:
-        if isinstance(op, memref.AllocOp | func.CallOp):
+        kind = type(op)
+        if kind is memref.AllocOp or kind is func.CallOp:
             needed = MemoryUse(op, len(loops), position, position)
             self.uses.append(needed)
-            if isinstance(op, memref.AllocOp):
-                self._use_of[op.memref] = needed
+            if kind is memref.AllocOp:
+                self._use_of[op.results[0]] = needed
                 return
-        if isinstance(op, memref.DeallocOp):
+        if kind is memref.DeallocOp:
             return
-        for operand in op.operands:
+        for operand in operands_of(op):
             use = self._use_of.get(operand)
             if use is None:
                 continue
-            if isinstance(op, VIEW_OPERATIONS):
+            if kind in VIEW_OPERATIONS:
                 self._use_of[op.results[0]] = use
                 continue
             first = position
-            if isinstance(op, _RETAINING):
+            if kind in _RETAINING:
                 self._everlasting.append(use)
             elif len(loops) > use.loops:
                 loop = loops[use.loops]

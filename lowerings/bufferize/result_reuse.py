@@ -27,6 +27,7 @@ from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, make_dense, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 
 __all__ = ["reuse_results"]
 
@@ -145,19 +146,15 @@ def _bytes(use: MemoryUse) -> int:
 
 def _replace(use: MemoryUse, result: SSAValue) -> None:
     alloc = use.op
-    block = alloc.parent
-    assert block is not None
     for each in tuple(alloc.results[0].uses):
         if isinstance(each.operation, memref.DeallocOp):
-            dealloc = each.operation
-            assert dealloc.parent is not None
-            dealloc.parent.erase_op(dealloc)
+            erase(each.operation)
     wanted = memref_type(alloc.results[0])
     if wanted != result.type:
         view = make_dense(result, wanted)
         view.location = alloc.location
         view.results[0].name_hint = alloc.results[0].name_hint
-        block.insert_op_before(view, alloc)
+        insert_before(view, alloc)
         result = view.results[0]
-    alloc.results[0].replace_all_uses_with(result)
-    block.erase_op(alloc)
+    replace_uses(alloc.results[0], result)
+    erase(alloc)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg import ops as linalg
-from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
+
+from xla_dialect.xdsl.traversal import ins_of, operands_of, outs_of
 
 __all__ = [
     "LINALG_OPERATIONS",
@@ -52,7 +53,9 @@ LINALG_OPERATIONS: tuple[type[Operation], ...] = (
 )
 """The linalg operations that are bufferized; all but `linalg.generic` are met in tests mostly."""
 
+_LINALG_OPERATIONS = frozenset(LINALG_OPERATIONS)
 _ACCUMULATING = (linalg.ReduceOp, linalg.MatmulOp)
+_WITHOUT_SEGMENTS = frozenset((linalg.BroadcastOp, linalg.ReduceOp))
 _VIEWS = (
     tensor.ExtractSliceOp,
     tensor.CollapseShapeOp,
@@ -67,23 +70,17 @@ def is_tensor(value: SSAValue) -> bool:
 
 
 def is_linalg_operation(op: Operation) -> bool:
-    return isinstance(op, LINALG_OPERATIONS)
+    return type(op) in _LINALG_OPERATIONS
 
 
 def linalg_inputs(op: Operation) -> Sequence[SSAValue]:
     """The `ins` of a linalg operation."""
-    if isinstance(op, linalg.BroadcastOp | linalg.ReduceOp):
-        return (op.input,)
-    assert isinstance(op, LinalgStructuredOperation)
-    return op.inputs
+    return ins_of(op) if type(op) not in _WITHOUT_SEGMENTS else operands_of(op)[:1]
 
 
 def linalg_outputs(op: Operation) -> Sequence[SSAValue]:
     """The `outs` of a linalg operation."""
-    if isinstance(op, linalg.BroadcastOp | linalg.ReduceOp):
-        return (op.init,)
-    assert isinstance(op, LinalgStructuredOperation)
-    return op.outputs
+    return outs_of(op) if type(op) not in _WITHOUT_SEGMENTS else operands_of(op)[1:]
 
 
 def is_permutation(affine_map: AffineMap) -> bool:
@@ -97,7 +94,7 @@ def transposed_dimensions(op: Operation) -> tuple[int, ...] | None:
     For an operation that only transposes its input, which dimension of that each dimension of the
     result is; None for any other operation.
     """
-    if not isinstance(op, linalg.GenericOp) or len(op.inputs) != 1 or len(op.outputs) != 1:
+    if not isinstance(op, linalg.GenericOp) or len(ins_of(op)) != 1 or len(outs_of(op)) != 1:
         return None
     yielded = op.body.block.first_op
     if not isinstance(yielded, linalg.YieldOp) or yielded.operands[0] is not op.body.block.args[0]:
@@ -117,10 +114,11 @@ def overwrites_destination(op: Operation, output: int) -> bool:
     """Whether a linalg operation writes all of this `outs` operand without reading it."""
     if isinstance(op, linalg.GenericOp):
         block = op.body.block
-        argument = block.args[len(op.inputs) + output]
+        count = len(ins_of(op))
+        argument = block.args[count + output]
         if argument.first_use is not None:
             return False
-        return is_permutation(op.indexing_maps.data[len(op.inputs) + output].data)
+        return is_permutation(op.indexing_maps.data[count + output].data)
     return not isinstance(op, _ACCUMULATING)
 
 

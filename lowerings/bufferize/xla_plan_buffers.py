@@ -35,7 +35,8 @@ from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, describe_place, illegal_op
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["ARENA_ATTRIBUTE", "MAX_LIVE_ATTRIBUTE", "XlaPlanBuffersPass"]
 
@@ -94,7 +95,7 @@ def _unplannable(function: func.FuncOp) -> Iterator[IllegalOp]:
     for op in operations_in(function):
         if isinstance(op, memref.AllocOp):
             type = memref_type(op.memref)
-            if op.dynamic_sizes or op.symbol_operands:
+            if operands_of(op):
                 yield illegal_op(op, "its size is not static")
             elif not has_identity_layout(type):
                 yield illegal_op(op, "it has a layout")
@@ -221,11 +222,9 @@ def _insert_offset(before: Operation, offset: int, loop: SharedLoop | None, size
 
 
 def _insert(before: Operation, *ops: Operation) -> None:
-    block = before.parent
-    assert block is not None
     for op in ops:
         op.location = before.location
-    block.insert_ops_before(ops, before)
+        insert_before(op, before)
 
 
 def _insert_view(before: Operation, arena: SSAValue, place: SSAValue, type: Attribute) -> SSAValue:
@@ -238,14 +237,10 @@ def _replace_alloc(alloc: memref.AllocOp, arena: SSAValue, offset: SSAValue) -> 
     view = _insert_view(alloc, arena, offset, alloc.memref.type)
     for use in tuple(alloc.memref.uses):
         if isinstance(use.operation, memref.DeallocOp):
-            dealloc = use.operation
-            assert dealloc.parent is not None
-            dealloc.parent.erase_op(dealloc)
+            erase(use.operation)
     view.name_hint = alloc.memref.name_hint
-    alloc.memref.replace_all_uses_with(view)
-    block = alloc.parent
-    assert block is not None
-    block.erase_op(alloc)
+    replace_uses(alloc.memref, view)
+    erase(alloc)
 
 
 def _size_of(type: MemRef) -> int:

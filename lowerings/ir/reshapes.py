@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineMap
 
 from xla_dialect.shapes.size_arithmetic import Sizes, common_collapse, reassociation, refined
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import insert_before
 
 
 def _shape(value: SSAValue) -> Sizes:
@@ -129,8 +130,6 @@ def _expanded_scalar(value: SSAValue, type_: TensorType[Attribute], before: Oper
 
 
 def _inserted(op: Operation, before: Operation) -> SSAValue:
-    block = before.parent
-    assert block is not None
     op.location = before.location
-    block.insert_op_before(op, before)
+    insert_before(op, before)
     return op.results[0]

@@ -41,6 +41,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, extensions
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 __all__ = [
@@ -74,11 +75,9 @@ class ConversionBuilder:
     def insert(self, new_op: OperationT) -> OperationT:
         """Inserts `new_op` before the operation being converted, with its location."""
         op = self.op
-        block = op.parent
-        assert block is not None
         if isinstance(new_op.location, UnknownLoc):
             new_op.location = op.location
-        block.insert_ops_before((new_op,), op)
+        insert_before(new_op, op)
         return new_op
 
     def replace(self, values: Sequence[SSAValue]) -> None:
@@ -87,11 +86,9 @@ class ConversionBuilder:
         results, take the place of its results and inherit their name hints.
         """
         op = self.op
-        block = op.parent
-        assert block is not None
         for result, value in zip(op.results, values, strict=True):
-            result.replace_all_uses_with(value)
-        block.erase_op(op)
+            replace_uses(result, value)
+        erase(op)
 
     def absorb(self, ops: Sequence[Operation]) -> None:
         """

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from xdsl.ir import Block, Operation
 
+from xla_dialect.xdsl.linking import erase
+
 
 def is_used(op: Operation) -> bool:
     """Whether something uses a result of an operation."""
@@ -25,7 +27,7 @@ def remove_dead_code(block: Block, is_removable: Callable[[Operation], bool]) ->
     while op is not None:
         previous = op.prev_op
         if not is_used(op) and is_removable(op):
-            block.erase_op(op)
+            erase(op)
         else:
             for region in op.regions:
                 for inner in region.blocks:

@@ -20,7 +20,8 @@ from lowerings.simplify.rewriting import Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 RULES: dict[type[XlaOp], list[Rule]] = defaultdict(list)
 for _op_class, _rule in (
@@ -126,11 +127,9 @@ class Simplifier:
         """Inserts an operation; returns its results, or what these were simplified to."""
         anchor = self._anchor
         assert anchor is not None
-        block = anchor.parent
-        assert block is not None
         if isinstance(op.location, UnknownLoc):
             op.location = anchor.location
-        block.insert_op_before(op, anchor)
+        insert_before(op, anchor)
         return self._simplify(op)
 
     def _simplify(self, op: XlaOp) -> Sequence[SSAValue]:
@@ -144,10 +143,8 @@ class Simplifier:
         for result, value in zip(results, found, strict=True):
             if value.name_hint is None:
                 value.name_hint = result.name_hint
-            result.replace_all_uses_with(value)
-        block = op.parent
-        assert block is not None
-        block.erase_op(op)
+            replace_uses(result, value)
+        erase(op)
         return found
 
     def _replacement(self, op: XlaOp) -> Sequence[SSAValue] | None:
@@ -170,7 +167,7 @@ class Simplifier:
         identity = self._identity
         types = tuple([identity(result.type) for result in op.results])
         properties = identity.named(op.properties)
-        key = (type(op), tuple(op.operands), properties, types, len(op.regions))
+        key = (type(op), operands_of(op), properties, types, len(op.regions))
         equal = self._known.setdefault(key, op)
         if equal is op or equal.parent is not op.parent or equal in self.pinned:
             return None

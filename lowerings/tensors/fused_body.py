@@ -14,6 +14,7 @@ from lowerings.tensors.constants import exact_reciprocal
 from lowerings.tensors.indices import Index
 from lowerings.tensors.scalar_folding import fold
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append, insert_before
 
 INDEX = IndexType()
 
@@ -31,9 +32,9 @@ class FusedBody:
     def _insert(self, op: Operation) -> None:
         op.location = self.location
         if self.before is None:
-            self.block.add_op(op)
+            append(self.block, op)
         else:
-            self.block.insert_op_before(op, self.before)
+            insert_before(op, self.before)
 
     def constant(self, value: Attribute) -> SSAValue:
         """The constant of a number attribute, or of a pair of floats (complex)."""

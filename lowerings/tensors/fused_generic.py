@@ -24,6 +24,8 @@ from lowerings.tensors.fused_body import FusedBody
 from lowerings.tensors.fusion_emission import GroupEmission, Leaf, element_type_of
 from lowerings.tensors.indices import Indices, affine_map, compose, identity
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import insert_before, replace_uses
+from xla_dialect.xdsl.traversal import outs_of
 
 
 @dataclass
@@ -51,7 +53,7 @@ def emit_generic(emission: GroupEmission) -> None:
     if _is_left_alone(emission):
         return
     leaves = list(emission.leaves)
-    destinations = [d for node, _ in group.roots for d in node.op.outputs]
+    destinations = [d for node, _ in group.roots for d in outs_of(node.op)]
     block = Block(
         arg_types=[element_type_of(value) for value, _ in leaves]
         + [element_type_of(value) for value in destinations]
@@ -95,7 +97,7 @@ def _is_left_alone(emission: GroupEmission) -> bool:
 def _outputs(emission: GroupEmission, arguments: Sequence[BlockArgument]) -> list[Output]:
     found: list[Output] = []
     for node, place in emission.group.roots:
-        parts = zip(node.op.results, node.op.outputs, node.outputs, strict=True)
+        parts = zip(node.op.results, outs_of(node.op), node.outputs, strict=True)
         for i, (old, destination, indices) in enumerate(parts):
             value = emission.values[node, place, i]
             argument = arguments[len(found)]
@@ -151,7 +153,7 @@ def _filled(constant: Attribute, destination: SSAValue, anchor: GenericOp) -> SS
 
 
 def _replace(emission: GroupEmission, old: SSAValue, new: SSAValue) -> None:
-    old.replace_all_uses_with(new)
+    replace_uses(old, new)
     emission.plan.stored[old] = new
 
 
@@ -206,10 +208,9 @@ def _operand(emission: GroupEmission, leaf: Leaf, anchor: GenericOp) -> Leaf:
 
 
 def _insert_before(op: Operation | Block, anchor: Operation) -> None:
-    parent = anchor.parent
-    assert parent is not None and isinstance(op, Operation)
+    assert isinstance(op, Operation)
     op.location = anchor.location
-    parent.insert_op_before(op, anchor)
+    insert_before(op, anchor)
 
 
 def _extents(anchor: GenericOp, emission: GroupEmission, accesses: Sequence[Leaf]) -> list[Leaf]:

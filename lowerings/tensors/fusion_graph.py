@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.tensors.indices import Indices, constant, identity, indices_of, loops_of
 from xla_dialect.xdsl.arith_extension import RemFOp
+from xla_dialect.xdsl.traversal import ins_of, operands_of
 
 FREE = 0
 CHEAP = 1
@@ -122,7 +123,7 @@ class Node:
 def node_of(op: GenericOp, position: int) -> Node | None:
     """The node of an operation; None if fusion has to leave that alone."""
     maps = [indices_of(m.data) for m in op.indexing_maps.data]
-    if not op.res or any(indices is None for indices in maps):
+    if not op.results or any(indices is None for indices in maps):
         return None
     indices = cast("list[Indices]", maps)
     sizes = _loop_sizes(op, indices)
@@ -130,7 +131,8 @@ def node_of(op: GenericOp, position: int) -> Node | None:
     if sizes is None or any(cost is None for cost in costs):
         return None
     reduces = tuple(i.data == IteratorType.REDUCTION for i in op.iterator_types.data)
-    count = len(op.inputs)
+    inputs = ins_of(op)
+    count = len(inputs)
     accumulators = op.body.block.args[count:]
     is_pointwise = (
         not any(reduces)
@@ -140,7 +142,7 @@ def node_of(op: GenericOp, position: int) -> Node | None:
     return Node(
         op,
         position,
-        tuple(zip(op.inputs, indices[:count], strict=True)),
+        tuple(zip(inputs, indices[:count], strict=True)),
         tuple(indices[count:]),
         sizes,
         reduces,
@@ -153,7 +155,7 @@ def node_of(op: GenericOp, position: int) -> Node | None:
 
 def _loop_sizes(op: GenericOp, maps: list[Indices]) -> tuple[int, ...] | None:
     sizes: dict[int, int] = {}
-    for operand, indices in zip(op.operands, maps, strict=True):
+    for operand, indices in zip(operands_of(op), maps, strict=True):
         if not isinstance(operand.type, TensorType):
             return None
         shape = _shape(operand)

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
+from xla_dialect.xdsl.linking import erase, replace_uses
 
 
 class LinalgCsePass(ModulePass):
@@ -74,8 +75,8 @@ class _Merging:
                     added.append(candidates)
                 else:
                     for result, value in zip(op.results, equal.results, strict=True):
-                        result.replace_all_uses_with(value)
-                    block.erase_op(op)
+                        replace_uses(result, value)
+                    erase(op)
             else:
                 for region in op.regions:
                     for inner in region.blocks:

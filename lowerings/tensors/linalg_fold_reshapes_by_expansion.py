@@ -26,6 +26,8 @@ from lowerings.tensors.fusion_graph import Node, node_of, view_of
 from lowerings.tensors.indices import Index, Indices, affine_map
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import ins_of
 
 Sizes: TypeAlias = tuple[int, ...]
 Groups: TypeAlias = dict[int, Sizes]
@@ -129,12 +131,12 @@ def _compute_expanded(op: tensor.ExpandShapeOp, pending: list[tensor.ExpandShape
     collapsed = _expand(node, groups, pending)
     if collapsed is None:
         return False
-    op.result.replace_all_uses_with(collapsed[0].src)
+    replace_uses(op.result, collapsed[0].src)
     return True
 
 
 def _read_before_collapse(op: GenericOp, pending: list[tensor.ExpandShapeOp]) -> bool:
-    for value in op.inputs:
+    for value in ins_of(op):
         owner = value.owner
         if (
             not isinstance(owner, tensor.CollapseShapeOp)
@@ -210,10 +212,9 @@ def _expand(
             properties={"reassociation": _reassociation(indices, groups)},
         )
         _insert_before(back, op)
-        old.replace_all_uses_with(back.result)
+        replace_uses(old, back.result)
         collapsed.append(back)
-    op.detach()
-    op.erase()
+    erase(op)
     return collapsed
 
 
@@ -310,7 +311,5 @@ def _position(loop: int, anchor: Operation) -> SSAValue:
 
 
 def _insert_before(op: Operation, anchor: Operation) -> None:
-    parent = anchor.parent
-    assert parent is not None
     op.location = anchor.location
-    parent.insert_op_before(op, anchor)
+    insert_before(op, anchor)

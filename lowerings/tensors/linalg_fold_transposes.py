@@ -12,6 +12,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from lowerings.rewriting.change import ReportingPass
 from lowerings.tensors.indices import Indices, affine_map, identity, indices_of, is_permutation
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import insert_before
+from xla_dialect.xdsl.traversal import ins_of
 
 
 class LinalgFoldTransposesPass(ReportingPass):
@@ -98,7 +100,7 @@ def _fold(transpose: GenericOp) -> bool:
 def _permutation(op: GenericOp) -> Indices | None:
     """Where a transpose reads its input; None for any other operation."""
     body = op.body.block
-    if len(op.inputs) != 1 or len(op.res) != 1 or not isinstance(body.first_op, YieldOp):
+    if len(op.results) != 1 or len(ins_of(op)) != 1 or not isinstance(body.first_op, YieldOp):
         return None
     (yielded,) = body.first_op.operands
     if not isinstance(yielded, BlockArgument) or yielded.index != 0:
@@ -133,7 +135,5 @@ def _destination(reduction: GenericOp, type_: TensorType[Attribute]) -> SSAValue
 
 
 def _insert_before(op: Operation, anchor: Operation) -> None:
-    parent = anchor.parent
-    assert parent is not None
     op.location = anchor.location
-    parent.insert_op_before(op, anchor)
+    insert_before(op, anchor)

@@ -59,6 +59,7 @@ from xla_dialect.types import (
     spell_all,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append
 
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
@@ -160,7 +161,7 @@ class Conversion:
     def add(self, op: Operation) -> Sequence[SSAValue]:
         """Adds an operation at the current place and returns its results."""
         op.location = self._location
-        self._block.add_op(op)
+        append(self._block, op)
         return op.results
 
     def literal_of_resource(

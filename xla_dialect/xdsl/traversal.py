@@ -9,13 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
+from struct import unpack
+from typing import Any, cast
 
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 operands_of: Callable[[Operation], Sequence[SSAValue]] = attrgetter("_operands")
 """The operands of an operation as a tuple, without the view of them that `op.operands` makes."""
+
+
+def ins_of(op: Operation) -> Sequence[SSAValue]:
+    """The `ins` of a linalg operation that keeps the sizes of its operand segments."""
+    return _slice(op._operands, slice(_segment_sizes(op)[0]))
+
+
+def outs_of(op: Operation) -> Sequence[SSAValue]:
+    """The `outs` of a linalg operation that keeps the sizes of its operand segments."""
+    return _slice(op._operands, slice(_segment_sizes(op)[0], None))
+
+
+# Of a slice, `SSAValues` makes `SSAValues` once more.
+_slice: Callable[[Sequence[SSAValue], slice], Sequence[SSAValue]] = cast(Any, tuple).__getitem__
+
+
+def _segment_sizes(op: Operation) -> tuple[int, ...]:
+    sizes = cast("DenseArrayBase[IntegerType]", op.properties["operandSegmentSizes"])
+    return _unpacked(sizes.data.data)
+
+
+@lru_cache(1024)
+def _unpacked(numbers: bytes) -> tuple[int, ...]:
+    return unpack(f"<{len(numbers) // 4}i", numbers)
 
 
 def operations_in(top: Operation | Region | Block) -> list[Operation]:

@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from lowerings.ir.scalar_attributes import scalar_attribute
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
@@ -84,7 +85,7 @@ class ScalarBuilder:
     def add(self, op: OperationT) -> OperationT:
         """Appends an operation."""
         op.location = self.location
-        self.block.add_op(op)
+        append(self.block, op)
         return op
 
     def emit(
@@ -102,7 +103,7 @@ class ScalarBuilder:
             properties=properties or {},
         )
         op.location = self.location
-        self.block.add_op(op)
+        append(self.block, op)
         return op.results[0]
 
     # Constants
