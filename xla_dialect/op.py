@@ -47,7 +47,7 @@ from xdsl.utils.exceptions import VerifyException
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.diagnostics import Violation
-from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder
+from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
 from xla_dialect.rules.constraints import results_follow
@@ -346,6 +346,11 @@ class XlaOp(IRDLOperation):
             place = places[name]
             keywords[name] = None if place is None else regions[place]
         return keywords
+
+    @classmethod
+    def is_pointwise(cls) -> bool:
+        """Whether every element is computed from those in its place, and from scalars."""
+        return cls.contract().relate is pointwise
 
     def dimension_relations(self) -> DimensionRelations | None:
         """

@@ -13,16 +13,7 @@ from lowerings.simplify.known_values import Dense, array_type, dense_of, splat_l
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, dense_to_numpy, from_numpy
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import (
-    control_flow,
-    conversion,
-    creation,
-    data_movement,
-    elementwise_binary,
-    elementwise_ternary,
-    elementwise_unary,
-    operations_of,
-)
+from xla_dialect.ops import control_flow, creation, data_movement
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import byte_size, element_count
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -36,13 +27,6 @@ DEFAULT_LIMIT = 1 << 16
 
 _MAX_WORK = 1 << 24
 """Elements of the result times those of the largest operand: a bound of what is computed."""
-
-_ELEMENT_BY_ELEMENT = frozenset(
-    op_class
-    for family in (elementwise_unary, elementwise_binary, elementwise_ternary)
-    for op_class in operations_of(family)
-) | {conversion.ConvertOp, conversion.ReducePrecisionOp}
-"""Of arrays of one number each, they make an array of one number."""
 
 _LEFT_ALONE = (
     # Compact as they are.
@@ -100,7 +84,7 @@ class ConstantFolder:
             return tuple(splat_literal(np.zeros(()), type_) for type_ in results)
         if not is_known or not self.limit:
             return None
-        if type(op) in _ELEMENT_BY_ELEMENT:
+        if op.is_pointwise():
             numbers = [splat_of(operand) for operand in op.operands]
             if all(number is not None for number in numbers):
                 return self._evaluate(op, cast("list[Array]", numbers), results, scalar=True)
@@ -122,7 +106,7 @@ class ConstantFolder:
         if max(map(byte_size, results)) > self.limit:
             return False
         work = max(element_count(type_.get_shape()) for type_ in results)
-        if type(op) not in _ELEMENT_BY_ELEMENT:
+        if not op.is_pointwise():
             work *= max(array.size for array in arrays)
         return work <= _MAX_WORK
 

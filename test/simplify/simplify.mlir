@@ -64,6 +64,25 @@ func.func @main(%x: tensor<8xf32>, %t: !xla.token) -> (tensor<f32>, tensor<f32>,
 
 // -----
 
+// Whatever computes each element from those in its place makes a splat of splats, of any size.
+func.func @main() -> (tensor<300x300xf32>, tensor<300x300xf32, #xla.layout<{0,1}>>) {
+  %one = xla.constant dense<1.0> : tensor<f32>
+  %x = xla.broadcast %one {dimensions = []} : (tensor<f32>) -> tensor<300x300xf32>
+  %0 = xla.map %x, %x : (tensor<300x300xf32>, tensor<300x300xf32>) -> tensor<300x300xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %sum = xla.add %a, %b : tensor<f32>
+    xla.return %sum : tensor<f32>
+  }
+  %1 = xla.copy %x : (tensor<300x300xf32>) -> tensor<300x300xf32, #xla.layout<{0,1}>>
+  func.return %0, %1 : tensor<300x300xf32>, tensor<300x300xf32, #xla.layout<{0,1}>>
+}
+
+// CHECK:      func.func @main
+// CHECK-NEXT:   %0 = xla.constant dense<2.000000e+00> : tensor<300x300xf32>
+// CHECK-NEXT:   %1 = xla.constant dense<1.000000e+00> : tensor<300x300xf32, #xla.layout<{0,1}>>
+// CHECK-NEXT:   func.return %0, %1
+
+// -----
+
 // A layout is a part of the type: a copy that changes it stays.
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>> {
   %0 = xla.copy %x : tensor<2x3xf32>
