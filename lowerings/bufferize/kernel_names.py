@@ -62,7 +62,7 @@ def _body_operations(op: linalg.GenericOp) -> list[str]:
 
 
 def _movement(op: linalg.GenericOp) -> str:
-    """What an operation does that only moves elements."""
+    """The name for an operation whose body only moves elements."""
     if not any(isinstance(value.type, MemRefType) for value in op.inputs):
         return "fill"
     source, target = op.indexing_maps.data[0].data, op.indexing_maps.data[-1].data

@@ -37,27 +37,27 @@ class MemoryUsage:
 
     entry: str
     parameters: int
-    """Of the arrays that the entry only reads."""
+    """The size of the arguments that the entry only reads."""
     results: int
-    """Of the arrays that it writes."""
+    """The size of the arguments that the entry writes."""
     aliased: int
-    """Of the results that can be in the memory of a parameter, which then counts once only."""
+    """The size of the results that may alias a parameter, which then counts once only."""
     constants: int
-    """Of all constants of the module."""
+    """The size of all constants of the module."""
     allocations: int
     """Buffers for temporary results, on the heap or in the arena."""
     allocated: int
-    """Of them all together, as if none shared memory with another."""
+    """The sum of their sizes, as if none shared memory with another."""
     peak: int
     """The most that is live at one time, each buffer rounded up to whole cache lines."""
     arena: int | None
-    """Of the arena that the caller provides; None before buffers are planned."""
+    """The size of the arena that the caller provides; None before buffers are planned."""
     stack: int
-    """Of the frames on the deepest path of calls; compilers may need more, for registers."""
+    """The size of the frames on the deepest path of calls; spilled registers may need more."""
     copies: int | None
     """Copies of one array to another; None where all are loops already, like everything else."""
     copied: int | None
-    """What they write."""
+    """The bytes that these copies write."""
 
     @property
     def temporary(self) -> int:

@@ -21,7 +21,7 @@ class WrittenArguments:
     """The arguments that the functions of a module write, found when they are asked for."""
 
     functions: Mapping[str, func.FuncOp]
-    """By name; they do not call themselves."""
+    """The functions by name, without recursion."""
     _found: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
 
     def of(self, name: str) -> frozenset[int]:

@@ -39,7 +39,7 @@ class Callbacks:
     calls_python: bool = False
     """Whether any of them is a Python function, which may fail, or call the program."""
     _code: list[LoadedCode] = field(default_factory=list[LoadedCode])
-    """That of functions which are machine code."""
+    """The machine code of functions, kept loaded as long as the program."""
     _is_running: ContextVar[bool] = field(
         default_factory=lambda: ContextVar("is_running", default=False)
     )

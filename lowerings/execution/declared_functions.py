@@ -33,19 +33,19 @@ pointer may be used once the function has returned.
 """
 
 CustomCalls: TypeAlias = Mapping[str, CustomCall]
-"""By target."""
+"""The implementations of custom calls by target."""
 
 
 @dataclass(frozen=True)
 class DeclaredFunction:
-    """What a declaration stands for."""
+    """The operation for which a function is declared."""
 
     op: Operation
     """The operation, with its place and its tokens."""
     operand_types: tuple[ArrayType, ...]
-    """Of what the function itself takes: no tokens."""
+    """The types of the function's operands, without tokens."""
     result_types: tuple[ArrayType, ...]
-    """Of what the function itself returns: nothing for a print, and no tokens."""
+    """The types of the function's results, without tokens; none for a print."""
     run: Callable[[Sequence[Array]], Sequence[Value]] | int
     """
     From arrays to arrays, of the dtypes of the reference; raises XlaError. Or an address.

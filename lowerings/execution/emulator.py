@@ -64,12 +64,12 @@ _DRIVER_FAILURES: dict[int | None, tuple[type[XlaError], str]] = {
     120: (XlaError, "cannot read the file of its arrays"),
     121: (OutOfMemory, "needs more memory than it may have"),
 }
-"""By exit code of the driver."""
+"""Errors by the exit code of the driver."""
 _EMULATOR_FAULTS = {
     "decode_save_opc: Assertion": "qemu before 8.0 cannot execute vfcvt.rtz (its issue 1441): "
     "use a newer one, or no vectors",
 }
-"""What faults of emulators print, and what they are."""
+"""Known bugs of emulators by the text that they print, with an explanation."""
 
 
 class EmulatorMissing(XlaError):

@@ -50,7 +50,7 @@ class RaggedDot:
     lhs_contracting: Ints
     rhs_contracting: Ints
     ragged: int
-    """Of lhs."""
+    """The ragged dimension of lhs."""
     group: Ints
     """The dimension of rhs for the groups, if there is one."""
     accumulator: Attribute
@@ -186,7 +186,7 @@ class Groups:
     is_split: bool
     """Whether each index of the prefix has groups of its own."""
     length: int
-    """Of the ragged dimension."""
+    """The size of the ragged dimension."""
     tile: int
 
     @staticmethod

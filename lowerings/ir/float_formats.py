@@ -154,12 +154,12 @@ FLOAT_FORMATS: dict[type[Attribute], FloatFormat] = {
     Float32Type: FloatFormat(8, 23, 127),
     Float64Type: FloatFormat(11, 52, 1023),
 }
-"""By the class of the type."""
+"""The format of each float type, by its class."""
 
 SMALL_FLOATS: dict[type[Attribute], FloatFormat] = {
     type_: format_ for type_, format_ in FLOAT_FORMATS.items() if format_.bits <= 8
 }
-"""Those that no processor computes with."""
+"""Formats of at most 8 bits, which have no arithmetic instructions."""
 
 
 def small_float(type_: Attribute) -> FloatFormat | None:

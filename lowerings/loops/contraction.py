@@ -17,18 +17,18 @@ from lowerings.loops.pair_product import PairProductOp
 
 @dataclass(frozen=True)
 class Contraction:
-    """A sum of products of a left and a right factor, with the dimensions by what needs them."""
+    """A sum of products of a left and a right factor, with its dimensions by their role."""
 
     left: SSAValue
     right: SSAValue
     batch: tuple[int, ...]
-    """Of both factors and of the output."""
+    """Dimensions that index both factors and the output."""
     rows: tuple[int, ...]
-    """Of the left factor and of the output."""
+    """Dimensions that index the left factor and the output (m of a matrix product)."""
     columns: tuple[int, ...]
-    """Of the right factor and of the output."""
+    """Dimensions that index the right factor and the output (n of a matrix product)."""
     summed: tuple[int, ...]
-    """Of both factors."""
+    """Reduction dimensions: they index both factors (k of a matrix product)."""
 
     def transposed(self) -> Contraction:
         """With the roles of the factors exchanged."""

@@ -55,7 +55,7 @@ class InterleavedInputs:
 
     access: InterleavedAccess
     arguments: Sequence[Sequence[SSAValue]]
-    """Those of each access of the group."""
+    """The block arguments for each access of the group."""
 
 
 class BodyEvaluator:

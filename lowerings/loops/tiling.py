@@ -28,7 +28,7 @@ def register_tiles(registers: int) -> Iterable[Tile]:
 
 
 CACHE_SETS, CACHE_WAYS, LINE_BYTES = 64, 12, 64
-"""Of a first-level data cache of 48 KB."""
+"""The geometry of an L1 data cache of 48 KB."""
 
 NEAR_LOAD_CYCLES, FAR_LOAD_CYCLES = 0.5, 2.0
 """Of a vector from the first-level cache, and from the one behind it."""

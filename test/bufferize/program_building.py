@@ -103,7 +103,7 @@ class ProgramBuilding:
         found = [v for v in self.scope if shape is None or shape_of(v) == tuple(shape)]
         if not found:
             return self.constant((4,) if shape is None else shape)
-        # What was made last most often: long chains, short lives.
+        # Recent values are the most likely: long use-def chains, short live ranges.
         return found[-1] if self.random.random() < 0.4 else self.random.choice(found)
 
     def dense(self, shape: Sequence[int], elements: Sequence[int]) -> SSAValue:

@@ -102,7 +102,7 @@ class ProgramMaker(TensorStatements):
         ]
 
     def initial_values(self) -> list[SSAValue]:
-        """Values for a loop to carry: several may be the same, or in the same memory."""
+        """Values for a loop to carry, among which equal ones and views of one buffer may be."""
         initials = [self.pick(type.get_shape()) for type in self.some_types()]
         if self.random.random() < 0.3:
             made = self.elementwise_of((4,))

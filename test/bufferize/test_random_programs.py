@@ -1,4 +1,4 @@
-"""Random programs mean the same at the buffers level, in memory that holds arbitrary values."""
+"""Random programs compute the same at the buffers level, in uninitialized memory."""
 
 import random
 

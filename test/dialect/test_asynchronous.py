@@ -1,4 +1,4 @@
-"""The result types of operations in two parts and of transfers, and whom a context may serve."""
+"""Result types of asynchronous operations and transfers, and the legal users of contexts."""
 
 from typing import Any, cast
 

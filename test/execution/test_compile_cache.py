@@ -31,7 +31,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 @pytest.fixture(autouse=True)
 def sources_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody may work on the sources while the tests run."""
+    """Edits of the sources while the tests run would disable the cache."""
     monkeypatch.setattr(compile_cache, "_LOADED", 1 << 63)
     compile_cache.toolkit_fingerprint.cache_clear()
 

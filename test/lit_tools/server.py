@@ -28,7 +28,7 @@ BEFOREHAND = (
     ("xla-opt", PROGRAM, "-t", "stablehlo"),
     ("xla-run", PROGRAM, "--all-functions", "--backend", "reference"),
 )
-"""Commands that load what a tool imports only when it needs it; what comes of them is for nobody."""
+"""Commands that make the tools import their lazily loaded modules; their output is dropped."""
 
 
 def serve(path: str) -> None:

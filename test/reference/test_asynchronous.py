@@ -1,4 +1,4 @@
-"""Operations in two parts, on the reference."""
+"""Asynchronous operations on the reference."""
 
 from typing import Any
 

@@ -105,7 +105,7 @@ def test_outfeed():
 
 @pytest.mark.parametrize("backend", ["reference", "llvm", "interpreter"])
 def test_what_the_host_has_sent_and_got_is_its_own(backend: str):
-    """It may write to either, and the caller to the arguments."""
+    """The host may write to what it has sent and received, and the caller to the arguments."""
     text = hlo(
         TOKEN + "  x = f32[2] parameter(0)\n  i = (f32[2], token[]) infeed(t)\n"
         "  y = f32[2] get-tuple-element(i), index=0\n  u = token[] get-tuple-element(i), index=1\n"

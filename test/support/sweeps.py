@@ -1,4 +1,4 @@
-"""What is much: a few of many parameters and examples in every run, all with `make test-full`."""
+"""Sampling of large sweeps: a few parameters and examples by default, all in `test-full`."""
 
 import os
 from collections.abc import Collection, Iterable

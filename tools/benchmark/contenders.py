@@ -53,7 +53,7 @@ class Figures:
     own_call: float
     peer_call: float
     ratio: float
-    """Of the calls, turn by turn."""
+    """The median of the ratios of calls in single turns."""
     error: float
     """Of our results, relative to the largest magnitude of XLA's."""
     peak_share: float | None

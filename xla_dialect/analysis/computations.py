@@ -36,7 +36,7 @@ def is_associative(computation: Block) -> bool:
 
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
-"""Those that have -0.0 and infinities."""
+"""The float types with -0.0 and infinities."""
 
 
 def neutral_element(computation: Block, element_type: Attribute) -> float | int | None:

@@ -43,7 +43,7 @@ class Recorder:
     def __init__(self) -> None:
         self._entry = Block()
         self._open_blocks = [self._entry]
-        """Those whose values can be used, the innermost last."""
+        """The blocks whose values are visible, the innermost last."""
         self._finished = False
 
     @property

@@ -77,10 +77,10 @@ class ProgramPrinter:
         self._functions: dict[str, str] = {}
         self._by_content: dict[tuple[str | None, str], str] = {}
         self._types: dict[int, tuple[Attribute, str]] = {}
-        """By the identity of the type, which is held to keep it unique."""
+        """Texts by the id of a type, which is held so that the id stays unique."""
         self._shapes: dict[int, tuple[Attribute, str]] = {}
         self._literals: dict[tuple[str, bytes], str] = {}
-        """By type and elements."""
+        """Texts of literals by type and elements."""
         self._own: dict[str, tuple[tuple[bool, AttributeForm], ...]] = {}
         self._trailing = {
             kept_name(name): kept_form(name, kept_name(name)) for name in COMPUTATION_ATTRIBUTES

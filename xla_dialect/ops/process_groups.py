@@ -38,7 +38,7 @@ class CollectiveOp(XlaOp):
     """An operation that processes carry out together."""
 
     WITH_CHANNEL: ClassVar[Ids] = Ids.PARTITIONS
-    """What ids stand for where there is a channel."""
+    """The meaning of ids in operations with a channel."""
 
     channel_id = opt_prop_def(INTEGER)
 

@@ -34,7 +34,7 @@ class PartError(ValueError):
 
 
 class Inexpressible(ValueError):
-    """HLO text has no spelling for a type or a value; whoever knows the place makes the error."""
+    """HLO text cannot spell a type or a value; the caller adds the location."""
 
 
 def quoted(text: str) -> str:

@@ -121,11 +121,11 @@ class Fields:
     """Properties that are fields of one attribute: `#stablehlo.gather<offset_dims = [1], ...>`."""
 
     name: str
-    """Of the property."""
+    """The name of the property that holds the attribute."""
     attribute: str
-    """Its name with the dialect."""
+    """The attribute's name with the dialect."""
     properties: tuple[str, ...]
-    """Those of the `xla` dialect."""
+    """The properties of the `xla` dialect that are its fields."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Same:
 
     op_class: type[XlaOp]
     properties: Mapping[str, Property]
-    """By their names in the `xla` dialect."""
+    """Properties by their names in the `xla` dialect."""
     fields: Fields | None = None
     at_least: int = 0
     """The least number of operands, where a list of them follows the first ones."""

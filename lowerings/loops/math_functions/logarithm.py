@@ -73,7 +73,7 @@ def mantissa_and_exponent(x: Number) -> tuple[Number, Number]:
 
 
 def decompose(x: Number) -> Decomposition:
-    """Of a normal positive number."""
+    """The decomposition of a normal positive number."""
     fraction, exponent = mantissa_and_exponent(x)
     return Decomposition(exponent, fraction, tail_of_log1p(fraction))
 

@@ -280,7 +280,7 @@ class Number:
         return self._emit(math.CountLeadingZerosOp, [self])
 
     def is_less_unsigned(self, other: Operand) -> Number:
-        """Of integers without sign."""
+        """Whether an unsigned integer is less than another."""
         return self._compare("ult", other)
 
     def to_index(self) -> SSAValue:

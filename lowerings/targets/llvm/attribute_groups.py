@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 PLAIN = "#0"
 APART = "#1"
-"""Of a function that is not to be inlined."""
+"""The attribute group of functions with `noinline`."""
 INLINED = "#2"
 GLUE = "#3"
 """

@@ -36,7 +36,7 @@ ENTRY = "xla.entry"
 KERNEL = "xla.kernel"
 INLINED = "xla.inline"
 OUTSIDE_RESULT = "i32"
-"""What the functions return that are outside."""
+"""The result type of external functions."""
 ARGUMENT_ALIGNMENT = "llvm.align"
 """The attribute of an argument that promises an alignment in bytes."""
 

@@ -34,7 +34,7 @@ class RunState(IntEnum):
     FOUND = 1
     """The number that was checked."""
     LIMIT = 2
-    """What it was checked against."""
+    """The bound that the number was checked against."""
     CALL = 3
     """One more than the number of the guard behind the outermost call; 0 if there was no call."""
 
@@ -56,7 +56,7 @@ class ModuleGuards:
     symbol: str
     """The global of `RunState`; exported."""
     guards: tuple[Guard, ...]
-    """By number."""
+    """The guards, indexed by their number."""
 
 
 @dataclass

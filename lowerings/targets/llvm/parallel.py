@@ -201,4 +201,4 @@ def task_start(symbol: str, types: Sequence[str]) -> list[str]:
 
 
 TABLE = f"{symbol(THREADS)} = global ptr null, align 8"
-"""What a module with tasks has once."""
+"""The global that holds the runtime's functions, defined once in a module with tasks."""

@@ -71,7 +71,7 @@ class Magnitude:
     factor: Real
     """A power of two."""
     logarithm: Real
-    """Of the factor."""
+    """The natural logarithm of `factor`."""
 
     @staticmethod
     def of(z: Complex) -> Magnitude:

@@ -28,7 +28,7 @@ class Hyperbolic:
     sine: Real
     cosine: Real
     factor: Real
-    """Not 1 only where they overflow."""
+    """1, except where the functions would overflow."""
 
     @staticmethod
     def of(x: Real) -> Hyperbolic:

@@ -32,7 +32,7 @@ MERGE_COST, MOVE_COST, COUNT_COST = 10, 3, 1
 
 
 NANOSECONDS = 0.5
-"""What a cost of 1 takes."""
+"""The time for a cost of 1."""
 
 
 def radix_cost(digits: Sequence[Digit], length: int) -> float:

@@ -14,7 +14,7 @@ class StableHloPrintError(LocatedError):
 
 
 class Inexpressible(ValueError):
-    """StableHLO has no form for a type or a value; whoever knows the operation adds it."""
+    """StableHLO has no form for a type or a value; the caller adds the operation."""
 
 
 def fail(op: Operation, message: str) -> NoReturn:
