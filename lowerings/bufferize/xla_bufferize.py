@@ -20,7 +20,7 @@ from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["XlaBufferizePass"]
 
@@ -112,7 +112,7 @@ def _unsupported(function: func.FuncOp) -> list[IllegalOp]:
 def _objection(op: Operation, types: dict[Attribute, str | None]) -> str | None:
     """Why an operation cannot be bufferized; `types` are those that have been looked at."""
     touches_tensors = False
-    for value in (*op.operands, *op.results):
+    for value in (*operands_of(op), *op.results):
         type_ = value.type
         if isinstance(type_, TensorType):
             touches_tensors = True

@@ -26,7 +26,7 @@ from lowerings.bufferize.tensor_operands import (
 )
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["KERNEL_ATTRIBUTE", "XlaOutlineKernelsPass"]
 
@@ -146,7 +146,7 @@ class _Group:
 
 def _values_from_outside(op: Operation) -> Iterator[SSAValue]:
     """The values that an operation and what is in its regions use but do not define."""
-    yield from op.operands
+    yield from operands_of(op)
     if not op.regions:
         return
     inside: set[SSAValue] = set()
@@ -158,7 +158,7 @@ def _values_from_outside(op: Operation) -> Iterator[SSAValue]:
                 for nested in inner.regions:
                     for nested_block in nested.blocks:
                         inside.update(nested_block.args)
-                yield from (operand for operand in inner.operands if operand not in inside)
+                yield from (operand for operand in operands_of(inner) if operand not in inside)
 
 
 def _argument_type(type: Attribute) -> Attribute:

@@ -15,6 +15,7 @@ from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.purity import is_pure
 from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.linking import erase, replace_uses
+from xla_dialect.xdsl.traversal import operands_of
 
 
 class LinalgCsePass(ModulePass):
@@ -89,7 +90,7 @@ class _Merging:
         return self._numbers.get(value, value)
 
     def _key(self, op: Operation) -> Hashable:
-        return tuple([self._number(operand) for operand in op.operands]), self._form(op)
+        return tuple([self._number(operand) for operand in operands_of(op)]), self._form(op)
 
     def _equal(self, op: Operation, candidates: Sequence[Operation]) -> Operation | None:
         """The one among operations of the same key that has the same body."""
