@@ -172,4 +172,4 @@ def destination_of_result(op: Operation, index: int) -> SSAValue | None:
 
 def view_source(op: Operation) -> SSAValue | None:
     """The operand that the result of `op` is a view of; None if it is not a view."""
-    return op.operands[0] if isinstance(op, _VIEWS) else None
+    return operands_of(op)[0] if type(op) in _VIEWS else None

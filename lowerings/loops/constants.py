@@ -41,7 +41,7 @@ def vector_of(element_type: Attribute, lanes: int) -> VectorType[Attribute]:
 
 def part_type(element_type: Attribute) -> Attribute:
     """The type of the parts of complex numbers; other types as they are."""
-    if isinstance(element_type, ComplexType):
+    if type(element_type) is ComplexType:
         return cast("ComplexType[AnyFloat]", element_type).element_type
     return element_type
 

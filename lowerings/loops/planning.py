@@ -152,9 +152,7 @@ def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
         if access.reaches(lane_analysis.dimension)
     ]
     types += [value.type for value in body.mask if lane_analysis.of(value) is Lanewise.VARYING]
-    bits = [
-        element_bits(part_type(each)) or 64 for each in types if not isinstance(each, IndexType)
-    ]
+    bits = [element_bits(part_type(each)) or 64 for each in types if type(each) is not IndexType]
     return vector_bits // max(8, *bits) if bits else vector_bits // 32
 
 

@@ -189,7 +189,7 @@ def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
     waiting: list[str] = []
     for name, function in bodies.items():
         for op in operations_in(function):
-            if isinstance(op, func.CallOp):
+            if type(op) is func.CallOp:
                 callers.setdefault(op.callee.string_value(), []).append(name)
                 if isinstance(op.parent_op(), scf.ForOp):
                     waiting.append(name)

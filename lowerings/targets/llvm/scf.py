@@ -78,7 +78,7 @@ def emit_for(e: FunctionEmitter, op: scf.ForOp) -> None:
         raise UnsupportedType(f"the step must be positive, found {step.known}")
     variable, *arguments = block.args
     # Only loops that call kernels check for a stop request: loops without calls end soon.
-    polls = e.guards if any(isinstance(inner, func.CallOp) for inner in block.ops) else None
+    polls = e.guards if any(type(inner) is func.CallOp for inner in block.ops) else None
 
     def body(index: Bound, carried: Sequence[str]) -> list[str]:
         bind_counter(e, variable, index, lower)
