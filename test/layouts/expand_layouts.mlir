@@ -146,3 +146,33 @@ func.func @ignored(%x: tensor<2x3xi4, #xla.layout<{1,0:L(16)E(4)S(1)}>>) -> tens
   %0 = xla.negate %x : (tensor<2x3xi4, #xla.layout<{1,0:L(16)E(4)S(1)}>>) -> tensor<2x3xi4, #xla.layout<{1,0:E(4)}>>
   func.return %0 : tensor<2x3xi4, #xla.layout<{1,0:E(4)}>>
 }
+
+// -----
+
+// What numbers dimensions, windows too, follows the dimensions into memory order.
+// CHECK-LABEL: @numbered
+// CHECK:       xla.reduce_window %{{.*}}, %i {window = #xla.window<size=1x1x2 stride=1x1x2>} : (tensor<2x4x6xf32>, tensor<f32>) -> tensor<2x4x3xf32>
+// CHECK:       xla.sort %{{.*}} {dimension = 1} : tensor<2x4x3xf32>
+func.func @numbered(%x: tensor<2x6x4xf32, #xla.layout<{1,2,0}>>, %i: tensor<f32>) -> tensor<2x3x4xf32, #xla.layout<{1,2,0}>> {
+  %0 = xla.reduce_window %x, %i {window = #xla.window<size=1x2x1 stride=1x2x1>} : (tensor<2x6x4xf32, #xla.layout<{1,2,0}>>, tensor<f32>) -> tensor<2x3x4xf32, #xla.layout<{1,2,0}>> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %m = xla.maximum %a, %b : tensor<f32>
+    xla.return %m : tensor<f32>
+  }
+  %1 = xla.sort %0 {dimension = 2} : tensor<2x3x4xf32, #xla.layout<{1,2,0}>> to_apply (%c: tensor<f32>, %d: tensor<f32>) {
+    %l = xla.compare %c, %d {direction = LT} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    xla.return %l : tensor<i1>
+  }
+  func.return %1 : tensor<2x3x4xf32, #xla.layout<{1,2,0}>>
+}
+
+// -----
+
+// Batches may be in any order; matrices are those of the last two dimensions.
+// CHECK-LABEL: @batches
+// CHECK:       xla.cholesky %{{.*}} {lower = true} : tensor<3x2x4x4xf32>
+// CHECK:       xla.cholesky %y {lower = true} : tensor<2x4x4xf32>
+func.func @batches(%x: tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>, %y: tensor<2x4x4xf32, #xla.layout<{1,2,0}>>) -> (tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>, tensor<2x4x4xf32, #xla.layout<{1,2,0}>>) {
+  %0 = xla.cholesky %x {lower = true} : tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>
+  %1 = xla.cholesky %y {lower = true} : tensor<2x4x4xf32, #xla.layout<{1,2,0}>>
+  func.return %0, %1 : tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>, tensor<2x4x4xf32, #xla.layout<{1,2,0}>>
+}

@@ -59,5 +59,4 @@ def test_operations_on_arrays_in_memory_order_are_the_operations() -> None:
                     np.asarray(mine).astype(complex), theirs.astype(complex), 1e-2, 1e-2
                 )
             computed[each.op.name] += 1
-    print(len(computed), computed)
     assert len(computed) > 60
