@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, TypeAlias, cast
 
@@ -18,7 +18,6 @@ from xla_dialect.dimensions import (
     Dimension,
     DimensionRelations,
     Numbering,
-    pointwise,
 )
 from xla_dialect.op import XlaOp, decode, encode
 from xla_dialect.shapes.size_arithmetic import permuted
@@ -61,9 +60,10 @@ class Alignment:
         return MemoryOrder(tuple(follower[d] for d in order.major_to_minor))
 
 
-def is_pointwise(op: Operation) -> bool:
-    """Whether every element is computed from those in its place: in any layout, tiled ones too."""
-    return isinstance(op, XlaOp) and op.contract().relate is pointwise
+@cache
+def is_pointwise(op_class: type[Operation]) -> bool:
+    """Whether a class is elementwise: computed in any layout, tiled ones too."""
+    return issubclass(op_class, XlaOp) and op_class.is_pointwise()
 
 
 def alignment_of(op: Operation) -> Alignment | None:

@@ -200,7 +200,7 @@ def expansion_of(op: Operation, touched: bool) -> ExpandFunction | None:
     found = FAMILIES.get(type(op))
     if found is not None or not touched:
         return found
-    if is_pointwise(op):
-        return _elementwise
+    if is_pointwise(type(op)):
+        return _elementwise if is_array(op.results[0].type) else None
     alignment = alignment_of(op)
     return None if alignment is None else partial(_aligned, alignment)

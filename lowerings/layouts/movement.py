@@ -123,7 +123,7 @@ def misplaced(op: Operation, order_of: OrderOf) -> Iterator[tuple[Operation, int
 
 
 def _rank(value: SSAValue) -> int:
-    return len(sizes_of(value)) if is_array(value.type) else 0
+    return len(cast(Array, value.type).shape.data)
 
 
 def _choice(value: SSAValue, order: MemoryOrder) -> Choice:
@@ -186,7 +186,7 @@ class _OneOrder(LayoutRule):
         rank = _rank(op.results[0])
         if _rank(value) != rank:
             return
-        for other in (*op.operands, *op.results):
+        for _, other in _arrays((*op.operands, *op.results)):
             if other is not value and _rank(other) == rank:
                 yield _choice(other, order_of(value))
 
@@ -391,8 +391,8 @@ def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
     rule = LAYOUT_RULES.get(type(op))
     if rule is not None:
         return rule
-    if is_pointwise(op):
-        return _ONE_ORDER
+    if is_pointwise(type(op)):
+        return _ONE_ORDER if isinstance(op.results[0].type, TensorType) else None
     if all(order_of(value).is_default for _, value in _arrays((*op.operands, *op.results))):
         # Nothing moves.
         return _ANY_ORDER

@@ -176,3 +176,16 @@ func.func @batches(%x: tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>, %y: tensor<2
   %1 = xla.cholesky %y {lower = true} : tensor<2x4x4xf32, #xla.layout<{1,2,0}>>
   func.return %0, %1 : tensor<2x3x4x4xf32, #xla.layout<{3,2,0,1}>>, tensor<2x4x4xf32, #xla.layout<{1,2,0}>>
 }
+
+// -----
+
+// Tokens have no order; what goes with one keeps its own.
+// CHECK-LABEL: @dependency
+// CHECK:       xla.add_dependency %t, %t : !xla.token
+// CHECK:       xla.add_dependency %{{.*}}, %u : (tensor<3x2xf32>, !xla.token) -> tensor<3x2xf32>
+func.func @dependency(%x: tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32, #xla.layout<{0,1}>> {
+  %t = xla.after_all : () -> !xla.token
+  %u = xla.add_dependency %t, %t : !xla.token
+  %y = xla.add_dependency %x, %u : (tensor<2x3xf32, #xla.layout<{0,1}>>, !xla.token) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+  func.return %y : tensor<2x3xf32, #xla.layout<{0,1}>>
+}
