@@ -121,6 +121,7 @@ def check_native(program: JaxProgram, expected: Expected) -> None:
         assert_within(found, whole(expected), program.bound)
 
 
+@pytest.mark.flax
 def test_there_are_enough() -> None:
     assert len(LIBRARY) + len(MODELS) >= 60
     assert {*QUICK, *SLOW} <= set(ALL)
