@@ -19,12 +19,11 @@ from xla_dialect.dimensions import (
     DimensionRelations,
     Numbering,
 )
-from xla_dialect.op import XlaOp, decode, encode
+from xla_dialect.op import Ints, XlaOp, decode, encode
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import is_array
 
-Ints = tuple[int, ...]
 Follower: TypeAlias = Ints | None
 """For each dimension of an array the one of the leader that it follows; None: it has none."""
 

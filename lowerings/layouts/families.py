@@ -23,10 +23,8 @@ from lowerings.layouts.orders import dot_result_order, is_free_reshape, renamed_
 from xla_dialect import ops
 from xla_dialect.dimensions import Access
 from xla_dialect.literals.arrays import from_numpy, to_numpy
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.types import is_array
-
-Ints = tuple[int, ...]
 
 
 def _dense(values: Sequence[int]) -> Attribute:

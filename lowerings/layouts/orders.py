@@ -8,10 +8,8 @@ from typing import cast
 
 from lowerings.layouts.memory_order import MemoryOrder, canonical
 from xla_dialect import ops
-from xla_dialect.op import decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.shapes.size_arithmetic import without
-
-Ints = tuple[int, ...]
 
 
 def renamed_order(permutation: Sequence[int], before: MemoryOrder) -> MemoryOrder:

@@ -13,11 +13,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from lowerings.simplify.known_values import array_type, dense_of, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
-from xla_dialect.op import XlaOp
+from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.types import element_count
-
-Ints = tuple[int, ...]
 
 
 def _ints(attribute: Attribute) -> Ints:

@@ -8,10 +8,8 @@ from typing import cast
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.ops import data_movement as ops
-
-Ints = tuple[int, ...]
 
 
 def concatenate(rules: Rules, op: ops.ConcatenateOp, operands: Sequence[Sized]) -> Sequence[Sized]:

@@ -10,12 +10,10 @@ from lowerings.expand.dynamic_dimensions.regular import regular, with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
 from xla_dialect.dynamic_dimensions import whole_windows
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, ElementClass
-
-Ints = tuple[int, ...]
 
 
 def scatter(rules: Rules, op: ScatterOp, operands: Sequence[Sized]) -> Sequence[Sized]:
