@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
-from lowerings.expand.xla_expand_compound import build_before, loaded
+from lowerings.expand.building import build_before, loaded
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.simplify.flattening import Flattening

@@ -19,7 +19,7 @@ from lowerings.layouts.memory_order import (
     sizes_of,
     to_memory,
 )
-from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import padding_element
 from xla_dialect.layouts.type_layouts import layout_of
@@ -133,4 +133,4 @@ class XlaExpandBitcastPass(ConversionPass):
 
     name = "xla-expand-bitcast"
     illegal: ClassVar[Sequence[str | type[Operation]]] = (BitcastOp,)
-    conversions: ClassVar[dict[type[Operation], Any]] = {BitcastOp: expand_bitcast}
+    conversions = conversion_table(expand_bitcast)

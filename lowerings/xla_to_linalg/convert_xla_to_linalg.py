@@ -10,7 +10,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 
-from lowerings.rewriting.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.rewriting.conversion import (
+    ConversionBuilder,
+    ConversionFunction,
+    ConversionPass,
+    conversion_table,
+)
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,
@@ -33,7 +38,6 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWI
 from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.sorting import sorting, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
-from xla_dialect import ops
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -84,35 +88,33 @@ def _guarded(
     return convert
 
 
-_PURE: dict[type[Operation], ConversionFunction] = {
-    ops.creation.ConstantOp: creation.convert_constant,
-    ops.creation.IotaOp: creation.convert_iota,
-    ops.conversion.BitcastConvertOp: conversion.bitcast_convert,
-    ops.data_movement.BroadcastOp: data_movement.convert_regular,
-    ops.data_movement.ConcatenateOp: data_movement.convert_concatenate,
-    ops.data_movement.CopyOp: data_movement.convert_copy,
-    ops.data_movement.DynamicSliceOp: data_movement.convert_dynamic_slice,
-    ops.data_movement.DynamicUpdateSliceOp: data_movement.convert_dynamic_update_slice,
-    ops.data_movement.PadOp: data_movement.convert_pad,
-    ops.data_movement.ReshapeOp: data_movement.convert_reshape,
-    ops.data_movement.ReverseOp: data_movement.convert_regular,
-    ops.data_movement.SliceOp: data_movement.convert_slice,
-    ops.data_movement.TransposeOp: data_movement.convert_regular,
-    ops.reduction.ReduceOp: reduction.convert_reduce,
-    ops.reduction.ReduceWindowOp: reduce_window.convert_reduce_window,
-    ops.reduction.SelectAndScatterOp: select_and_scatter.convert_select_and_scatter,
-    ops.reduction.MapOp: reduction.convert_map,
-    ops.linear_algebra.FftOp: fourier.convert_fft,
-    ops.sorting.SortOp: sorting.convert_sort,
-    ops.sorting.TopkOp: topk.convert_topk,
-    ops.contraction.DotOp: contraction.convert_dot,
-    ops.contraction.ConvolutionOp: convolution.convert_convolution,
-    ops.gather_scatter.GatherOp: gather_scatter.convert_gather,
-    ops.gather_scatter.ScatterOp: scatter.convert_scatter,
-}
+_PURE = conversion_table(
+    creation.convert_constant,
+    creation.convert_iota,
+    conversion.bitcast_convert,
+    data_movement.convert_regular,
+    data_movement.convert_concatenate,
+    data_movement.convert_copy,
+    data_movement.convert_dynamic_slice,
+    data_movement.convert_dynamic_update_slice,
+    data_movement.convert_pad,
+    data_movement.convert_reshape,
+    data_movement.convert_slice,
+    reduction.convert_reduce,
+    reduce_window.convert_reduce_window,
+    select_and_scatter.convert_select_and_scatter,
+    reduction.convert_map,
+    fourier.convert_fft,
+    sorting.convert_sort,
+    topk.convert_topk,
+    contraction.convert_dot,
+    convolution.convert_convolution,
+    gather_scatter.convert_gather,
+    scatter.convert_scatter,
+)
 
-_EFFECTFUL: dict[type[Operation], ConversionFunction] = {
-    ops.custom_calls.CustomCallOp: custom_calls.convert_custom_call,
+_EFFECTFUL: Mapping[type[Operation], ConversionFunction] = {
+    **conversion_table(custom_calls.convert_custom_call),
     **dict.fromkeys(OBSERVATIONS, custom_calls.convert_observation),
 }
 
@@ -148,15 +150,14 @@ class ConvertXlaToLinalgPass(ConversionPass):
         **{
             op_class: _guarded(function, is_pure=False) for op_class, function in _EFFECTFUL.items()
         },
-        ops.control_flow.CallOp: control_flow.convert_call,
-        ops.control_flow.DomainOp: control_flow.convert_boundary,
-        ops.control_flow.OptBarrierOp: control_flow.convert_boundary,
-        ops.control_flow.FusionOp: control_flow.needs_inlining,
-        ops.control_flow.WhileOp: control_flow.needs_scf,
-        ops.control_flow.ConditionalOp: control_flow.needs_scf,
-        ops.tuples.TupleOp: control_flow.needs_flattening,
-        ops.tuples.GetTupleElementOp: control_flow.needs_flattening,
-        ops.data_movement.BitcastOp: control_flow.needs_expansion,
+        **conversion_table(
+            control_flow.convert_call,
+            control_flow.convert_boundary,
+            control_flow.needs_inlining,
+            control_flow.needs_scf,
+            control_flow.needs_flattening,
+            control_flow.needs_expansion,
+        ),
     }
 
     def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:

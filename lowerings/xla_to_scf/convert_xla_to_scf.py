@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.rewriting.conversion import ConversionPass
+from lowerings.rewriting.conversion import ConversionPass, conversion_table
 from lowerings.xla_to_scf.control_flow import convert_conditional, convert_while
 from lowerings.xla_to_scf.scan import convert_scan
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
@@ -36,8 +36,4 @@ class ConvertXlaToScfPass(ConversionPass):
 
     name = "convert-xla-to-scf"
     illegal: ClassVar[Sequence[str | type[Operation]]] = (WhileOp, ConditionalOp, ScanOp)
-    conversions: ClassVar[dict[type[Operation], Any]] = {
-        WhileOp: convert_while,
-        ConditionalOp: convert_conditional,
-        ScanOp: convert_scan,
-    }
+    conversions = conversion_table(convert_while, convert_conditional, convert_scan)
