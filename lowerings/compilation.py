@@ -330,41 +330,51 @@ def _set_processes(
     return counts
 
 
-def _lower(
-    module: ModuleOp,
-    entry: str,
-    level: str,
-    machine: Machine,
-    donate: Donation,
-    name: str | None = None,
-) -> Lowered:
+class Lowering:
     """
-    Brings a function to a level of the native pipeline for a machine, as `@main`.
+    A function on its way down the native pipeline, as the `@main` of its module.
 
-    `name`: what callers know it by, if it is another.
+    Executors of several levels can share it: each gets its program when the module is at its level,
+    and that program is of use until the module is lowered further.
     """
-    signature = replace(_signature_in(module, entry), name=name or entry)
-    if donate != "aliased":
-        _check_donated(donate, signature)
-    isolate_entry(module, entry)
-    manager = PassManager(make_context(), verify_each=False)
-    if donate:
-        # Aliases count the parameters and results that the signature has.
-        manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
-    if donate != "aliased":
-        donate_only(module, functions_of(module)[ENTRY_SYMBOL], donate)
-    checks: tuple[RunTimeCheck, ...] = ()
-    if has_dynamic_dimensions(module):
-        # Callers need to know what the pass finds; nothing is left of it further down.
-        manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
-        checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
-    static = static_signature(signature, has_status=bool(checks))
-    manager.run(module, _native_passes(level, machine))
-    main = functions_of(module)[ENTRY_SYMBOL]
-    aliases = aliased_results(main, len(static.parameters))
-    known = replace(signature, aliases=aliases)
-    is_same = static is signature
-    return Lowered(known, known if is_same else replace(static, aliases=aliases), checks)
+
+    def __init__(
+        self, module: ModuleOp, entry: str, donate: Donation = (), name: str | None = None
+    ):
+        """`name`: what callers know the function by, if it is another."""
+        self.module = module
+        self.level: str | None = None
+        """The level that it has been brought to, if any."""
+        self._signature = replace(_signature_in(module, entry), name=name or entry)
+        if donate != "aliased":
+            _check_donated(donate, self._signature)
+        isolate_entry(module, entry)
+        manager = PassManager(make_context(), verify_each=False)
+        if donate:
+            # Aliases count the parameters and results that the signature has.
+            manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
+        if donate != "aliased":
+            donate_only(module, functions_of(module)[ENTRY_SYMBOL], donate)
+        self._checks: tuple[RunTimeCheck, ...] = ()
+        if has_dynamic_dimensions(module):
+            # Callers need to know what the pass finds; nothing is left of it further down.
+            manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
+            self._checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
+
+    def to(self, level: str, machine: Machine) -> Lowered:
+        """Brings the function to a level, which must not be above the one where it is."""
+        signature = self._signature
+        static = static_signature(signature, has_status=bool(self._checks))
+        done = 0 if self.level is None else len(_native_passes(self.level, machine))
+        passes = _native_passes(level, machine)
+        assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
+        PassManager(make_context(), verify_each=False).run(self.module, passes[done:])
+        self.level = level
+        main = functions_of(self.module)[ENTRY_SYMBOL]
+        aliases = aliased_results(main, len(static.parameters))
+        known = replace(signature, aliases=aliases)
+        is_same = static is signature
+        return Lowered(known, known if is_same else replace(static, aliases=aliases), self._checks)
 
 
 _WITHOUT_DYNAMIC_DIMENSIONS = "xla-inline,xla-flatten-tuples,xla-expand-dynamic-dimensions"
@@ -383,7 +393,13 @@ def _compile_native(module: ModuleOp, options: Options) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options)
-    lowered = _lower(module, options.entry, LEVELS[-1], host(), options.donate)
+    return native_program(Lowering(module, options.entry, options.donate), options)
+
+
+def native_program(lowering: Lowering, options: Options) -> Program:
+    """Machine code for what is lowered to the last level."""
+    cached = options.cached
+    lowered = lowering.to(LEVELS[-1], host())
 
     def keep(compiled: CompiledCode) -> None:
         # What the cache holds has no place for what callers of dynamic sizes need to know.
@@ -391,7 +407,7 @@ def _compile_native(module: ModuleOp, options: Options) -> Program:
             cached.store(replace(compiled, signature=lowered.signature))
 
     executable = compile_loops_module(
-        module,
+        lowering.module,
         lowered.static.in_memory,
         ENTRY_SYMBOL,
         options.custom_calls,
@@ -427,9 +443,8 @@ def _compile_emulated(module: ModuleOp, options: Options) -> Program:
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
-    lowered = _lower(
-        module, ENTRY_SYMBOL, LEVELS[-1], emulation.machine, options.donate, signature.name
-    )
+    lowering = Lowering(module, ENTRY_SYMBOL, options.donate, signature.name)
+    lowered = lowering.to(LEVELS[-1], emulation.machine)
     in_memory = compile_for_emulator(module, lowered.static.in_memory, emulation)
     program = lowered.program(in_memory)
     if not observations:
@@ -448,25 +463,32 @@ def _limited(emulation: Emulation, options: Options) -> Emulation:
 
 
 def _compile_interpreted(module: ModuleOp, options: Options) -> Program:
-    entry = options.entry
-    calls, observer = options.custom_calls, options.observer
-    limits = options.limits()
     found = level_of(module)
-    if found != LEVELS[0]:
-        if options.level not in (None, found):
-            raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
-        return InterpretedProgram(module, entry, custom_calls=calls, observer=observer, **limits)
-    level = options.level or INTERPRETED_LEVELS[0]
-    lowered = _lower(module, entry, level, host(), options.donate)
-    program = InterpretedProgram(
+    if found == LEVELS[0]:
+        return interpreted_program(Lowering(module, options.entry, options.donate), options)
+    if options.level not in (None, found):
+        raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
+    return _interpreter(module, options.entry, options)
+
+
+def interpreted_program(lowering: Lowering, options: Options) -> Program:
+    """What the interpreter runs at the level of the options, by default the first that it knows."""
+    lowered = lowering.to(options.level or INTERPRETED_LEVELS[0], host())
+    in_memory = lowered.static.in_memory
+    return lowered.program(_interpreter(lowering.module, ENTRY_SYMBOL, options, in_memory))
+
+
+def _interpreter(
+    module: ModuleOp, entry: str, options: Options, signature: Signature | None = None
+) -> Program:
+    return InterpretedProgram(
         module,
-        ENTRY_SYMBOL,
-        lowered.static.in_memory,
-        custom_calls=calls,
-        observer=observer,
-        **limits,
+        entry,
+        signature,
+        custom_calls=options.custom_calls,
+        observer=options.observer,
+        **options.limits(),
     )
-    return lowered.program(program)
 
 
 def _signature_in(module: ModuleOp, entry: str) -> Signature:

@@ -69,6 +69,7 @@ _REPLACED_DIALECTS = {
     "linalg": "xla_dialect.xdsl.linalg_extension:LINALG",
     "vector": "xla_dialect.xdsl.vector_extension:VECTOR",
 }
+_REPLACED_PASSES = ("xla_dialect.xdsl.mlir_opt",)
 _REPLACED_TARGETS = {
     "llvm": "lowerings.targets.llvm:LLVMTarget",
     "x86-asm": "lowerings.targets.llvm:X86AssemblyTarget",
@@ -101,7 +102,7 @@ def toolkit_universe() -> Universe:
         all_dialects=found.all_dialects
         | ours.all_dialects
         | {name: _lazy(place) for name, place in _REPLACED_DIALECTS.items()},
-        all_passes=found.all_passes | ours.all_passes,
+        all_passes=found.all_passes | ours.all_passes | dict(map(_pass_row, _REPLACED_PASSES)),
         all_targets=found.all_targets
         | {name: _lazy(place) for name, place in _REPLACED_TARGETS.items()},
     )

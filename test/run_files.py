@@ -109,6 +109,11 @@ class RunFile:
         """What stands in it: every function once."""
         return self.path.read_text(encoding="utf-8")
 
+    @property
+    def runs_others(self) -> bool:
+        """Whether functions of it run others, each as a program, on several processes."""
+        return "run_parallel" in self.text
+
     @cached_property
     def of_every_type(self) -> str:
         """Every function for each of its element types."""

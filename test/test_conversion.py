@@ -8,11 +8,9 @@ from xdsl.ir import Block, Region
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,
-    ConversionFunction,
     ConversionPass,
 )
 from xla_dialect.mlir_text import print_mlir
-from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.text import MlirParser
 
 
@@ -38,11 +36,10 @@ def subtract_by_addition(op: arith.SubfOp, builder: ConversionBuilder) -> str | 
 
 class Convert(ConversionPass):
     name = "convert-for-test"
-    conversions = (
-        OperationTable[ConversionFunction]()
-        .add(arith.NegfOp, negate_by_subtraction)
-        .add(arith.SubfOp, subtract_by_addition)
-    )
+    conversions = {
+        arith.NegfOp: negate_by_subtraction,
+        arith.SubfOp: subtract_by_addition,
+    }
     illegal = ("test", arith.SubfOp, arith.NegfOp)
 
 
@@ -91,9 +88,7 @@ def test_regions_are_entered_after_their_operation():
 
     class Nested(ConversionPass):
         name = "nested"
-        conversions = (
-            OperationTable[ConversionFunction]().add(test.TestOp, outer).add(arith.NegfOp, inner)
-        )
+        conversions = {test.TestOp: outer, arith.NegfOp: inner}
         illegal = (test.TestOp, arith.NegfOp)
 
     ctx, module = parse("""

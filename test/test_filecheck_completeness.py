@@ -25,13 +25,23 @@ from lowerings.rewriting.conversion import ConversionPass
 from lowerings.universe import UNIVERSE
 from tools.expected_diagnostics import has_expectations
 from tools.input_text import split_chunks
-from tools.status import is_in_stablehlo, opcode_of
+from tools.status import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
 from tools.update_checks import Run, runs_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, OPERATIONS
-from xla_dialect.ops.control_flow import CallOp, FusionOp
+from xla_dialect.ops.asynchronous import (
+    AsyncDoneOp,
+    AsyncStartOp,
+    AsyncUpdateOp,
+    CopyDoneOp,
+    CopyStartOp,
+)
+from xla_dialect.ops.collectives import RaggedAllToAllOp
+from xla_dialect.ops.control_flow import CallOp, ConditionalOp, DomainOp, FusionOp
+from xla_dialect.ops.data_movement import BitcastOp, CopyOp
+from xla_dialect.ops.transfers import AddDependencyOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.writing.operations import has_stablehlo
 
@@ -45,6 +55,19 @@ WITHOUT_TABLE: Mapping[str, frozenset[type[XlaOp]]] = {
     "xla-flatten-tuples": frozenset({TupleOp, GetTupleElementOp}),
 }
 """What the passes replace that are no `ConversionPass`."""
+
+WRITTEN_OTHERWISE: Mapping[type[XlaOp], str] = {
+    AddDependencyOp: r"stablehlo\.optimization_barrier",
+    BitcastOp: r"stablehlo\.(reshape|bitcast_convert)",
+    CallOp: r"call @",
+    ConditionalOp: r"stablehlo\.(case|if)",
+    RaggedAllToAllOp: r"stablehlo\.custom_call @ragged_all_to_all",
+    # Their operands, or what their computations have, stand in their place.
+    **dict.fromkeys((CopyOp, CopyStartOp, CopyDoneOp, DomainOp), "return %"),
+    **dict.fromkeys((TupleOp, GetTupleElementOp, FusionOp), "return %"),
+    **dict.fromkeys((AsyncStartOp, AsyncUpdateOp, AsyncDoneOp), r"stablehlo\.negate"),
+}
+"""What StableHLO has for operations that it has no operation of the same name for."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +195,13 @@ def is_read_only(run: FileCheckRun) -> bool:
     return not run.passes and run.target is None
 
 
+def as_stablehlo(op: type[XlaOp]) -> str:
+    """What StableHLO calls an operation; both halves of one in flight are the whole."""
+    whole = opcode_of(op).removesuffix("-start").removesuffix("-done")
+    name = STABLEHLO_NAMES.get(whole) or f"stablehlo.{whole.replace('-', '_')}"
+    return WRITTEN_OTHERWISE.get(op, rf"(stablehlo|chlo)\.{name.partition('.')[2]}\b")
+
+
 IN_HLO = [op for opcode, op in BY_OPCODE.items() if opcode in OPCODES]
 
 STEPS = (
@@ -198,6 +228,7 @@ STEPS = (
         "StableHLO out",
         [op for op in BY_OPCODE.values() if has_stablehlo(op)],
         lambda run: run.target == "stablehlo",
+        as_stablehlo,
     ),
     *(
         Step(name, operations, lambda run, name=name: name in run.passes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import ml_dtypes
@@ -11,12 +11,19 @@ import pytest
 from mlir_acceptance import assert_mlir_takes
 from run_files import ALL, ASK_THEIR_PROCESS, COMPUTED_ALIKE, RunFile, Together, run_files, together
 
-from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
+from lowerings.compilation import (
+    INTERPRETED_LEVELS,
+    Lowering,
+    Options,
+    compile_module,
+    interpreted_program,
+    native_program,
+)
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import isolate_entry
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.emulator import Emulation, EmulationError
-from lowerings.pipelines import NATIVE
+from lowerings.pipelines import LEVELS, NATIVE
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import bits_of
@@ -84,27 +91,52 @@ Types: TypeAlias = Literal["as written", "every kind", "every type"]
 
 @dataclass(frozen=True)
 class Executor:
-    """A backend, and the programs that it gets."""
+    """How programs are run, and which they are."""
 
-    backend: str
+    options: Options
     ulps: Callable[[Bound], int]
-    level: str | None = None
-    emulation: Emulation | None = None
     types: Types = "every type"
 
+    @property
+    def level(self) -> str:
+        """Where programs are compiled or interpreted."""
+        return self.options.level or LEVELS[-1]
+
+    @property
+    def is_emulated(self) -> bool:
+        return self.options.emulation is not None
+
+    def types_in(self, file: RunFile) -> Types:
+        """For which element types it gets the functions of a file."""
+        is_inner = self.options.level in ("buffers", "loops")
+        if file.runs_others and is_inner and self.types == "every kind":
+            return "as written"  # What they run is lowered for each executor anew.
+        return self.types
+
+
+def interpreter(level: str) -> Options:
+    return Options(backend="interpreter", level=level, entry=ALL)
+
+
+def riscv64(features: str = "") -> Options:
+    return Options(backend="riscv64", entry=ALL, emulation=Emulation(features))
+
+
+REFERENCE = Options(backend="reference", entry=ALL)
+LLVM = Options(backend="llvm", entry=ALL)
 
 EXECUTORS: Mapping[str, Executor] = {
-    "tensors": Executor("interpreter", of_levels, "tensors", types="every kind"),
-    "buffers": Executor("interpreter", of_levels, "buffers", types="as written"),
-    "loops": Executor("interpreter", of_machine, "loops", types="as written"),
-    "llvm": Executor("llvm", of_machine, types="every kind"),
-    "riscv64": Executor("riscv64", of_machine, emulation=Emulation(), types="as written"),
-    "tensors_every_type": Executor("interpreter", of_levels, "tensors"),
-    "buffers_every_type": Executor("interpreter", of_levels, "buffers"),
-    "loops_every_type": Executor("interpreter", of_machine, "loops"),
-    "llvm_every_type": Executor("llvm", of_machine),
-    "riscv64_every_type": Executor("riscv64", of_machine, emulation=Emulation()),
-    "riscv64_vectors": Executor("riscv64", of_machine, emulation=Emulation("+v")),
+    "tensors": Executor(interpreter("tensors"), of_levels, "every kind"),
+    "buffers": Executor(interpreter("buffers"), of_levels, "every kind"),
+    "loops": Executor(interpreter("loops"), of_machine, "every kind"),
+    "llvm": Executor(LLVM, of_machine, "every kind"),
+    "riscv64": Executor(riscv64(), of_machine, "as written"),
+    "tensors_every_type": Executor(interpreter("tensors"), of_levels),
+    "buffers_every_type": Executor(interpreter("buffers"), of_levels),
+    "loops_every_type": Executor(interpreter("loops"), of_machine),
+    "llvm_every_type": Executor(LLVM, of_machine),
+    "riscv64_every_type": Executor(riscv64(), of_machine),
+    "riscv64_vectors": Executor(riscv64("+v"), of_machine),
 }
 """By name; those that get every type run with `--full` only."""
 
@@ -133,17 +165,26 @@ def program(operation: str, types: Types) -> tuple[Together, tuple[AnyArray, ...
         "every type": lambda: file.of_every_type,
     }
     whole = together(texts[types](), str(file.path))
-    return whole, run_on(whole, Executor("reference", of_levels))
+    return whole, run_on(whole, REFERENCE)
 
 
-def run_on(whole: Together, executor: Executor) -> tuple[AnyArray, ...]:
-    compiled = compile_module(
-        whole.module.clone(),
-        Options(
-            backend=executor.backend, level=executor.level, entry=ALL, emulation=executor.emulation
-        ),
-    )
-    return compiled()
+def run_on(whole: Together, options: Options) -> tuple[AnyArray, ...]:
+    return compile_module(whole.module.clone(), options)()
+
+
+@lru_cache(maxsize=1)
+def lowering_of(operation: str, types: Types) -> Lowering:
+    return Lowering(program(operation, types)[0].module.clone(), ALL)
+
+
+def run_at_its_level(operation: str, executor: Executor) -> tuple[AnyArray, ...]:
+    """As `run_on`; a file is lowered once for executors that get it from the highest level down."""
+    lowering = lowering_of(operation, executor.types)
+    if lowering.level is not None and LEVELS.index(lowering.level) > LEVELS.index(executor.level):
+        lowering_of.cache_clear()
+        lowering = lowering_of(operation, executor.types)
+    finish = native_program if executor.options is LLVM else interpreted_program
+    return finish(lowering, executor.options)()
 
 
 def differing(found: AnyArray, expected: AnyArray, ulps: int, of_largest: bool) -> AnyArray:
@@ -196,7 +237,7 @@ def executors() -> list[Any]:
     marks = {
         name: [
             *([pytest.mark.full] if executor.types == "every type" else []),
-            *([pytest.mark.riscv64] if executor.emulation is not None else []),
+            *([pytest.mark.riscv64] if executor.is_emulated else []),
         ]
         for name, executor in EXECUTORS.items()
     }
@@ -209,14 +250,17 @@ FILES = [file.operation for file in run_files()]
 @pytest.mark.parametrize("executor", executors())
 @pytest.mark.parametrize("operation", FILES)
 def test_every_executor_agrees_with_the_reference(operation: str, executor: str) -> None:
-    how = EXECUTORS[executor]
-    whole, expected = program(operation, how.types)
-    if how.emulation is not None and operation in ASK_THEIR_PROCESS:
+    how, file = EXECUTORS[executor], RunFile(operation)
+    whole, expected = program(operation, how.types_in(file))
+    if how.is_emulated and operation in ASK_THEIR_PROCESS:
         with pytest.raises(XlaError, match="outside of it"):
-            run_on(whole, how)
+            run_on(whole, how.options)
         return
     try:
-        found = run_on(whole, how)
+        if how.is_emulated or file.runs_others:
+            found = run_on(whole, how.options)
+        else:
+            found = run_at_its_level(operation, how)
     except EmulationError as error:
         if "qemu before 8.0 cannot execute vfcvt.rtz" in str(error):
             pytest.skip(str(error))
@@ -255,7 +299,7 @@ def test_files_run_by_hand(backend: str, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     # What runs programs is taken out before the first pass, with what it runs.
     "operation",
-    [file.operation for file in run_files() if "run_parallel" not in file.text],
+    [file.operation for file in run_files() if not file.runs_others],
 )
 def test_mlir_takes_every_level(operation: str, mlir_opt_path: str) -> None:
     file = RunFile(operation)

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from lowerings.driver.program import parse_program
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
+from lowerings.xla_populate_dimension_relations import relations_text
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
 from xla_dialect.self_checking import check, interpreter
@@ -170,13 +171,15 @@ def dimensions_page() -> str:
         NOTICE + "# How dimensions relate\n",
         "The relations of each operation in its example, in the words of Shardy's sharding rules: a"
         " letter is a factor of the iteration space, a dimension a factor or a product of factors."
+        " Loops, branches and fusions have data-flow edges: values that are forwarded, dimension by"
+        " dimension, from operands and what computations return to parameters and results."
         " `xla-opt -p xla-populate-dimension-relations` says them on the operations of a program;"
         " what the words mean is in `xla_dialect/dimensions.py`.\n",
         "| operation | relations |\n| --- | --- |",
     ]
     for operation in OPERATIONS:
         said = f"none: {operation.UNRELATED}"
-        if operation.UNRELATED is None:
+        if operation.UNRELATED is None or operation.forwards_values():
             said = _relations_of_example(operation) or "no example"
         lines.append(f"| `{operation.name}` | {said} |")
     return "\n".join(lines)
@@ -188,7 +191,7 @@ def _relations_of_example(operation: type[XlaOp]) -> str | None:
         return None
     module = parse_program(example.text, input_format="mlir")
     found = next(op for op in operations_in(module) if isinstance(op, operation))
-    return f"`{found.dimension_relations()}`"
+    return f"`{relations_text(found)}`"
 
 
 PAGES = {

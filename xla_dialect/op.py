@@ -46,6 +46,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect import syntax
 from xla_dialect.attributes import SpelledAttribute
+from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.diagnostics import Violation
 from xla_dialect.dimensions import DimensionRelations, Numbering, RelationsBuilder, pointwise
 from xla_dialect.layout import LayoutError
@@ -351,6 +352,15 @@ class XlaOp(IRDLOperation):
     def is_pointwise(cls) -> bool:
         """Whether every element is computed from those in its place, and from scalars."""
         return cls.contract().relate is pointwise
+
+    def data_flow_edges(self) -> Iterable[DataFlowEdge]:
+        """How values are forwarded through the computations; a class without edges has none."""
+        return ()
+
+    @classmethod
+    def forwards_values(cls) -> bool:
+        """Whether the class declares data-flow edges."""
+        return cls.data_flow_edges is not XlaOp.data_flow_edges
 
     def dimension_relations(self) -> DimensionRelations | None:
         """

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
+from xla_dialect.data_flow import OpOperand
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, control_flow, transfers
 from xla_dialect.ops.process_groups import CollectiveOp
@@ -150,19 +151,21 @@ class Contexts:
     def _ways_on(self, use: Use, start: Start) -> Iterator[SSAValue]:
         """The values that a use forwards a pending result to; adds a `*-done` to `dones`."""
         op, index = use.operation, use.index
+        around = op.parent_op() if isinstance(op, control_flow.ReturnOp) else op
+        assert around is not None
+        forwarded = tuple(_forwarded(around, OpOperand(op, index)))
+        if forwarded:
+            yield from forwarded
+            return
         match op:
             case asynchronous.DoneOp() | transfers.RecvDoneOp():
                 self.dones.setdefault(op, (start, []))[1].append(index)
             case asynchronous.AsyncUpdateOp():
                 yield op.results[index]
-            case control_flow.WhileOp():
-                yield from _carried(op, index)
-            case control_flow.ConditionalOp() if index:
-                yield _branch_arguments(op)[index - 1]
             case control_flow.OptBarrierOp() | control_flow.DomainOp():
                 yield op.results[0]
             case control_flow.ReturnOp():
-                yield from _returned_to(op, index)
+                raise ContextFault(op, "returns what has not finished")
             case _ if start.begun is not None:
                 raise ContextFault(op, _misuse(op, start))
             case _:
@@ -174,8 +177,9 @@ class Contexts:
             owner = value.owner
             if start.begun is None or not isinstance(owner, Operation):
                 continue
-            for incoming in _incoming(owner, value):
-                if self.starts.get(incoming) is None:
+            edges = owner.data_flow_edges() if isinstance(owner, XlaOp) else ()
+            for source in (s for edge in edges if value in edge.targets for s in edge.sources):
+                if self.starts.get(source.value) is None:
                     raise ContextFault(owner, f"hands on what {start.op.name} began, or has not")
 
 
@@ -203,37 +207,7 @@ def _misuse(op: Operation, start: Start) -> str:
     return f"uses what {start.op.name} has not finished"
 
 
-def _carried(op: control_flow.WhileOp, index: int) -> Iterator[SSAValue]:
-    yield op.results[index]
-    yield op.condition.block.args[index]
-    yield op.body.block.args[index]
-
-
-def _branch_arguments(op: control_flow.ConditionalOp) -> list[SSAValue]:
-    return [argument for region in op.branch for argument in region.block.args]
-
-
-def _returned_to(op: control_flow.ReturnOp, index: int) -> Iterator[SSAValue]:
-    """The values that a terminator's operand is forwarded to."""
-    around = op.parent_op()
-    if isinstance(around, control_flow.WhileOp) and op.parent is around.body.block:
-        yield from _carried(around, index)
-    elif isinstance(around, control_flow.ConditionalOp):
-        yield around.results[index]
-    else:
-        raise ContextFault(op, "returns what has not finished")
-
-
-def _incoming(op: Operation, value: SSAValue) -> list[SSAValue]:
-    """The values that a result of a loop or a branch may be."""
-    match op:
-        case control_flow.WhileOp():
-            index = op.results.index(cast(Any, value))
-            last = op.body.block.last_op
-            return [op.operands[index], *(() if last is None else (last.operands[index],))]
-        case control_flow.ConditionalOp():
-            index = op.results.index(cast(Any, value))
-            lasts = [region.block.last_op for region in op.branch]
-            return [last.operands[index] for last in lasts if last is not None]
-        case _:
-            return []
+def _forwarded(op: Operation, operand: OpOperand) -> Iterator[SSAValue]:
+    """The values that an operation forwards one of its operands, or of a terminator in it, to."""
+    edges = op.data_flow_edges() if isinstance(op, XlaOp) else ()
+    return (target for edge in edges if operand in edge.sources for target in edge.targets)

@@ -174,9 +174,10 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
         return
     if not is_array(type_):
         raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
-    if DYNAMIC_INDEX in extents(type_):
+    leaf = cast(Array, type_)
+    if DYNAMIC_INDEX in extents(leaf):
         raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
-    yield path, type_
+    yield path, leaf
 
 
 def _spec(type_: Array, name: str | None = None) -> ArraySpec:

@@ -19,7 +19,7 @@ from lowerings.layouts.memory_order import (
     sizes_of,
     to_memory,
 )
-from lowerings.rewriting.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from xla_dialect.layout import LayoutError
 from xla_dialect.layouts.physical_order import padding_element
 from xla_dialect.layouts.type_layouts import layout_of
@@ -27,7 +27,6 @@ from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.conversion import BitcastConvertOp
 from xla_dialect.ops.data_movement import BitcastOp, CopyOp
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, element_count, element_name
-from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def expand_bitcast(op: BitcastOp, builder: ConversionBuilder) -> str | None:
@@ -134,4 +133,4 @@ class XlaExpandBitcastPass(ConversionPass):
 
     name = "xla-expand-bitcast"
     illegal: ClassVar[Sequence[str | type[Operation]]] = (BitcastOp,)
-    conversions = OperationTable[ConversionFunction]().add(BitcastOp, expand_bitcast)
+    conversions = conversion_table(expand_bitcast)

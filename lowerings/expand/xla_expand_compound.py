@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from importlib import import_module
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from lowerings.expand.extremum_reducers import Extremum, extremum_of
-from lowerings.rewriting.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.expand.building import Expansion, build_before, loaded
+from lowerings.expand.reduction import expand_arg_extremum
+from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
-from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
@@ -23,10 +22,7 @@ from xla_dialect.ops.normalization import (
     BatchNormTrainingOp,
 )
 from xla_dialect.ops.random import RngBitGeneratorOp
-from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.types import is_array
-from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operations_in
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
     BatchNormGradOp: "batch_norm:gradient",
@@ -39,40 +35,6 @@ _EXPANSIONS: Mapping[type[XlaOp], str] = {
     TriangularSolveOp: "factorizations:triangular_solve",
 }
 """Module and function of each expansion. They are loaded on use: the builder takes time to load."""
-
-Expansion: TypeAlias = "Callable[..., Sequence[Any]]"
-"""From an `XlaBuilder`, the operation and the values of its operands to those of its results."""
-
-
-@cache
-def loaded(place: str, package: str = "lowerings.expand") -> tuple[type[Any], Expansion]:
-    """The builder's class, and the expansion at `module:function` of a package."""
-    module, name = place.split(":")
-    builder_class = import_module("xla_dialect.builder").XlaBuilder
-    return builder_class, getattr(import_module(f"{package}.{module}"), name)
-
-
-def build_before(
-    op: Operation, operands: Sequence[SSAValue], expansion: Expansion, builder_class: type[Any]
-) -> list[SSAValue]:
-    """Inserts what an expansion builds before an operation, with its location; the results."""
-    b = builder_class(op.name)
-    parameters = [b.parameter(i, operand.type) for i, operand in enumerate(operands)]
-    block = b.build_computation(tuple(expansion(b, *parameters))).body.block
-    for argument, operand in zip(block.args, operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    *operations, last = block.ops
-    assert isinstance(last, ReturnOp)
-    returned = list(last.operands)
-    block.erase_op(last)
-    target = op.parent
-    assert target is not None
-    for built in operations:
-        built.detach()
-        for inner in operations_in(built):
-            inner.location = op.location
-    target.insert_ops_before(operations, op)
-    return returned
 
 
 def is_compound(op: XlaOp) -> bool:
@@ -105,22 +67,6 @@ def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
         builder.replace(op.operands)
 
 
-def expand_arg_extremum(op: ReduceOp, builder: ConversionBuilder) -> None:
-    """A reduction that finds the first place of an extremum; other reductions stay."""
-    extremum = extremum_of(op)
-    if extremum is None:
-        return
-    builder_class, expansion = loaded("arg_extremum:first_places")
-    (dimension,) = op.dimensions.get_values()
-    builder.replace(
-        build_before(op, op.operands, partial(_with, expansion, extremum, dimension), builder_class)
-    )
-
-
-def _with(expansion: Expansion, extremum: Extremum, dimension: int, b: Any, *operands: Any) -> Any:
-    return expansion(b, extremum, dimension, *operands)
-
-
 def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:
     return expansion(b, op, *operands)
 
@@ -146,9 +92,7 @@ class XlaExpandCompoundPass(ConversionPass):
 
     name = "xla-expand-compound"
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
-    conversions = (
-        OperationTable[ConversionFunction]()
-        .add(_EXPANSIONS, expand)
-        .add(CustomCallOp, take_annotation)
-        .add(ReduceOp, expand_arg_extremum)
-    )
+    conversions: ClassVar[dict[type[Operation], Any]] = {
+        **dict.fromkeys(_EXPANSIONS, expand),
+        **conversion_table(take_annotation, expand_arg_extremum),
+    }

@@ -32,7 +32,6 @@ from lowerings.targets.llvm.func import KERNEL
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
-from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.vector_extension import ScatterOp
 
 _VIEWS = (
@@ -154,6 +153,6 @@ def root_of(value: SSAValue) -> SSAValue:
     return value
 
 
-STRUCTURED = OperationTable[StructuredMaker]().add(func.CallOp, call)
+STRUCTURED: dict[str, StructuredMaker] = {"func.call": call}
 
 FUNC = Dialect({}, STRUCTURED, frozenset({"func.return"}))

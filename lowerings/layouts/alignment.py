@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import prod
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.layouts.memory_order import MemoryOrder, sizes_of
+from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import (
     RESULT,
     Access,
@@ -63,6 +64,17 @@ class Alignment:
 def is_pointwise(op_class: type[Operation]) -> bool:
     """Whether a class is elementwise: computed in any layout, tiled ones too."""
     return issubclass(op_class, XlaOp) and op_class.is_pointwise()
+
+
+@cache
+def forwards_values(op_class: type[Operation]) -> bool:
+    """Whether a class declares data-flow edges, such as loops and branches."""
+    return issubclass(op_class, XlaOp) and op_class.forwards_values()
+
+
+def edges_of(op: Operation) -> Iterable[DataFlowEdge]:
+    """The data-flow edges of an operation."""
+    return op.data_flow_edges() if isinstance(op, XlaOp) else ()
 
 
 def alignment_of(op: Operation) -> Alignment | None:

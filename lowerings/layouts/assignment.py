@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from lowerings.layouts.alignment import edges_of
 from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.layouts.movement import (
     Choice,
@@ -21,7 +22,7 @@ from lowerings.layouts.movement import (
     orders_that_agree,
 )
 from xla_dialect.layout import LayoutAttr
-from xla_dialect.ops.control_flow import ConditionalOp, ReturnOp, WhileOp
+from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.types import Array, is_array
 
@@ -99,21 +100,12 @@ class LayoutAssignment:
         return value
 
     def _note_parameters(self, op: Operation) -> None:
-        if isinstance(op, WhileOp):
-            for region in op.regions:
-                self._join(list(region.block.args), list(op.results))
-        elif isinstance(op, ConditionalOp):
-            operands = list(op.branch_operands)
-            for region in op.regions:
-                count = len(region.block.args)
-                self._join(list(region.block.args), operands[:count])
-                operands = operands[count:]
-
-    def _join(self, parameters: list[BlockArgument], values: list[SSAValue]) -> None:
-        for parameter, value in zip(parameters, values, strict=True):
-            if is_array(parameter.type):
-                self.same[parameter] = value
-                self.names.setdefault(value, []).append(parameter)
+        for edge in edges_of(op):
+            value = edge.sources[0].value if edge.result is None else edge.result
+            for parameter in edge.parameters:
+                if is_array(parameter.type):
+                    self.same[parameter] = value
+                    self.names.setdefault(value, []).append(parameter)
 
     def _improve(self, op: Operation, limit: int) -> None:
         """Tries to have an operation move less, by at most `limit` changes."""
@@ -221,9 +213,6 @@ def _cost(op: Operation, order_of: OrderOf) -> int:
 
 
 def _returned(op: Operation) -> Iterator[SSAValue]:
-    """What the computations of a loop or branch return."""
-    if isinstance(op, WhileOp | ConditionalOp):
-        for region in op.regions:
-            last = region.block.last_op
-            if last is not None:
-                yield from last.operands
+    """What the computations of a loop or branch return to it."""
+    for edge in edges_of(op):
+        yield from (source.value for source in edge.sources if source.operation is not op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lowerings.layouts.alignment import (
     Alignment,
     alignment_of,
+    forwards_values,
     is_computable,
     is_pointwise,
     relisted,
@@ -21,11 +22,11 @@ from lowerings.layouts.expansion import ExpandFunction, Expansion, Placed
 from lowerings.layouts.memory_order import MemoryOrder, canonical, reshaped, sizes_of
 from lowerings.layouts.orders import dot_result_order, is_free_reshape, renamed_order
 from xla_dialect import ops
+from xla_dialect.data_flow import OpOperand, terminator
 from xla_dialect.dimensions import Access
 from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.types import is_array
-from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _dense(values: Sequence[int]) -> Attribute:
@@ -62,8 +63,9 @@ def _copy(op: Operation, expansion: Expansion) -> Sequence[Placed]:
     return [(expansion.value_in(op.operands[0], order), order)]
 
 
-def _transpose(op: ops.data_movement.TransposeOp, expansion: Expansion) -> Sequence[Placed] | None:
+def _transpose(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     """Nothing, where the result has the order that the operand has under other names."""
+    assert isinstance(op, ops.data_movement.TransposeOp)
     order = expansion.order(op.operand)
     if order.tiles or expansion.declared(op.result).tiles:
         return None
@@ -108,8 +110,9 @@ def _lead(op: XlaOp, alignment: Alignment, found: Sequence[MemoryOrder]) -> Memo
     return lead if kept == found[count] else of_result
 
 
-def _constant(op: ops.creation.ConstantOp, expansion: Expansion) -> Sequence[Placed] | None:
+def _constant(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     """The literal in memory order."""
+    assert isinstance(op, ops.creation.ConstantOp)
     order = expansion.declared(op.result)
     if order.tiles:
         return None
@@ -118,7 +121,8 @@ def _constant(op: ops.creation.ConstantOp, expansion: Expansion) -> Sequence[Pla
     return expansion.rebuild(op, [], [order], {"value": value})
 
 
-def _dot(op: ops.contraction.DotOp, expansion: Expansion) -> Sequence[Placed] | None:
+def _dot(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+    assert isinstance(op, ops.contraction.DotOp)
     left, right = expansion.order(op.lhs), expansion.order(op.rhs)
     if left.tiles or right.tiles:
         return None
@@ -130,8 +134,9 @@ def _dot(op: ops.contraction.DotOp, expansion: Expansion) -> Sequence[Placed] | 
     return expansion.rebuild(op, values, [dot_result_order(op, left, right)], properties)
 
 
-def _reshape(op: ops.data_movement.ReshapeOp, expansion: Expansion) -> Sequence[Placed] | None:
+def _reshape(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     """The bytes in memory, where they stay where they are."""
+    assert isinstance(op, ops.data_movement.ReshapeOp)
     before, after = expansion.order(op.operand), expansion.declared(op.result)
     before_sizes, after_sizes = sizes_of(op.operand), sizes_of(op.result)
     if not is_free_reshape(before_sizes, before, after_sizes, after):
@@ -140,32 +145,40 @@ def _reshape(op: ops.data_movement.ReshapeOp, expansion: Expansion) -> Sequence[
     return [(reshaped(expansion.insert, value, after.physical_sizes(after_sizes)), after)]
 
 
-def _while(op: ops.control_flow.WhileOp, expansion: Expansion) -> Sequence[Placed] | None:
-    """What a loop carries is in the order of the loop's results."""
-    if not all(map(is_array, op.result_types)):
-        return None
-    orders = [expansion.declared(result) for result in op.results]
-    operands = _in_orders(op.operands, orders, expansion)
-    expansion.expand_computation(op.condition.block, orders)
-    expansion.expand_computation(op.body.block, orders, orders)
-    return expansion.rebuild(op, operands, orders)
-
-
-def _conditional(
-    op: ops.control_flow.ConditionalOp, expansion: Expansion
-) -> Sequence[Placed] | None:
-    """Branches take their operands as they are; their results are in the order of the operation."""
+def _forwarding(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+    """
+    What a loop or branch forwards to a result is in the order of that, throughout; its computations
+    take other operands as they are.
+    """
+    assert isinstance(op, XlaOp)
     if not all(map(is_array, (*op.operand_types, *op.result_types))):
         return None
-    orders = [expansion.declared(result) for result in op.results]
-    given = [expansion.order(value) for value in op.branch_operands]
-    operands = _in_orders(op.branch_operands, given, expansion)
-    start = 0
-    for region in op.branch:
-        count = len(region.block.args)
-        expansion.expand_computation(region.block, given[start : start + count], orders)
-        start += count
-    return expansion.rebuild(op, [expansion.plain(op.branch_index), *operands], orders)
+    of_values: dict[SSAValue, MemoryOrder] = {}
+    of_operands: dict[OpOperand, MemoryOrder] = {}
+    for edge in op.data_flow_edges():
+        result = edge.result
+        order = expansion.order(edge.sources[0].value)
+        order = order if result is None else expansion.declared(result)
+        of_values.update(dict.fromkeys(edge.targets, order))
+        of_operands.update(dict.fromkeys(edge.sources, order))
+    operands = [
+        expansion.value_in(value, of_operands[OpOperand(op, i)])
+        if OpOperand(op, i) in of_operands
+        else expansion.plain(value)
+        for i, value in enumerate(op.operands)
+    ]
+    for region in op.regions:
+        arguments = [of_values[argument] for argument in region.block.args]
+        last = terminator(region)
+        expansion.expand_computation(
+            region.block,
+            arguments,
+            [
+                of_operands.get(OpOperand(last, i)) or MemoryOrder.default(len(sizes_of(value)))
+                for i, value in enumerate(last.operands)
+            ],
+        )
+    return expansion.rebuild(op, operands, [of_values[result] for result in op.results])
 
 
 def _in_orders(
@@ -174,16 +187,13 @@ def _in_orders(
     return [expansion.value_in(value, order) for value, order in zip(values, orders, strict=True)]
 
 
-FAMILIES = (
-    OperationTable[ExpandFunction]()
-    .add(ops.data_movement.CopyOp, _copy)
-    .add(ops.data_movement.ReshapeOp, _reshape)
-    .add(ops.data_movement.TransposeOp, _transpose)
-    .add(ops.creation.ConstantOp, _constant)
-    .add(ops.contraction.DotOp, _dot)
-    .add(ops.control_flow.WhileOp, _while)
-    .add(ops.control_flow.ConditionalOp, _conditional)
-)
+FAMILIES: Mapping[type[Operation], ExpandFunction] = {
+    ops.data_movement.CopyOp: _copy,
+    ops.data_movement.ReshapeOp: _reshape,
+    ops.data_movement.TransposeOp: _transpose,
+    ops.creation.ConstantOp: _constant,
+    ops.contraction.DotOp: _dot,
+}
 """The operations that are computed in memory order in a way of their own."""
 
 
@@ -194,8 +204,12 @@ def expansion_of(op: Operation, touched: bool) -> ExpandFunction | None:
     `touched`: whether an operand or result is in another one. Computations may be, in any case.
     """
     found = FAMILIES.get(type(op))
-    if found is not None or not touched:
+    if found is not None:
         return found
+    if forwards_values(type(op)):
+        return _forwarding
+    if not touched:
+        return None
     if is_pointwise(type(op)):
         return _elementwise if is_array(op.results[0].type) else None
     alignment = alignment_of(op)

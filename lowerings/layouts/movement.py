@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -10,7 +10,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.layouts.alignment import Alignment, alignment_of, is_computable, is_pointwise
+from lowerings.layouts.alignment import (
+    Alignment,
+    alignment_of,
+    edges_of,
+    forwards_values,
+    is_computable,
+    is_pointwise,
+)
 from lowerings.layouts.memory_order import MemoryOrder, canonical, memory_order, sizes_of
 from lowerings.layouts.orders import (
     Ints,
@@ -20,6 +27,7 @@ from lowerings.layouts.orders import (
     reshaped_order,
 )
 from xla_dialect import ops
+from xla_dialect.data_flow import OpOperand
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.types import Array, byte_size, is_array
 
@@ -64,7 +72,7 @@ def operations_on_arrays(block: Block) -> Iterator[Operation]:
     """The operations of a block and of loops and branches in it; no computations on scalars."""
     for op in block.ops:
         yield op
-        if isinstance(op, _CONTROL_FLOW):
+        if op.regions and forwards_values(type(op)):
             for region in op.regions:
                 yield from operations_on_arrays(region.block)
 
@@ -287,65 +295,32 @@ class _Transpose(LayoutRule):
         return [_choice(op.operands[0], order_before(permutation, order))]
 
 
-class _While(LayoutRule):
-    """What is carried is in the order of the loop's result, throughout."""
-
-    def _carried(self, op: Operation) -> Iterator[tuple[Operation, int, SSAValue]]:
-        """The operands and what the body returns, each with the result."""
-        last = _last(op.regions[1].block)
-        for user in (op, last):
-            for index, result in _arrays(op.results):
-                yield user, index, result
+class _DataFlow(LayoutRule):
+    """What becomes a result of a loop or branch is in the order of that, throughout."""
 
     def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        return _agree_with_results(self._carried(op), value, order_of)
+        for result, sources in _forwarded(op):
+            for source in sources:
+                if source.value is value:
+                    yield _choice(result, order_of(value))
+                elif result is value:
+                    yield _choice(source.value, order_of(value))
 
     def misplaced(
         self, op: Operation, order_of: OrderOf
     ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        return _misplaced_of_results(self._carried(op), order_of)
+        for result, sources in _forwarded(op):
+            wanted = order_of(result)
+            for source in sources:
+                if order_of(source.value) != wanted:
+                    yield source.operation, source.number, wanted
 
 
-class _Conditional(LayoutRule):
-    """What branches return is in the order of the result."""
-
-    def _returned(self, op: Operation) -> Iterator[tuple[Operation, int, SSAValue]]:
-        for region in op.regions:
-            for index, result in _arrays(op.results):
-                yield _last(region.block), index, result
-
-    def agree(self, op: Operation, value: SSAValue, order_of: OrderOf) -> Iterable[Choice]:
-        return _agree_with_results(self._returned(op), value, order_of)
-
-    def misplaced(
-        self, op: Operation, order_of: OrderOf
-    ) -> Iterable[tuple[Operation, int, MemoryOrder]]:
-        return _misplaced_of_results(self._returned(op), order_of)
-
-
-def _last(block: Block) -> Operation:
-    last = block.last_op
-    assert last is not None
-    return last
-
-
-def _agree_with_results(
-    uses: Iterator[tuple[Operation, int, SSAValue]], value: SSAValue, order_of: OrderOf
-) -> Iterator[Choice]:
-    for user, index, result in uses:
-        operand = user.operands[index]
-        if operand is value:
-            yield _choice(result, order_of(value))
-        elif result is value:
-            yield _choice(operand, order_of(value))
-
-
-def _misplaced_of_results(
-    uses: Iterator[tuple[Operation, int, SSAValue]], order_of: OrderOf
-) -> Iterator[tuple[Operation, int, MemoryOrder]]:
-    for user, index, result in uses:
-        if order_of(user.operands[index]) != order_of(result):
-            yield user, index, order_of(result)
+def _forwarded(op: Operation) -> Iterator[tuple[SSAValue, Sequence[OpOperand]]]:
+    """The results that are arrays, each with what is forwarded to it."""
+    for edge in edges_of(op):
+        if edge.result is not None and isinstance(edge.result.type, TensorType):
+            yield edge.result, edge.sources
 
 
 class _Return(LayoutRule):
@@ -373,12 +348,11 @@ def _returned(op: Operation) -> Iterator[tuple[int, SSAValue, MemoryOrder]]:
 
 _ANY_ORDER = _AnyOrder()
 _ONE_ORDER = _OneOrder()
+_DATA_FLOW = _DataFlow()
 
 LAYOUT_RULES: Mapping[type[Operation], LayoutRule] = {
     func.ReturnOp: _Return(),
     ops.contraction.DotOp: _ANY_ORDER,
-    ops.control_flow.ConditionalOp: _Conditional(),
-    ops.control_flow.WhileOp: _While(),
     ops.creation.ConstantOp: _ANY_ORDER,
     ops.data_movement.ReshapeOp: _Reshape(),
     ops.data_movement.TransposeOp: _Transpose(),
@@ -391,6 +365,8 @@ def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
     rule = LAYOUT_RULES.get(type(op))
     if rule is not None:
         return rule
+    if forwards_values(type(op)):
+        return _DATA_FLOW
     if is_pointwise(type(op)):
         return _ONE_ORDER if isinstance(op.results[0].type, TensorType) else None
     if all(order_of(value).is_default for _, value in _arrays((*op.operands, *op.results))):
@@ -400,6 +376,3 @@ def _rule_of(op: Operation, order_of: OrderOf) -> LayoutRule | None:
     if alignment is None:
         return None
     return _ANY_ORDER if alignment.is_free else _Aligned(alignment)
-
-
-_CONTROL_FLOW = (ops.control_flow.ConditionalOp, ops.control_flow.WhileOp)

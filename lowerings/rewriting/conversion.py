@@ -12,7 +12,7 @@ def convert_negate(op: NegateOp, builder: ConversionBuilder) -> None:
 
 class ConvertXlaToArith(ConversionPass):
     name = "convert-xla-to-arith"
-    conversions = OperationTable[ConversionFunction]().add(NegateOp, convert_negate)
+    conversions = conversion_table(convert_negate)
     illegal = ("xla",)
 ```
 """
@@ -22,7 +22,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -50,6 +50,7 @@ __all__ = [
     "ConversionFunction",
     "ConversionPass",
     "IllegalOp",
+    "conversion_table",
     "describe_location",
     "describe_place",
     "illegal_op",
@@ -98,7 +99,7 @@ class ConversionBuilder:
         self.absorbed.extend(ops)
 
 
-ConversionFunction: TypeAlias = Callable[[Operation, ConversionBuilder], str | None]
+ConversionFunction: TypeAlias = Callable[[Any, ConversionBuilder], str | None]
 """
 Converts one operation: inserts what replaces it and calls `builder.replace`.
 
@@ -106,6 +107,17 @@ It erases no other operation, but may `absorb` some. Returning a string leaves t
 is; the string is the reason that the error message quotes, in the form
 "window dilation is not supported".
 """
+
+
+def conversion_table(
+    *functions: ConversionFunction,
+) -> dict[type[Operation], ConversionFunction]:
+    """Functions by the class that their first parameter is annotated with, or a union of some."""
+    table: dict[type[Operation], ConversionFunction] = {}
+    for function in functions:
+        annotation = next(iter(get_type_hints(function).values()))
+        table.update(dict.fromkeys(get_args(annotation) or (annotation,), function))
+    return table
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Operation
 
 from lowerings.rewriting.conversion import ConversionBuilder
-from xla_dialect.ops.control_flow import CallOp, DomainOp, OptBarrierOp
+from xla_dialect.ops.control_flow import (
+    CallOp,
+    ConditionalOp,
+    DomainOp,
+    FusionOp,
+    OptBarrierOp,
+    WhileOp,
+)
+from xla_dialect.ops.data_movement import BitcastOp
+from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 
 
 def convert_call(op: CallOp, builder: ConversionBuilder) -> str | None:
@@ -24,21 +32,21 @@ def convert_boundary(op: OptBarrierOp | DomainOp, builder: ConversionBuilder) ->
     builder.replace([op.operand])
 
 
-def needs_inlining(_op: Operation, _builder: ConversionBuilder) -> str:
+def needs_inlining(_op: FusionOp, _builder: ConversionBuilder) -> str:
     """Why a `fusion` is left."""
     return "xla-inline puts its computation in its place"
 
 
-def needs_flattening(_op: Operation, _builder: ConversionBuilder) -> str:
+def needs_flattening(_op: TupleOp | GetTupleElementOp, _builder: ConversionBuilder) -> str:
     """Why a `tuple` or `get_tuple_element` is left."""
     return "xla-flatten-tuples takes tuples apart"
 
 
-def needs_scf(_op: Operation, _builder: ConversionBuilder) -> str:
+def needs_scf(_op: WhileOp | ConditionalOp, _builder: ConversionBuilder) -> str:
     """Why a `while` or `conditional` is left."""
     return "convert-xla-to-scf lowers it"
 
 
-def needs_expansion(_op: Operation, _builder: ConversionBuilder) -> str:
+def needs_expansion(_op: BitcastOp, _builder: ConversionBuilder) -> str:
     """Why a `bitcast` is left."""
     return "xla-expand-bitcast lowers it"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 
-from lowerings.rewriting.conversion import ConversionBuilder, ConversionFunction, ConversionPass
+from lowerings.rewriting.conversion import (
+    ConversionBuilder,
+    ConversionFunction,
+    ConversionPass,
+    conversion_table,
+)
 from lowerings.xla_to_linalg import (
     contraction,
     control_flow,
@@ -33,11 +38,9 @@ from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWI
 from lowerings.xla_to_linalg.signless import make_signless
 from lowerings.xla_to_linalg.sorting import sorting, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
-from xla_dialect import ops
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
-from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operands_of
 
 
@@ -85,39 +88,35 @@ def _guarded(
     return convert
 
 
-_PURE = (
-    OperationTable[ConversionFunction]()
-    .add(ops.creation.ConstantOp, creation.convert_constant)
-    .add(ops.creation.IotaOp, creation.convert_iota)
-    .add(ops.conversion.BitcastConvertOp, conversion.bitcast_convert)
-    .add(ops.data_movement.BroadcastOp, data_movement.convert_regular)
-    .add(ops.data_movement.ConcatenateOp, data_movement.convert_concatenate)
-    .add(ops.data_movement.CopyOp, data_movement.convert_copy)
-    .add(ops.data_movement.DynamicSliceOp, data_movement.convert_dynamic_slice)
-    .add(ops.data_movement.DynamicUpdateSliceOp, data_movement.convert_dynamic_update_slice)
-    .add(ops.data_movement.PadOp, data_movement.convert_pad)
-    .add(ops.data_movement.ReshapeOp, data_movement.convert_reshape)
-    .add(ops.data_movement.ReverseOp, data_movement.convert_regular)
-    .add(ops.data_movement.SliceOp, data_movement.convert_slice)
-    .add(ops.data_movement.TransposeOp, data_movement.convert_regular)
-    .add(ops.reduction.ReduceOp, reduction.convert_reduce)
-    .add(ops.reduction.ReduceWindowOp, reduce_window.convert_reduce_window)
-    .add(ops.reduction.SelectAndScatterOp, select_and_scatter.convert_select_and_scatter)
-    .add(ops.reduction.MapOp, reduction.convert_map)
-    .add(ops.linear_algebra.FftOp, fourier.convert_fft)
-    .add(ops.sorting.SortOp, sorting.convert_sort)
-    .add(ops.sorting.TopkOp, topk.convert_topk)
-    .add(ops.contraction.DotOp, contraction.convert_dot)
-    .add(ops.contraction.ConvolutionOp, convolution.convert_convolution)
-    .add(ops.gather_scatter.GatherOp, gather_scatter.convert_gather)
-    .add(ops.gather_scatter.ScatterOp, scatter.convert_scatter)
+_PURE = conversion_table(
+    creation.convert_constant,
+    creation.convert_iota,
+    conversion.bitcast_convert,
+    data_movement.convert_regular,
+    data_movement.convert_concatenate,
+    data_movement.convert_copy,
+    data_movement.convert_dynamic_slice,
+    data_movement.convert_dynamic_update_slice,
+    data_movement.convert_pad,
+    data_movement.convert_reshape,
+    data_movement.convert_slice,
+    reduction.convert_reduce,
+    reduce_window.convert_reduce_window,
+    select_and_scatter.convert_select_and_scatter,
+    reduction.convert_map,
+    fourier.convert_fft,
+    sorting.convert_sort,
+    topk.convert_topk,
+    contraction.convert_dot,
+    convolution.convert_convolution,
+    gather_scatter.convert_gather,
+    scatter.convert_scatter,
 )
 
-_EFFECTFUL = (
-    OperationTable[ConversionFunction]()
-    .add(ops.custom_calls.CustomCallOp, custom_calls.convert_custom_call)
-    .add(OBSERVATIONS, custom_calls.convert_observation)
-)
+_EFFECTFUL: Mapping[type[Operation], ConversionFunction] = {
+    **conversion_table(custom_calls.convert_custom_call),
+    **dict.fromkeys(OBSERVATIONS, custom_calls.convert_observation),
+}
 
 
 class ConvertXlaToLinalgPass(ConversionPass):
@@ -146,26 +145,20 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     name = "convert-xla-to-linalg"
     illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla", "check", "interpreter")
-    conversions = (
-        OperationTable[ConversionFunction](
-            {
-                **{op_class: _guarded(function) for op_class, function in _PURE.items()},
-                **{
-                    op_class: _guarded(function, is_pure=False)
-                    for op_class, function in _EFFECTFUL.items()
-                },
-            }
-        )
-        .add(ops.control_flow.CallOp, control_flow.convert_call)
-        .add(ops.control_flow.DomainOp, control_flow.convert_boundary)
-        .add(ops.control_flow.OptBarrierOp, control_flow.convert_boundary)
-        .add(ops.control_flow.FusionOp, control_flow.needs_inlining)
-        .add(ops.control_flow.WhileOp, control_flow.needs_scf)
-        .add(ops.control_flow.ConditionalOp, control_flow.needs_scf)
-        .add(ops.tuples.TupleOp, control_flow.needs_flattening)
-        .add(ops.tuples.GetTupleElementOp, control_flow.needs_flattening)
-        .add(ops.data_movement.BitcastOp, control_flow.needs_expansion)
-    )
+    conversions: ClassVar[dict[type[Operation], Any]] = {
+        **{op_class: _guarded(function) for op_class, function in _PURE.items()},
+        **{
+            op_class: _guarded(function, is_pure=False) for op_class, function in _EFFECTFUL.items()
+        },
+        **conversion_table(
+            control_flow.convert_call,
+            control_flow.convert_boundary,
+            control_flow.needs_inlining,
+            control_flow.needs_scf,
+            control_flow.needs_flattening,
+            control_flow.needs_expansion,
+        ),
+    }
 
     def conversions_in(self, module: ModuleOp) -> Mapping[type[Operation], ConversionFunction]:
         """As of any conversion; elementwise operations are converted in clusters."""

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from xdsl.ir import Operation
 
-from lowerings.rewriting.conversion import ConversionFunction, ConversionPass
+from lowerings.rewriting.conversion import ConversionPass, conversion_table
 from lowerings.xla_to_scf.control_flow import convert_conditional, convert_while
 from lowerings.xla_to_scf.scan import convert_scan
 from xla_dialect.ops.control_flow import ConditionalOp, ScanOp, WhileOp
-from xla_dialect.xdsl.operation_table import OperationTable
 
 
 class ConvertXlaToScfPass(ConversionPass):
@@ -37,9 +36,4 @@ class ConvertXlaToScfPass(ConversionPass):
 
     name = "convert-xla-to-scf"
     illegal: ClassVar[Sequence[str | type[Operation]]] = (WhileOp, ConditionalOp, ScanOp)
-    conversions = (
-        OperationTable[ConversionFunction]()
-        .add(WhileOp, convert_while)
-        .add(ConditionalOp, convert_conditional)
-        .add(ScanOp, convert_scan)
-    )
+    conversions = conversion_table(convert_while, convert_conditional, convert_scan)

@@ -2,7 +2,7 @@
 // RUN: xla-opt %s --split-input-file --verify-diagnostics --mlir-print-op-generic | xla-opt --split-input-file | filecheck %s
 
 // CHECK-LABEL: @data_movement(
-func.func @data_movement(%x: tensor<4x3xf32>, %v: tensor<3xf32>, %s: tensor<f32>, %i: tensor<i32>, %u: tensor<2x1xf32>) {
+func.func @data_movement(%x: tensor<4x3xf32>, %v: tensor<3xf32>, %s: tensor<f32>) {
   // CHECK: xla.broadcast %v {dimensions = [1]} : (tensor<3xf32>) -> tensor<4x3xf32>
   %0 = xla.broadcast %v {dimensions = [1]} : (tensor<3xf32>) -> tensor<4x3xf32>
   // CHECK: xla.broadcast %s : (tensor<f32>) -> tensor<0xf32>
@@ -11,22 +11,16 @@ func.func @data_movement(%x: tensor<4x3xf32>, %v: tensor<3xf32>, %s: tensor<f32>
   %2 = xla.reshape %x : (tensor<4x3xf32>) -> tensor<2x6xf32>
   // CHECK: xla.transpose %x {dimensions = [1, 0]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %3 = xla.transpose %x {dimensions = [1, 0]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
-  // CHECK: xla.slice %x {start_indices = [0, 1], limit_indices = [4, 3], strides = [2, 1]} : (tensor<4x3xf32>) -> tensor<2x2xf32>
-  %4 = xla.slice %x {start_indices = [0, 1], limit_indices = [4, 3], strides = [2, 1]} : (tensor<4x3xf32>) -> tensor<2x2xf32>
   // CHECK: xla.concatenate %x, %x {dimension = 0} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
-  %5 = xla.concatenate %x, %x {dimension = 0} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %4 = xla.concatenate %x, %x {dimension = 0} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
   // CHECK: xla.pad %v, %s {edge_padding_low = [-1], edge_padding_high = [2], interior_padding = [1]} : (tensor<3xf32>, tensor<f32>) -> tensor<6xf32>
-  %6 = xla.pad %v, %s {edge_padding_low = [-1], edge_padding_high = [2], interior_padding = [1]} : (tensor<3xf32>, tensor<f32>) -> tensor<6xf32>
+  %5 = xla.pad %v, %s {edge_padding_low = [-1], edge_padding_high = [2], interior_padding = [1]} : (tensor<3xf32>, tensor<f32>) -> tensor<6xf32>
   // CHECK: xla.reverse %x {dimensions = [0, 1]} : tensor<4x3xf32>
-  %7 = xla.reverse %x {dimensions = [0, 1]} : tensor<4x3xf32>
-  // CHECK: xla.dynamic_slice %x, %i, %i {dynamic_slice_sizes = [2, 1]} : (tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2x1xf32>
-  %8 = xla.dynamic_slice %x, %i, %i {dynamic_slice_sizes = [2, 1]} : (tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2x1xf32>
-  // CHECK: xla.dynamic_update_slice %x, %u, %i, %i : (tensor<4x3xf32>, tensor<2x1xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>
-  %9 = xla.dynamic_update_slice %x, %u, %i, %i : (tensor<4x3xf32>, tensor<2x1xf32>, tensor<i32>, tensor<i32>) -> tensor<4x3xf32>
+  %6 = xla.reverse %x {dimensions = [0, 1]} : tensor<4x3xf32>
   // CHECK: xla.copy %x : (tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>>
-  %10 = xla.copy %x : (tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>>
+  %7 = xla.copy %x : (tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>>
   // CHECK: xla.bitcast %x : (tensor<4x3xf32>) -> tensor<3x4xf32, #xla.layout<{0,1}>>
-  %11 = xla.bitcast %x : (tensor<4x3xf32>) -> tensor<3x4xf32, #xla.layout<{0,1}>>
+  %8 = xla.bitcast %x : (tensor<4x3xf32>) -> tensor<3x4xf32, #xla.layout<{0,1}>>
   func.return
 }
 
@@ -232,70 +226,6 @@ func.func @transpose_Properties_4(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @slice_C1_1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C1) start_indices has 2 entries, not 1}}
-  %0 = xla.slice %x {start_indices = [0, 0], limit_indices = [4], strides = [1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C1_2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C1) limit_indices has 0 entries, not 1}}
-  %0 = xla.slice %x {start_indices = [0], limit_indices = [], strides = [1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C1_3(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C1) strides has 2 entries, not 1}}
-  %0 = xla.slice %x {start_indices = [0], limit_indices = [4], strides = [1, 1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C2_1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C2) [-1:4] of dimension 0 with size 4}}
-  %0 = xla.slice %x {start_indices = [-1], limit_indices = [4], strides = [1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C2_2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C2) [3:2] of dimension 0 with size 4}}
-  %0 = xla.slice %x {start_indices = [3], limit_indices = [2], strides = [1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C2_3(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C2) [0:5] of dimension 0 with size 4}}
-  %0 = xla.slice %x {start_indices = [0], limit_indices = [5], strides = [1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C3_1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C3) strides are [0]}}
-  %0 = xla.slice %x {start_indices = [0], limit_indices = [4], strides = [0]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @slice_C3_2(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.slice: (C3) strides are [-1]}}
-  %0 = xla.slice %x {start_indices = [0], limit_indices = [4], strides = [-1]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
 func.func @concatenate_C1() {
   // expected-error @+1 {{xla.concatenate: (C1) there are no operands}}
   xla.concatenate {dimension = 0} : () -> ()
@@ -435,134 +365,6 @@ func.func @reverse_C1_2(%x: tensor<2x3xf32>) {
 func.func @reverse_C1_3(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{xla.reverse: (C1) dimensions = [0, 0] are not distinct dimensions of rank 2}}
   %0 = xla.reverse %x {dimensions = [0, 0]} : tensor<2x3xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_1(%x: tensor<4xf32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) 0 start indices for rank 1}}
-  %0 = xla.dynamic_slice %x {dynamic_slice_sizes = [2]} : tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_2(%x: tensor<4xf32>, %y: tensor<i32>, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) 2 start indices for rank 1}}
-  %0 = xla.dynamic_slice %x, %y, %z {dynamic_slice_sizes = [2]} : (tensor<4xf32>, tensor<i32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_3(%x: tensor<4xf32>, %y: tensor<f32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) start index is f32[], not an integer scalar}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [2]} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_4(%x: tensor<4xf32>, %y: tensor<1xi32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) start index is s32[1], not an integer scalar}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [2]} : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_5(%x: tensor<4xf32>, %y: tensor<i1>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) start index is pred[], not an integer scalar}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [2]} : (tensor<4xf32>, tensor<i1>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C1_6(%x: tensor<4x4xf32>, %y: tensor<i32>, %z: tensor<i64>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C1) start indices (s32[], s64[]) differ in type}}
-  %0 = xla.dynamic_slice %x, %y, %z {dynamic_slice_sizes = [2, 2]} : (tensor<4x4xf32>, tensor<i32>, tensor<i64>) -> tensor<4x4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C2(%x: tensor<4xf32>, %y: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C2) dynamic_slice_sizes has 2 entries, not 1}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [2, 1]} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C3_1(%x: tensor<4xf32>, %y: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C3) slice sizes [5] of an array with sizes [4]}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [5]} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_slice_C3_2(%x: tensor<4xf32>, %y: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_slice: (C3) slice sizes [-1] of an array with sizes [4]}}
-  %0 = xla.dynamic_slice %x, %y {dynamic_slice_sizes = [-1]} : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C1_1(%x: tensor<4xf32>, %y: tensor<2xf64>, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C1) operand and update have element types f32 and f64}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<2xf64>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C1_2(%x: tensor<4xf32>, %y: tensor<2x1xf32>, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C1) update has 2 entries, not 1}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<2x1xf32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C1_3(%x: tensor<4xf32>, %y: !xla.token, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C1) update is token[], not an array}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, !xla.token, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C2(%x: tensor<4xf32>, %y: tensor<5xf32>, %z: tensor<i32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C2) update sizes [5] of an array with sizes [4]}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<5xf32>, tensor<i32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C3_1(%x: tensor<4xf32>, %y: tensor<2xf32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C3) 0 start indices for rank 1}}
-  %0 = xla.dynamic_update_slice %x, %y : (tensor<4xf32>, tensor<2xf32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C3_2(%x: tensor<4xf32>, %y: tensor<2xf32>, %z: tensor<f32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C3) start index is f32[], not an integer scalar}}
-  %0 = xla.dynamic_update_slice %x, %y, %z : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
-  func.return
-}
-
-// -----
-
-func.func @dynamic_update_slice_C3_3(%x: tensor<4x4xf32>, %y: tensor<2x2xf32>, %z: tensor<i32>, %w: tensor<ui32>) {
-  // expected-error @+1 {{xla.dynamic_update_slice: (C3) start indices (s32[], u32[]) differ in type}}
-  %0 = xla.dynamic_update_slice %x, %y, %z, %w : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<i32>, tensor<ui32>) -> tensor<4x4xf32>
   func.return
 }
 

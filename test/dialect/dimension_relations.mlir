@@ -68,3 +68,39 @@ func.func @undeclared(%x: tensor<2xf32>) -> tuple<tensor<2xf32>> {
   %1 = xla.opt_barrier %0 : tuple<tensor<2xf32>>
   func.return %1 : tuple<tensor<2xf32>>
 }
+
+// -----
+
+// Loops, branches and fusions forward values: whatever a loop's body returns is a parameter of both
+// computations next time, and the result at the end; the condition's result is forwarded nowhere. The
+// operands of a conditional follow each other branch by branch, behind the index.
+
+// CHECK-LABEL: func.func @forwarded
+// CHECK: xla.while
+// CHECK: attributes {xla.dimension_relations = "(operand 0, body 0)->(condition 0, body 0, result 0), (operand 1, body 1)->(condition 1, body 1, result 1)"}
+// CHECK: xla.conditional
+// CHECK: attributes {xla.dimension_relations = "(operand 1)->(branch[0] 0), (operand 2)->(branch[0] 1), (operand 3)->(branch[1] 0), (branch[0] 0, branch[1] 0)->(result 0)"}
+// CHECK: xla.fusion
+// CHECK: attributes {xla.dimension_relations = "(operand 0)->(calls 0), (operand 1)->(calls 1), (calls 0)->(result 0)"}
+func.func @forwarded(%x: tensor<8x4xf32>, %n: tensor<i32>) -> tensor<8x4xf32> {
+  %0, %1 = xla.while %x, %n : (tensor<8x4xf32>, tensor<i32>) -> (tensor<8x4xf32>, tensor<i32>)
+    condition (%c: tensor<8x4xf32>, %i: tensor<i32>) {
+      %p = xla.compare %i, %i {direction = NE} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      xla.return %p : tensor<i1>
+    }
+    body (%b: tensor<8x4xf32>, %j: tensor<i32>) {
+      xla.return %b, %j : tensor<8x4xf32>, tensor<i32>
+    }
+  %2 = xla.conditional %1, %0, %x, %x : (tensor<i32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    branch (%a: tensor<8x4xf32>, %d: tensor<8x4xf32>) {
+      xla.return %d : tensor<8x4xf32>
+    }
+    branch (%e: tensor<8x4xf32>) {
+      xla.return %e : tensor<8x4xf32>
+    }
+  %3 = xla.fusion %2, %x : tensor<8x4xf32> calls (%f: tensor<8x4xf32>, %g: tensor<8x4xf32>) {
+    %4 = xla.add %f, %g : tensor<8x4xf32>
+    xla.return %4 : tensor<8x4xf32>
+  }
+  func.return %3 : tensor<8x4xf32>
+}

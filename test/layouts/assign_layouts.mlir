@@ -131,3 +131,20 @@ func.func @no_gain(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
   %1 = xla.slice %0 {start_indices = [1, 0], limit_indices = [3, 2], strides = [1, 1]} : (tensor<3x2xf32>) -> tensor<2x2xf32>
   func.return %1 : tensor<2x2xf32>
 }
+
+// -----
+
+// A fusion that was not inlined computes in the layout of what goes into it and comes out.
+// CHECK-LABEL: @fusion
+// CHECK:       xla.fusion %x : tensor<2x3xf32, #xla.layout<{0,1}>> calls (%p: tensor<2x3xf32, #xla.layout<{0,1}>>) {
+// CHECK-NEXT:  xla.negate %p : tensor<2x3xf32, #xla.layout<{0,1}>>
+// REPORT:      xla-assign-layouts: before: 24 bytes copied
+// REPORT-NEXT: xla-assign-layouts: after: 0 bytes copied
+func.func @fusion(%x: tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32, #xla.layout<{0,1}>> {
+  %0 = xla.fusion %x : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32> calls (%p: tensor<2x3xf32>) {
+    %1 = xla.negate %p : tensor<2x3xf32>
+    xla.return %1 : tensor<2x3xf32>
+  }
+  %2 = xla.copy %0 : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+  func.return %2 : tensor<2x3xf32, #xla.layout<{0,1}>>
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from xla_dialect.attributes import FusionKindAttr
+from xla_dialect.data_flow import DataFlowEdge, OpOperand, terminator
 from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
 from xla_dialect.op import Types, XlaOp
@@ -155,6 +156,14 @@ class FusionOp(XlaOp):
         require_marks(arguments, "the computation", parameters, "C2")
         return tuple(results)
 
+    def data_flow_edges(self) -> Iterator[DataFlowEdge]:
+        """Operands to parameters, what is returned to the results."""
+        for i, parameter in enumerate(self.calls.block.args):
+            yield DataFlowEdge((OpOperand(self, i),), (parameter,))
+        last = terminator(self.calls)
+        for i, result in enumerate(self.results):
+            yield DataFlowEdge((OpOperand(last, i),), result=result)
+
 
 @irdl_op_definition
 class WhileOp(XlaOp):
@@ -191,8 +200,8 @@ class WhileOp(XlaOp):
                 len(init),
             )
         require_computation(condition, "condition", init, (array(PRED, ()),), ("C2", "C1"))
-        found, returned = signature(body, "body", "C2")
-        for name, types in (("takes", found), ("returns", returned)):
+        found, results = signature(body, "body", "C2")
+        for name, types in (("takes", found), ("returns", results)):
             require(
                 all_compatible(types, init),
                 "C2",
@@ -203,8 +212,15 @@ class WhileOp(XlaOp):
             )
         for name, types in taken.items():
             require_marks(init, name, types, "C2")
-            require_marks(returned, name, types, "C2")
-        return tuple(map(united_marks, init, returned))
+            require_marks(results, name, types, "C2")
+        return tuple(map(united_marks, init, results))
+
+    def data_flow_edges(self) -> Iterator[DataFlowEdge]:
+        """Init values, and what the body returns, to the parameters and results."""
+        parameters = zip(self.condition.block.args, self.body.block.args, strict=True)
+        last = terminator(self.body)
+        for i, (both, result) in enumerate(zip(parameters, self.results, strict=True)):
+            yield DataFlowEdge((OpOperand(self, i), OpOperand(last, i)), both, result)
 
 
 @irdl_op_definition
@@ -245,7 +261,7 @@ class ConditionalOp(XlaOp):
         taken = 0
         results: list[Attribute] | None = None
         for i, region in enumerate(branch):
-            parameters, returned = signature(region, f"branch {i}", "C3")
+            parameters, outputs = signature(region, f"branch {i}", "C3")
             given = branch_operands[taken : taken + len(parameters)]
             taken += len(parameters)
             require(len(given) == len(parameters), "C2", "operands missing for branch {}", i)
@@ -258,17 +274,17 @@ class ConditionalOp(XlaOp):
                 spell_all(given),
             )
             require_marks(given, f"branch {i}", parameters, "C3")
-            results = returned if results is None else results
+            results = outputs if results is None else results
             require(
-                all_compatible(flat_results(returned), flat_results(results)),
+                all_compatible(flat_results(outputs), flat_results(results)),
                 "C4",
                 "branch {} returns {}, branch 0 {}",
                 i,
-                spell_all(returned),
+                spell_all(outputs),
                 spell_all(results),
             )
-            if len(returned) == len(results):
-                results = list(map(united_marks, results, returned))
+            if len(outputs) == len(results):
+                results = list(map(united_marks, results, outputs))
         require(
             taken == len(branch_operands),
             "C2",
@@ -277,6 +293,15 @@ class ConditionalOp(XlaOp):
             taken,
         )
         return tuple(cast("list[Attribute]", results))
+
+    def data_flow_edges(self) -> Iterator[DataFlowEdge]:
+        """Operands to the parameters of their branch, what branches return to the results."""
+        parameters = (parameter for region in self.branch for parameter in region.block.args)
+        for i, parameter in enumerate(parameters, 1):
+            yield DataFlowEdge((OpOperand(self, i),), (parameter,))
+        ends = [terminator(region) for region in self.branch]
+        for i, result in enumerate(self.results):
+            yield DataFlowEdge([OpOperand(last, i) for last in ends], result=result)
 
 
 @irdl_op_definition
@@ -341,7 +366,7 @@ class ScanOp(XlaOp):
         require(
             len(results) >= num_carries
             and all_compatible(results[len(produced) :], carries)
-            and all(is_array(t) and len(t.shape.data) >= dimension for t in produced),
+            and all(is_array(t) and len(cast(Array, t).shape.data) >= dimension for t in produced),
             "C4",
             "to_apply returns {}, expected outputs and {}",
             spell_all(results),

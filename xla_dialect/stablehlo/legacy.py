@@ -8,40 +8,25 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BoolAttr,
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     StringAttr,
-    TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import AllReduceOp
 from xla_dialect.ops.contraction import DotOp
-from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import ReshapeOp, SliceOp, TransposeOp
-from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.gather_scatter import GatherOp
-from xla_dialect.ops.reduction import ReduceOp
 from xla_dialect.stablehlo.collectives import take_listed_groups
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
+from xla_dialect.stablehlo.reduction import emit_sum, sum_of_two
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, form
-from xla_dialect.types import Array, ElementClass, array, as_array, element_class, fits
-from xla_dialect.xdsl.creation import create
-
-
-def sum_of_two(element_type: Attribute) -> Region:
-    """The computation that adds two numbers."""
-    scalar = TensorType(element_type, ())
-    block = Block(arg_types=[scalar, scalar])
-    total = create(AddOp, operands=block.args, result_types=[scalar])
-    block.add_ops([total, create(ReturnOp, operands=total.results)])
-    return Region(block)
+from xla_dialect.types import Array, array, as_array, fits
 
 
 def string_clause(name: str) -> Clause:
@@ -115,20 +100,8 @@ class Labelled:
         dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
         if not dropped:
             return self
-        scalar = TensorType(self.type.element_type, ())
-        is_complex = element_class(self.type.element_type) == ElementClass.COMPLEX
-        element = (0, 0) if is_complex else 0
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [cast(Any, element)])
-        (zero,) = self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+        total = emit_sum(self.conversion, self.value, dropped)
         rest = "".join(label for label in self.labels if label in wanted)
-        sizes = [sizes_of(self.type)[d] for d in self.places(rest)]
-        (total,) = self.conversion.emit(
-            ReduceOp,
-            [self.value, zero],
-            [array(self.type.element_type, sizes)],
-            {"dimensions": dimension_list(dropped)},
-            [sum_of_two(self.type.element_type)],
-        )
         return Labelled(op, self.conversion, total, rest)
 
     def ordered(self, op: SourceOp, wanted: str) -> SSAValue:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
+from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.elementwise_binary import AddOp
 from xla_dialect.ops.reduction import MapOp, ReduceOp
-from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list
+from xla_dialect.shapes.size_arithmetic import without
+from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import integers, named, same
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types, parse_integers
-from xla_dialect.types import Array
+from xla_dialect.types import Array, ElementClass, array, element_class
 from xla_dialect.xdsl.creation import create
 
 
@@ -117,6 +121,32 @@ def inputs_and_inits(op: SourceOp, conversion: Conversion, body: Region) -> list
     if not accumulators:
         return operands
     return promoted(conversion, operands, [*accumulators, *accumulators])
+
+
+def sum_of_two(element_type: Attribute) -> Region:
+    """The computation that adds two numbers."""
+    scalar = TensorType(element_type, ())
+    block = Block(arg_types=[scalar, scalar])
+    total = create(AddOp, operands=block.args, result_types=[scalar])
+    block.add_ops([total, create(ReturnOp, operands=total.results)])
+    return Region(block)
+
+
+def emit_sum(conversion: Conversion, value: SSAValue, dimensions: Sequence[int]) -> SSAValue:
+    """The sum of an array over some of its dimensions."""
+    type_ = cast(Array, value.type)
+    is_complex = element_class(type_.element_type) == ElementClass.COMPLEX
+    element = (0, 0) if is_complex else 0
+    scalar = cast(Any, TensorType(type_.element_type, ()))
+    literal = DenseIntOrFPElementsAttr.from_list(scalar, [cast(Any, element)])
+    (zero,) = conversion.emit(ConstantOp, (), [scalar], {"value": literal})
+    return conversion.emit(
+        ReduceOp,
+        [value, zero],
+        [array(type_.element_type, without(sizes_of(type_), dimensions))],
+        {"dimensions": dimension_list(dimensions)},
+        [sum_of_two(type_.element_type)],
+    )[0]
 
 
 ROWS: Mapping[str, Row] = {

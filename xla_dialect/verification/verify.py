@@ -1,23 +1,22 @@
 """Verification of a whole module, with an error that says where.
 
-Beyond xDSL 0.74's verifier: operands are defined before they are used (it does not check
-dominance), calls agree with their functions, channels have two ends that do not wait for each other
-in a cycle, and the error points into the source.
+Beyond xDSL's verifier: operands are defined before they are used, calls agree with their functions,
+channels have two ends that do not wait for each other in a cycle, and the error points into the
+source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.analysis.calls import Call, callee, callees, is_call, runs_functions
@@ -29,8 +28,8 @@ from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
-from xla_dialect.xdsl.operation_table import OperationTable
-from xla_dialect.xdsl.traversal import operands_of, operations_in
+from xla_dialect.xdsl.dominance import UsedBeforeDefined, visit_in_order
+from xla_dialect.xdsl.traversal import operations_in
 
 
 class InvalidProgram(LocatedError):
@@ -56,7 +55,10 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
         and isinstance(op.properties.get("function_type"), FunctionType)
     }
     program = _Program(functions, sources or {}, process_counts(module))
-    _verify_region(module.body, set(), program)
+    try:
+        visit_in_order(module.body, lambda op: _verify_operation(op, program))
+    except UsedBeforeDefined as fault:
+        raise invalid_program(fault.operation, str(fault), program.sources) from None
     runners = {
         name: list(filter(runs_functions, operations_in(function)))
         for name, function in functions.items()
@@ -103,68 +105,26 @@ def _context(op: Operation) -> str:
     return "" if parent is None else f" (in @{parent.sym_name.data})"
 
 
-def _verify_region(region: Region, defined: set[SSAValue], program: _Program) -> None:
-    """
-    Verifies the operations of a region; `defined` are the values visible around it.
-
-    Where a region has several blocks, values of all its blocks count as defined: the structured
-    dialects that we lower through have one.
-    """
-    blocks = list(region.blocks)
-    if len(blocks) > 1:
-        defined = defined | {value for block in blocks for value in _values_of(block)}
-    for block in blocks:
-        added: list[SSAValue] = list(block.args)
-        defined.update(added)
-        for op in block.ops:
-            for operand in operands_of(op):
-                if operand not in defined:
-                    raise invalid_program(
-                        op,
-                        f"{op.name}: operand {_name(operand)} is used before it is defined",
-                        program.sources,
-                    )
-            _verify_operation(op, program)
-            if op.regions:
-                isolated = op.has_trait(IsolatedFromAbove)
-                for nested in op.regions:
-                    _verify_region(nested, set() if isolated else defined, program)
-            defined.update(op.results)
-            added.extend(op.results)
-        defined.difference_update(added)
+_Check: TypeAlias = Callable[[Any, "_Program"], None]
 
 
-def _values_of(block: Block) -> Iterable[SSAValue]:
-    yield from block.args
-    for op in block.ops:
-        yield from op.results
-
-
-def _name(value: SSAValue) -> str:
-    return f"%{value.name_hint}" if value.name_hint else f"of type {value.type}"
-
-
-_Check: TypeAlias = Callable[[Operation, "_Program"], None]
+@cache
+def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
+    """The check of an operation class against the module around it, if it has one."""
+    if issubclass(operation, CallOp | FuncCallOp):
+        return lambda op, program: _verify_call(op, program.functions)
+    if issubclass(operation, CollectiveOp):
+        return lambda op, program: op.verify_processes(*program.process_counts)
+    if issubclass(operation, RunParallelOp):
+        return lambda op, program: op.verify_functions(program.functions)
+    if issubclass(operation, TransferStartOp):
+        return _verify_transfer
+    return None
 
 
 def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
     op.verify_users()
     program.transfers.append(op)
-
-
-_CHECKS = (
-    OperationTable[_Check]()
-    .add((CallOp, FuncCallOp), lambda op, program: _verify_call(op, program.functions))
-    .add(CollectiveOp, lambda op, program: op.verify_processes(*program.process_counts))
-    .add(RunParallelOp, lambda op, program: op.verify_functions(program.functions))
-    .add(TransferStartOp, _verify_transfer)
-)
-"""The checks against the module around an operation, for classes and their subclasses."""
-
-
-@cache
-def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
-    return next((check for base, check in _CHECKS.items() if issubclass(operation, base)), None)
 
 
 def _verify_operation(op: Operation, program: _Program) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -39,19 +39,16 @@ from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
-from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
-_RULES = OperationTable[Rule](
-    {
-        **sizes.RULES,
-        **data_movement.RULES,
-        **reduction.RULES,
-        **contraction.RULES,
-        **linear_algebra.RULES,
-        **gather_scatter.RULES,
-    }
-)
+_RULES: Mapping[type[Operation], Rule] = {
+    **sizes.RULES,
+    **data_movement.RULES,
+    **reduction.RULES,
+    **contraction.RULES,
+    **linear_algebra.RULES,
+    **gather_scatter.RULES,
+}
 """Where relations do not say all."""
 
 SCALAR = array(S32, ())
@@ -80,7 +77,7 @@ class RunTimeCheck(NamedTuple):
 
 def is_dynamic_type(type_: Attribute) -> bool:
     """Whether a type is an array with a bounded dynamic dimension."""
-    return is_array(type_) and bool(dynamic(extents(type_)))
+    return is_array(type_) and bool(dynamic(extents(cast(Array, type_))))
 
 
 def concerns(op: Operation) -> bool:
@@ -105,7 +102,7 @@ class Expansion:
     def function(self, function: func.FuncOp) -> None:
         """Static arrays for the parameters and results, then their sizes, then the status."""
         block = function.body.block
-        places = _places(block.arg_types, function.function_type.inputs.data)
+        places = _places(zip(block.arg_types, function.function_type.inputs.data, strict=True))
         self._take(block, places)
         self.checks.clear()
         checked = any(sizes.may_fail(op) for op in operations_in(block))
@@ -114,7 +111,7 @@ class Expansion:
         outputs = function.function_type.outputs.data
         returned = cast(func.ReturnOp, block.last_op)
         self.block(block)
-        added = _places(returned.operand_types, outputs)
+        added = _places(zip(returned.operand_types, outputs, strict=True))
         operands = self._given(returned, returned.operands, added)
         block.insert_ops_before([func.ReturnOp(*operands)], returned)
         block.erase_op(returned)
@@ -236,10 +233,7 @@ class Expansion:
 
     def _while(self, op: WhileOp) -> None:
         """Sizes and the status are carried beside the values; a loop ends where a check fails."""
-        block = op.body.block
-        places = _places(
-            op.operand_types, op.result_types, block.arg_types, op.condition.block.arg_types
-        )
+        places = _places(edge.types for edge in op.data_flow_edges())
         outside = self.status
         self.status = outside if _checks(op) else None
         operands = self._given(op, op.operands, places)
@@ -276,11 +270,14 @@ class Expansion:
         returns_status = outside is not None and _checks(op)
         index, *rest = op.operands
         operands = [index]
-        places = _places(op.result_types)
+        edges = list(op.data_flow_edges())
+        of_operands, of_results = edges[: len(rest)], edges[len(rest) :]
+        places = _places(edge.types for edge in of_results)
         for region in op.branch:
-            block = region.block
-            given, rest = rest[: len(block.args)], rest[len(block.args) :]
-            of_branch = _places([value.type for value in given], block.arg_types)
+            block, count = region.block, len(region.block.args)
+            given, rest = rest[:count], rest[count:]
+            of_branch = _places(edge.types for edge in of_operands[:count])
+            of_operands = of_operands[count:]
             self.status = None
             operands += self._given(op, given, of_branch)
             self._take(block, of_branch)
@@ -327,12 +324,12 @@ def _extent(value: SSAValue, dimension: int) -> int:
     return int(extents(cast(Array, value.type))[dimension])
 
 
-def _places(*lists: Sequence[Attribute]) -> list[tuple[int, int]]:
-    """The values, and their dimensions, that are dynamic in one of several lists of types."""
+def _places(values: Iterable[Iterable[Attribute]]) -> list[tuple[int, int]]:
+    """The values, and their dimensions, that are dynamic in one of the types given for each."""
     found = {
         (i, d)
-        for types in lists
-        for i, type_ in enumerate(types)
+        for i, types in enumerate(values)
+        for type_ in types
         if is_dynamic_type(type_)
         for d in dynamic(extents(cast(Array, type_)))
     }

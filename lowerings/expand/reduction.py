@@ -8,7 +8,7 @@ arguments can have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from operator import eq, ge, gt, le, lt, ne
@@ -18,6 +18,8 @@ import ml_dtypes
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.expand.building import build_before, loaded
+from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.literals.arrays import dense_to_numpy, numpy_dtype
 from xla_dialect.ops import elementwise_binary as binary
@@ -203,3 +205,17 @@ def _evaluate(op: Operation, operands: list[_Tried]) -> _Tried | None:
             return _LOGIC[type(op)](lhs, rhs)
         case _:
             return None
+
+
+def expand_arg_extremum(op: ReduceOp, builder: ConversionBuilder) -> None:
+    """A reduction that finds the first place of an extremum; other reductions stay."""
+    extremum = extremum_of(op)
+    if extremum is None:
+        return
+    builder_class, expansion = loaded("arg_extremum:first_places")
+    (dimension,) = op.dimensions.get_values()
+
+    def build(b: Any, *operands: Any) -> Sequence[Any]:
+        return expansion(b, extremum, dimension, *operands)
+
+    builder.replace(build_before(op, op.operands, build, builder_class))
