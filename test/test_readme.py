@@ -29,7 +29,9 @@ def test_python_example(block: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(command, marks=[pytest.mark.riscv64] if "riscv64" in command else [])
+        pytest.param(
+            command, marks=[pytest.mark.riscv64, pytest.mark.qemu] if "riscv64" in command else []
+        )
         for command in COMMANDS
     ],
     ids=" ".join,

@@ -238,6 +238,7 @@ def executors() -> list[Any]:
         name: [
             *([pytest.mark.full] if executor.types == "every type" else []),
             *([pytest.mark.riscv64] if executor.is_emulated else []),
+            *([pytest.mark.qemu] if name == "riscv64_vectors" else []),
         ]
         for name, executor in EXECUTORS.items()
     }

@@ -64,6 +64,7 @@ def blocks_of_ours() -> list[Any]:
     found: list[Any] = []
     for name, quick in QUICK_BLOCKS_OF_OURS.items():
         emulated = [pytest.mark.riscv64] if name.startswith("riscv64") else []
+        emulated += [pytest.mark.qemu] if name == "riscv64_vectors" else []
         for block in ALL_BLOCKS:
             full = [] if block in quick else [pytest.mark.full]
             found.append(pytest.param(name, block, marks=[*emulated, *full]))

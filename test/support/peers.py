@@ -48,11 +48,6 @@ def _missing_packages(*names: str) -> list[str]:
     return [name for name in names if importlib.util.find_spec(name) is None]
 
 
-def _missing_for_riscv64() -> list[str]:
-    emulator = [] if shutil.which("qemu-riscv64") else ["qemu-riscv64"]
-    return emulator + _missing_packages("ziglang", "unicorn")
-
-
 PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
     "jax": (lambda: _missing_packages("jax"), "pip install -e '.[jax]'"),
     "flax": (lambda: _missing_packages("jax", "flax", "optax"), "pip install -e '.[peers]'"),
@@ -61,7 +56,11 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
         lambda: [] if mlir_opt() else [f"mlir-opt of LLVM {MLIR_VERSION}"],
         f"apt install mlir-{MLIR_VERSION}-tools (from apt.llvm.org)",
     ),
-    "riscv64": (_missing_for_riscv64, "apt install qemu-user, pip install -e '.[riscv]'"),
+    "riscv64": (lambda: _missing_packages("ziglang", "unicorn"), "pip install -e '.[riscv]'"),
+    "qemu": (
+        lambda: [] if shutil.which("qemu-riscv64") else ["qemu-riscv64"],
+        "apt install qemu-user",
+    ),
     "openmp": (
         lambda: [] if runtime() else ["an OpenMP runtime"],
         "apt install libgomp1, or pip install -e '.[threads]'",
