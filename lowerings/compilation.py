@@ -501,8 +501,8 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
 def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
     """The native pipeline down to a level, for the vectors that a machine has."""
     pairs = str(machine.multiplies_pairs).lower()
-    loops = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
-    options = {"convert-linalg-to-vector-loops": loops}
+    vectors = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
+    options = {"xla-plan-schedules": vectors}
     specs = [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
     return parse_passes(",".join(specs))
 
@@ -525,8 +525,8 @@ class _Backend:
 INTERPRETER = "interpreter"
 """The executor of the levels below xla."""
 
-INTERPRETED_LEVELS: tuple[str, ...] = LEVELS[1:]
-"""The levels at which the interpreter runs programs."""
+INTERPRETED_LEVELS: tuple[str, ...] = ("tensors", "buffers", "loops")
+"""The levels at which the interpreter runs programs; schedules say nothing of what is computed."""
 
 _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native, is_cached=True),

@@ -46,6 +46,7 @@ NATIVE: tuple[Stage, ...] = (
         ),
     ),
     Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
+    Stage("schedules", ("xla-plan-schedules",)),
     Stage("loops", ("convert-linalg-to-vector-loops", "expand-small-floats", "expand-math")),
 )
 """From a program in the xla dialect to the loops that the LLVM target prints."""

@@ -24,6 +24,7 @@ _DIALECTS = {
     "stablehlo": "xla_dialect.stablehlo:STABLEHLO",
     "chlo": "xla_dialect.stablehlo:CHLO",
     "check": "xla_dialect.self_checking.check:CHECK",
+    "schedule": "lowerings.schedules.dialect:SCHEDULE",
     "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
 }
 
@@ -49,6 +50,7 @@ _PASSES = (
     "lowerings.bufferize.xla_bufferize",
     "lowerings.bufferize.xla_plan_buffers",
     "lowerings.bufferize.xla_outline_kernels",
+    "lowerings.planning.xla_plan_schedules",
     "lowerings.loops.convert_linalg_to_vector_loops",
     "lowerings.loops.expand_math",
 )

@@ -50,7 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.stablehlo",
     ),
     ("lowerings.rewriting",),
-    ("lowerings.ir", "lowerings.layouts"),
+    ("lowerings.ir", "lowerings.layouts", "lowerings.schedules"),
     (
         "lowerings.bufferize",
         "lowerings.expand",
@@ -61,6 +61,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.xla_to_linalg",
         "lowerings.xla_to_scf",
     ),
+    ("lowerings.planning",),
     # Makes use of expansions, and of the taking apart of values.
     ("lowerings.communication", "lowerings.targets"),
     # Names passes and targets only; loads them on use.

@@ -23,7 +23,8 @@ from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.nest import Nest
-from lowerings.loops.schedule import Loop, Schedule
+from lowerings.loops.order_rules import check_order
+from lowerings.schedules.schedule import Loop, LoopOrder
 from xla_dialect.xdsl.creation import create
 
 REASSOCIATE = FastMathFlagsAttr([FastMathFlag.REASSOC])
@@ -51,7 +52,7 @@ class NestEmitter:
         self,
         nest: Nest,
         body: Body,
-        schedule: Schedule,
+        order: LoopOrder,
         builder: LoopBuilder,
         bound: Mapping[int, Index] | None = None,
     ):
@@ -59,25 +60,26 @@ class NestEmitter:
         self.nest = nest
         self.body = body
         self.builder = builder
-        self.loops = schedule.loops
-        self.lanes = schedule.lanes
-        self.vector = schedule.vector
-        lane_analysis = None if schedule.vector is None else LaneAnalysis(body, schedule.vector)
+        self.loops = order.loops
+        self.lanes = order.lanes
+        self.vector = order.vector
+        lane_analysis = None if order.vector is None else LaneAnalysis(body, order.vector)
+        check_order(nest, body, order, lane_analysis)
         # The vectors of one row follow each other, so that what is broadcast along it is used up
         # at once and does not occupy registers.
         tiled = [
             loop.dimension
             for loop in self.loops
-            if loop.tile > 1 and loop.dimension != schedule.vector
+            if loop.tile > 1 and loop.dimension != order.vector
         ]
-        if schedule.vector is not None:
-            tiled.append(schedule.vector)
+        if order.vector is not None:
+            tiled.append(order.vector)
         self.evaluator = BodyEvaluator(
             body,
             lane_analysis,
             tiled,
             builder,
-            schedule.transposed,
+            order.transposed,
             all(nest.extents[loop.dimension] % loop.tile == 0 for loop in self.loops),
         )
         for dimension, position in (bound or {}).items():

@@ -9,6 +9,7 @@ linalg.generic ... outs(%sums)           ->    memref.store %sum, %sums[...]
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -21,7 +22,7 @@ from xdsl.ir.affine import AffineDimExpr
 from lowerings.loops.body import Body
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import Access, Nest
-from lowerings.loops.schedule import Schedule
+from lowerings.schedules.schedule import Loop, Step, outer_steps
 
 VIEWS = (
     memref.CastOp,
@@ -42,8 +43,12 @@ WITHOUT_MEMORY_EFFECT = (
 """Operations that may stand between the one that fills a memref and the one that reduces."""
 
 
-def filled_with(op: Operation, constants: FunctionConstants) -> dict[SSAValue, SSAValue]:
-    """The memrefs that an operation fills, all over, each with its scalar; empty if it is none."""
+def filled_with(op: Operation) -> dict[SSAValue, SSAValue]:
+    """
+    The memrefs that an operation fills, all over, each with its scalar; empty if it is none.
+
+    The scalar may be a constant inside of the operation.
+    """
     if isinstance(op, FillOp):
         return {op.outputs[0]: op.inputs[0]}
     if (
@@ -57,9 +62,8 @@ def filled_with(op: Operation, constants: FunctionConstants) -> dict[SSAValue, S
     result: dict[SSAValue, SSAValue] = {}
     for target, value in zip(op.outputs, terminator.operands, strict=True):
         owner = value.owner
-        if isinstance(owner, arith.ConstantOp):
-            value = constants.attribute(owner.value, owner.result.type)
-        elif not isinstance(owner, Operation) or owner.parent is op.body.block:
+        is_inside = not isinstance(owner, Operation) or owner.parent is op.body.block
+        if is_inside and not isinstance(owner, arith.ConstantOp):
             return {}
         result[target] = value
     return result
@@ -79,13 +83,13 @@ def buffer_of(value: SSAValue) -> SSAValue:
     return value
 
 
-def fillers_before(op: Operation, constants: FunctionConstants) -> dict[SSAValue, Operation]:
+def fillers_before(op: Operation) -> dict[SSAValue, Operation]:
     """The operations right before `op` that fill a memref, by the memref."""
     result: dict[SSAValue, Operation] = {}
     buffers: dict[SSAValue, SSAValue] = {}
     previous = op.prev_op
     while previous is not None:
-        filled = filled_with(previous, constants)
+        filled = filled_with(previous)
         if not filled and not isinstance(previous, WITHOUT_MEMORY_EFFECT):
             break
         for target in filled:
@@ -108,44 +112,49 @@ def covers_memref(nest: Nest, access: Access) -> bool:
     return len(set(dimensions)) == len(dimensions) and points == prod(memref_type.get_shape())
 
 
-def starts_before_reductions(nest: Nest, body: Body, schedule: Schedule, output: int) -> bool:
+def starts_before_reductions(nest: Nest, body: Body, steps: Sequence[Step], output: int) -> bool:
     """Whether all loops that reduce an output are inside those that choose its element."""
     mask = body.mask[body.accumulators[output]]
-    own = [i for i, loop in enumerate(schedule.loops) if mask >> loop.dimension & 1]
-    reducing = [i for i, loop in enumerate(schedule.loops) if nest.is_reduction[loop.dimension]]
+    loops = [step.dimension for step in steps if isinstance(step, Loop)]
+    own = [i for i, dimension in enumerate(loops) if mask >> dimension & 1]
+    reducing = [i for i, dimension in enumerate(loops) if nest.is_reduction[dimension]]
+    around = steps[: outer_steps(steps)]
+    if any(isinstance(step, Loop) and nest.is_reduction[step.dimension] for step in around):
+        return False
     return not own or not reducing or max(own) < min(reducing)
 
 
-def fold_initial_values(
-    nest: Nest, body: Body, schedule: Schedule | None, constants: FunctionConstants
-) -> tuple[Nest, list[Operation]]:
-    """
-    The nest starting from constants where its outputs are filled just before.
-
-    Also returns the operations that are thereby without effect. Without a schedule, all loops
-    that reduce are promised to be innermost.
-    """
+def foldable_fills(nest: Nest, body: Body, steps: Sequence[Step]) -> dict[int, Operation]:
+    """The outputs that may start from what they are filled with, with the operations that do it."""
     if not any(nest.is_reduction):
-        return nest, []
-    fillers = fillers_before(nest.op, constants)
+        return {}
+    fillers = fillers_before(nest.op)
     operands = list(nest.op.operands)
-    folded: dict[int, SSAValue] = {}
+    folded: dict[int, Operation] = {}
     for output, access in enumerate(nest.outputs):
         filler = fillers.get(access.memref)
         if (
             filler is not None
             and operands.count(access.memref) == 1
             and covers_memref(nest, access)
-            and (schedule is None or starts_before_reductions(nest, body, schedule, output))
+            and starts_before_reductions(nest, body, steps, output)
         ):
-            folded[output] = filled_with(filler, constants)[access.memref]
+            folded[output] = filler
     used = {nest.outputs[output].memref for output in folded}
-    dead: list[Operation] = []
-    for filler in dict.fromkeys(fillers.values()):
-        targets = set(filled_with(filler, constants))
-        if targets <= used:
-            dead.append(filler)
-        else:
-            folded = {o: v for o, v in folded.items() if nest.outputs[o].memref not in targets}
-    initial = tuple(folded.get(output) for output in range(len(nest.outputs)))
-    return replace(nest, initial=initial), dead
+    return {o: filler for o, filler in folded.items() if set(filled_with(filler)) <= used}
+
+
+def fold_fills(nest: Nest, fills: Mapping[int, Operation], constants: FunctionConstants) -> Nest:
+    """The nest with some outputs starting from what operations before it fill them with."""
+
+    def scalar(output: int) -> SSAValue | None:
+        filler = fills.get(output)
+        if filler is None:
+            return None
+        value = filled_with(filler)[nest.outputs[output].memref]
+        owner = value.owner
+        if isinstance(owner, arith.ConstantOp) and owner.parent_op() is filler:
+            return constants.attribute(owner.value, value.type)
+        return value
+
+    return replace(nest, initial=tuple(map(scalar, range(len(nest.outputs)))))

@@ -34,6 +34,8 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.rewriting.conversion import describe_location
+
 Strides: TypeAlias = tuple[int, ...]
 
 StridedLayout: TypeAlias = "tuple[tuple[int | None, ...], int | None]"
@@ -362,3 +364,16 @@ NESTS: dict[type[Operation], Callable[..., Nest]] = {
     memref.CopyOp: _nest_of_copy,
 }
 """The operations that are nests. The functions raise PassFailedException."""
+
+
+def nest_of(op: Operation, asker: str) -> Nest:
+    """
+    The nest of an operation of a class in `NESTS`.
+
+    Raises PassFailedException with the place of an operation that is none; `asker` is the pass.
+    """
+    try:
+        return NESTS[type(op)](op)
+    except PassFailedException as error:
+        place = describe_location(op.location) or op.name
+        raise PassFailedException(f"{asker}: {place}: {error}") from error

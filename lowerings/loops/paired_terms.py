@@ -42,14 +42,20 @@ class PairedNest:
     """The last term, of an odd number of them; to be added afterwards."""
 
 
-def paired_terms(nest: Nest, body: Body, contraction: Contraction) -> PairedNest | None:
+def paired_dimension(nest: Nest, contraction: Contraction) -> int:
+    """The summed dimension whose terms are best paired: a long one of even extent."""
+    return max(contraction.summed, key=lambda d: (nest.extents[d] % 2 == 0, nest.extents[d]))
+
+
+def paired_terms(
+    nest: Nest, body: Body, contraction: Contraction, dimension: int
+) -> PairedNest | None:
     """A contraction in pairs; None where factors or sums are of other widths, or there are few."""
     accumulator = body.accumulators[0]
     if accumulator.type != i32 or not all(
         fits_half(factor) for factor in (contraction.left, contraction.right)
     ):
         return None
-    dimension = max(contraction.summed, key=lambda d: (nest.extents[d] % 2 == 0, nest.extents[d]))
     extent = nest.extents[dimension]
     if extent % 2 == 0:
         return PairedNest(_in_pairs(nest, body, contraction, dimension), None)

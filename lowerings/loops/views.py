@@ -8,6 +8,7 @@ that is statically known.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import cast
@@ -26,6 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
@@ -35,13 +37,15 @@ from xla_dialect.xdsl.creation import create
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
 
 
-def collapse_dimensions(nest: Nest, fixed: frozenset[int]) -> Nest:
+def collapse_dense(nest: Nest, fixed: frozenset[int]) -> tuple[Nest, tuple[tuple[int, ...], ...]]:
     """
-    The nest with every two dimensions merged that all accesses walk through as if they were one.
+    The nest with all dimensions merged that every access walks through as if they were one, and
+    the groups that were.
 
     `fixed` are dimensions that must stay, because the body asks for their index. Reductions are
     merged in row-major order only, so that the order of their terms stays.
     """
+    groups: dict[int, tuple[int, ...]] = {}
     rank = len(nest.extents)
     merged = True
     while merged:
@@ -50,13 +54,33 @@ def collapse_dimensions(nest: Nest, fixed: frozenset[int]) -> Nest:
             for outer in range(rank):
                 if outer == inner or outer in fixed or inner in fixed:
                     continue
-                result = _merge(nest, outer, inner)
+                result = merge_dimensions(nest, outer, inner)
                 if result is not None:
                     nest, merged = result, True
+                    own = groups.pop(outer, (outer,))
+                    groups[inner] = (*own, *groups.get(inner, (inner,)))
+    return nest, tuple(groups.values())
+
+
+def collapse_groups(nest: Nest, groups: Iterable[Sequence[int]]) -> Nest:
+    """
+    The nest with groups of dimensions merged, each given from the outermost in, into the last one.
+
+    Raises PassFailedException where accesses do not walk through two of them as if they were one.
+    """
+    for group in groups:
+        *others, inner = group
+        for outer in reversed(others):
+            merged = merge_dimensions(nest, outer, inner)
+            if merged is None:
+                raise PassFailedException(
+                    f"collapse: d{outer} and d{inner} are not one dimension of every operand"
+                )
+            nest = merged
     return nest
 
 
-def _merge(nest: Nest, outer: int, inner: int) -> Nest | None:
+def merge_dimensions(nest: Nest, outer: int, inner: int) -> Nest | None:
     """`nest` with dimension `outer` merged into `inner`; None where they must stay two."""
     extents = nest.extents
     if extents[outer] <= 1 or extents[inner] <= 1:

@@ -19,6 +19,7 @@ from lowerings.driver.context import make_context
 from lowerings.execution.executable import aliased_results, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
 
@@ -73,7 +74,11 @@ def test_every_pass_keeps_the_meaning(seed: int, in_place_bytes: int, aliased: b
 @given(SEEDS, st.sampled_from([0, 1 << 18]), st.booleans())
 def test_machine_code_means_the_same(seed: int, in_place_bytes: int, aliased: bool):
     module, arguments, expected = make_program(seed, aliased=aliased)
-    for step in (*passes(in_place_bytes), ConvertLinalgToVectorLoopsPass()):
+    for step in (
+        *passes(in_place_bytes),
+        XlaPlanSchedulesPass(),
+        ConvertLinalgToVectorLoopsPass(),
+    ):
         step.apply(CONTEXT, module)
     signature = Signature(
         tuple(ArraySpec.of("s32", *array.shape) for array in arguments),

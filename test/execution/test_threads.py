@@ -117,8 +117,9 @@ def compiled(
 
 def loops_module(body: Callable[..., Any], arrays: tuple[np.ndarray, ...], least: int) -> ModuleOp:
     module = build(body, *arrays)
-    loops = f"convert-linalg-to-vector-loops{{vector-bits=512 parallel-microseconds={least}}}"
-    passes = [loops if spec.startswith("convert-linalg") else spec for spec in pass_specs(NATIVE)]
+    plan = "xla-plan-schedules"
+    options = {plan: f"{plan}{{vector-bits=512 parallel-microseconds={least}}}"}
+    passes = [options.get(spec, spec) for spec in pass_specs(NATIVE)]
     PassManager(make_context()).run(module, parse_passes(",".join(passes)))
     return module
 

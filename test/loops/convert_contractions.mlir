@@ -1,5 +1,5 @@
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
 
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>

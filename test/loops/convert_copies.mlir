@@ -1,5 +1,5 @@
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
 
 // CHECK-LABEL: func.func @fill
 // CHECK:         %[[V:.*]] = vector.broadcast %x : f32 to vector<16xf32>

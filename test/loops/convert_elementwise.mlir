@@ -1,6 +1,6 @@
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
-// RUN: xla-opt %s -p "convert-linalg-to-vector-loops{vector-bits=0}" | filecheck %s --check-prefix=SCALAR
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules{vector-bits=0},convert-linalg-to-vector-loops" | filecheck %s --check-prefix=SCALAR
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -1,5 +1,5 @@
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | xla-opt -f mlir - | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -1,7 +1,7 @@
-// RUN: xla-opt %s -p "convert-linalg-to-vector-loops{parallel-microseconds=0}" | filecheck %s
-// RUN: xla-opt %s -p "convert-linalg-to-vector-loops{parallel-microseconds=0}" | xla-opt -f mlir - | filecheck %s
-// RUN: xla-opt %s -p convert-linalg-to-vector-loops | filecheck %s --check-prefix=USUAL
-// RUN: xla-opt %s -p "convert-linalg-to-vector-loops{parallel-microseconds=-1}" | filecheck %s --check-prefix=NEVER
+// RUN: xla-opt %s -p "xla-plan-schedules{parallel-microseconds=0},convert-linalg-to-vector-loops" | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules{parallel-microseconds=0},convert-linalg-to-vector-loops" | xla-opt -f mlir - | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules,convert-linalg-to-vector-loops" | filecheck %s --check-prefix=USUAL
+// RUN: xla-opt %s -p "xla-plan-schedules{parallel-microseconds=-1},convert-linalg-to-vector-loops" | filecheck %s --check-prefix=NEVER
 
 // NEVER-NOT: scf.parallel
 

@@ -10,8 +10,9 @@ import pytest
 from machine_code import AnyArray, MachineCode, lower
 from xdsl.dialects import memref
 
-from lowerings.loops.contraction_planning import LARGE_OPERAND_BYTES
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.planning.contractions import LARGE_OPERAND_BYTES
+from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 
 DTYPES: dict[str, Any] = {
@@ -94,7 +95,9 @@ def random_array(source: np.random.Generator, shape: tuple[int, ...], element: s
 
 def check(case: Einsum, vector_bits: int = 512) -> str:
     """Compares a contraction with numpy; returns the loops."""
-    module = lower(case.text(), [ConvertLinalgToVectorLoopsPass(vector_bits)])
+    module = lower(
+        case.text(), [XlaPlanSchedulesPass(vector_bits), ConvertLinalgToVectorLoopsPass()]
+    )
     source = np.random.default_rng(0)
     left, right, out = case.operands
     a = random_array(source, case.shape(left), case.element)
@@ -200,7 +203,9 @@ def test_pairs_of_the_largest_products(terms: int, vector_bits: int) -> None:
     a[3], b[:, 5], a[7, 1::2] = 7, (1 << 15) - 1, 0
     c = np.zeros((16, 40), np.int32)
     case = Einsum("mk,kn->mn", (terms, 16, 40), element="i16", accumulator="i32")
-    module = lower(case.text(), [ConvertLinalgToVectorLoopsPass(vector_bits)])
+    module = lower(
+        case.text(), [XlaPlanSchedulesPass(vector_bits), ConvertLinalgToVectorLoopsPass()]
+    )
     assert "vector.bitcast" in print_mlir(module)
     MachineCode(module).run("main", [a, b, c])
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
@@ -241,7 +246,7 @@ def test_convolution() -> None:
     x = source.normal(size=(2, 9, 11, 5)).astype(np.float32)
     w = source.normal(size=(3, 3, 5, 20)).astype(np.float32)
     y = np.full((2, 7, 5, 20), np.nan, np.float32)
-    module = lower(text, [ConvertLinalgToVectorLoopsPass()])
+    module = lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])
     assert "vector.fma" in print_mlir(module)
     MachineCode(module).run("main", [x, w, y])
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))[:, :, ::2]
@@ -256,7 +261,10 @@ def test_not_a_number_and_infinity_take_part() -> None:
     a[3, 4], b[7, 5] = np.nan, np.inf
     c = np.zeros((16, 16), np.float32)
     code = MachineCode(
-        lower(Einsum("mk,kn->mn", (16, 16, 16)).text(), [ConvertLinalgToVectorLoopsPass()])
+        lower(
+            Einsum("mk,kn->mn", (16, 16, 16)).text(),
+            [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()],
+        )
     )
     code.run("main", [a, b, c])
     with np.errstate(invalid="ignore"):

@@ -7,6 +7,7 @@ from machine_code import MachineCode, lower
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
 
@@ -28,7 +29,7 @@ def test_an_index_outside_of_a_memref() -> None:
     with pytest.raises(
         PassFailedException, match=r"runs from 1 to 8 in dimension 0 of memref<8xf32>"
     ):
-        ConvertLinalgToVectorLoopsPass().apply(context(), module)
+        XlaPlanSchedulesPass().apply(context(), module)
 
 
 def test_a_memref_of_unknown_size() -> None:
@@ -38,9 +39,9 @@ def test_a_memref_of_unknown_size() -> None:
       func.return
     }
     """
-    message = r"convert-linalg-to-vector-loops: .*expected a static memref, found memref<\?xf32>"
+    message = r"xla-plan-schedules: .*expected a static memref, found memref<\?xf32>"
     with pytest.raises(PassFailedException, match=message):
-        lower(text, [ConvertLinalgToVectorLoopsPass()])
+        lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])
 
 
 def test_a_body_with_regions() -> None:
@@ -68,7 +69,9 @@ def test_a_body_with_regions() -> None:
     }
     """
     a, b = np.arange(5, dtype=np.float32), np.full(5, 10, np.float32)
-    MachineCode(lower(text, [ConvertLinalgToVectorLoopsPass()])).run("main", [a, b])
+    MachineCode(lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])).run(
+        "main", [a, b]
+    )
     np.testing.assert_array_equal(b, [0, 0, 12, 13, 14])
 
 
@@ -100,7 +103,7 @@ def test_channels_are_taken_apart(channels: int, points: int, element: str) -> N
       func.return
     }}
     """
-    module = lower(text, [ConvertLinalgToVectorLoopsPass()])
+    module = lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()])
     assert "vector.shuffle" in print_mlir(module)
     dtype = {"f32": np.float32, "f64": np.float64, "i8": np.int8}[element]
     a = np.random.default_rng(0).integers(-9, 9, (points, channels)).astype(dtype)
@@ -125,7 +128,7 @@ def test_maxima_keep_not_a_number_and_the_sign_of_zero() -> None:
       func.return
     }
     """
-    code = MachineCode(lower(text, [ConvertLinalgToVectorLoopsPass()]))
+    code = MachineCode(lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()]))
     for place in range(40):
         a = np.full((3, 40), -0.0, np.float32)
         a[0, place], a[1, place] = np.nan, 0.0
@@ -151,7 +154,7 @@ def test_sums_start_from_what_the_output_holds() -> None:
       func.return
     }
     """
-    code = MachineCode(lower(text, [ConvertLinalgToVectorLoopsPass()]))
+    code = MachineCode(lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()]))
     a, b = np.full(40, -0.0, np.float32), np.array(-0.0, np.float32)
     code.run("main", [a, b])
     assert b == 0
@@ -176,7 +179,7 @@ def test_a_fill_that_something_else_reads_stays() -> None:
       func.return
     }
     """
-    code = MachineCode(lower(text, [ConvertLinalgToVectorLoopsPass()]))
+    code = MachineCode(lower(text, [XlaPlanSchedulesPass(), ConvertLinalgToVectorLoopsPass()]))
     a = np.ones(40, np.float32)
     b, c = np.array(np.nan, np.float32), np.array(np.nan, np.float32)
     code.run("main", [a, b, c])

@@ -9,6 +9,7 @@ from machine_code import MachineCode, lower
 
 from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
 from xla_dialect.mlir_text import print_mlir
 
 PROGRAMS_AT_ONCE = 25
@@ -24,7 +25,11 @@ def text_of(programs: dict[str, NestProgram]) -> str:
 
 
 def check(programs: dict[str, NestProgram], vector_bits: int) -> None:
-    code = MachineCode(lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(vector_bits)]))
+    code = MachineCode(
+        lower(
+            text_of(programs), [XlaPlanSchedulesPass(vector_bits), ConvertLinalgToVectorLoopsPass()]
+        )
+    )
     source = np.random.default_rng(0)
     for name, program in programs.items():
         operands = [*program.inputs, *program.outputs]
@@ -69,11 +74,17 @@ def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes
 def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: int) -> None:
     programs = programs_of(batch)
     loops = MachineCode(
-        lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(512, parallel_microseconds=-1)])
+        lower(
+            text_of(programs),
+            [XlaPlanSchedulesPass(512, parallel_microseconds=-1), ConvertLinalgToVectorLoopsPass()],
+        )
     )
     table = ThreadTable(openmp_runtime, 1)
     shared = MachineCode(
-        lower(text_of(programs), [ConvertLinalgToVectorLoopsPass(512, parallel_microseconds=0)]),
+        lower(
+            text_of(programs),
+            [XlaPlanSchedulesPass(512, parallel_microseconds=0), ConvertLinalgToVectorLoopsPass()],
+        ),
         table,
     )
     assert shared.has_tasks
@@ -87,7 +98,10 @@ def test_results_do_not_depend_on_threads(openmp_runtime: OpenMPRuntime, batch: 
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize(("vector_bits", "microseconds"), [(0, -1), (512, -1), (512, 0)])
 def test_mlir_accepts_the_loops(mlir_opt_path: str, vector_bits: int, microseconds: int) -> None:
-    passes = [ConvertLinalgToVectorLoopsPass(vector_bits, parallel_microseconds=microseconds)]
+    passes = [
+        XlaPlanSchedulesPass(vector_bits, parallel_microseconds=microseconds),
+        ConvertLinalgToVectorLoopsPass(),
+    ]
     module = lower(text_of(programs_of(0)), passes)
     subprocess.run(
         [mlir_opt_path], input=print_mlir(module), text=True, check=True, capture_output=True

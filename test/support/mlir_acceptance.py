@@ -1,12 +1,13 @@
 """Whether MLIR itself takes what we print."""
 
 import subprocess
+from collections.abc import Sequence
 
 
-def assert_mlir_takes(mlir_opt_path: str, *texts: str) -> None:
+def assert_mlir_takes(mlir_opt_path: str, *texts: str, options: Sequence[str] = ()) -> None:
     """Asserts that `mlir-opt` parses and verifies modules, all in one run."""
     answer = subprocess.run(
-        [mlir_opt_path, "--split-input-file", "-o", "/dev/null"],
+        [mlir_opt_path, "--split-input-file", *options, "-o", "/dev/null"],
         input="\n// -----\n".join(texts),
         capture_output=True,
         text=True,

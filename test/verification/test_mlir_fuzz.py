@@ -48,7 +48,7 @@ ENTRY e { x = f32[3,4]{0,1} parameter(0)
   q = s1[3] constant({0, -1, 0})
   ROOT t = (f32[4], u4[2], s1[3]) tuple(r, u, q) }
 """
-LEVELS = ("xla", "tensors", "buffers", "loops")
+LEVELS = ("xla", "tensors", "buffers", "schedules", "loops")
 
 
 @cache

@@ -19,8 +19,9 @@ from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.interleaving import interleaved
 from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
 from lowerings.loops.nest import Nest
-from lowerings.loops.schedule import Loop, Schedule
+from lowerings.loops.order_rules import has_vector_result
 from lowerings.loops.transposition import LARGEST_BLOCK
+from lowerings.schedules.schedule import Loop, LoopOrder
 
 ACCESS_COST = {
     LaneStride.INVARIANT: 0.25,
@@ -66,8 +67,8 @@ class Lanes:
     """A dimension along which inputs are read in blocks and transposed in registers."""
 
 
-def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
-    """The schedule of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
+def plan_order(nest: Nest, body: Body, vector_bits: int) -> LoopOrder:
+    """The loops of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
     chosen = choose_lanes(nest, body, vector_bits)
     dimensions = nest.loop_dimensions
     vector = None if chosen is None else chosen.dimension
@@ -75,7 +76,7 @@ def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
     kept.sort(key=lambda d: output_stride(nest, d), reverse=True)
     reduced = [d for d in dimensions if nest.is_reduction[d] and d != vector]
     if chosen is None or vector is None:
-        return Schedule(tuple(Loop(d) for d in (*kept, *reduced)))
+        return LoopOrder(tuple(Loop(d) for d in (*kept, *reduced)))
     in_flight = vectors_in_flight(nest, body, chosen)
     lanes_loop = Loop(vector, chosen.lanes * in_flight)
     kept_loops = [Loop(d) for d in kept]
@@ -89,7 +90,7 @@ def plan_schedule(nest: Nest, body: Body, vector_bits: int) -> Schedule:
             kept_loops = [loop for loop in kept_loops if loop.dimension != chosen.transposed]
             kept_loops.append(Loop(chosen.transposed, chosen.lanes))
         loops = [*kept_loops, lanes_loop, *reduced_loops]
-    return Schedule(tuple(loops), vector, chosen.lanes, chosen.transposed)
+    return LoopOrder(tuple(loops), vector, chosen.lanes, chosen.transposed)
 
 
 def loops_along_rows(
@@ -118,7 +119,10 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     best: Lanes | None = None
     for dimension in nest.loop_dimensions:
         lane_analysis = LaneAnalysis(body, dimension)
-        if not lane_analysis.is_possible or not has_vector_results(nest, body, dimension):
+        outputs = range(len(nest.outputs))
+        if not lane_analysis.is_possible or not all(
+            has_vector_result(nest, body, dimension, output) for output in outputs
+        ):
             continue
         lanes = lanes_for(body, lane_analysis, vector_bits)
         if lanes < 2:
@@ -135,15 +139,6 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     return best
 
 
-def has_vector_results(nest: Nest, body: Body, dimension: int) -> bool:
-    """Whether every output is either stored in lanes or folded over them."""
-    return all(
-        body.mask[argument] >> dimension & 1
-        or (nest.is_reduction[dimension] and body.combiner(output) is not None)
-        for output, argument in enumerate(body.accumulators)
-    )
-
-
 def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
     """How many of the widest elements that differ from lane to lane a register holds."""
     types: list[Attribute] = [
@@ -153,7 +148,7 @@ def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
     ]
     types += [value.type for value in body.mask if lane_analysis.of(value) is Lanewise.VARYING]
     bits = [element_bits(part_type(each)) or 64 for each in types if type(each) is not IndexType]
-    return vector_bits // max(8, *bits) if bits else vector_bits // 32
+    return max(1, vector_bits // max(8, *bits) if bits else vector_bits // 32)
 
 
 def reduces(nest: Nest) -> bool:

@@ -21,14 +21,14 @@ from lowerings.loops.constants import element_bits
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Access, Nest
-from lowerings.loops.packing import PackedContraction
 from lowerings.loops.pair_product import PairProductOp
-from lowerings.loops.paired_terms import paired_terms
-from lowerings.loops.planning import lanes_for, output_stride
-from lowerings.loops.schedule import Loop, Schedule
-from lowerings.loops.tiling import Tile, TileProblem
+from lowerings.loops.paired_terms import PairedNest, paired_dimension, paired_terms
+from lowerings.planning.lanes import lanes_for, output_stride
+from lowerings.planning.packed_contraction import PackedContraction
+from lowerings.planning.register_tiles import Tile, TileProblem
+from lowerings.schedules.schedule import Factor, Loop, LoopOrder
 
-ContractionPlan: TypeAlias = "Schedule | PackedContraction"
+ContractionPlan: TypeAlias = "LoopOrder | PackedContraction"
 
 ROWS_WORTH_PACKING_STRIDED = 8
 """Rows from which columns without unit stride are packed."""
@@ -72,11 +72,11 @@ def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> ContractionPla
 
 @dataclass(frozen=True)
 class PairedPlan:
-    """A contraction that adds pairs of terms, and what is left of it."""
+    """A contraction that adds pairs of terms of a dimension."""
 
+    dimension: int
+    nests: PairedNest
     pairs: PackedContraction
-    rest: Nest | None
-    """The last term of an odd number; to be added afterwards."""
 
 
 def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None:
@@ -88,7 +88,8 @@ def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None
     contraction = contraction_of(nest, body)
     if contraction is None or not vector_bits:
         return None
-    paired = paired_terms(nest, body, contraction)
+    dimension = paired_dimension(nest, contraction)
+    paired = paired_terms(nest, body, contraction, dimension)
     if paired is None:
         return None
     nest = paired.pairs
@@ -103,7 +104,8 @@ def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None
             if nest.extents[vector] > NARROW_LANES * lanes_for(
                 body, LaneAnalysis(body, vector), vector_bits
             ):
-                return PairedPlan(packed_plan(nest, body, roles, vector, vector_bits), paired.rest)
+                packed = packed_plan(nest, body, roles, vector, vector_bits)
+                return PairedPlan(dimension, paired, packed)
     return None
 
 
@@ -241,7 +243,7 @@ def direct_plan(
     if row is not None:
         loops.append(Loop(row, min(tile.rows, extents[row])))
     loops += [Loop(d) for d in roles.summed]
-    return Schedule(tuple(loops), vector, lanes)
+    return LoopOrder(tuple(loops), vector, lanes)
 
 
 def reached(nest: Nest, access: Access) -> list[int]:
@@ -271,8 +273,11 @@ def packed_plan(
     columns = min(panels * width, nest.extents[vector])
     blocks = term_blocks(nest, roles, max(1, SCRATCH_BYTES // (columns * bits // 8)))
     large = rows_are_large(nest, body, roles)
+    # The order of the factors in the body tells which one is packed.
+    contraction = contraction_of(nest, body)
+    factor = Factor.RHS if contraction == roles else Factor.LHS
     return PackedContraction(
-        nest, roles, vector, row, tile, lanes, panels, blocks, vector_bits, large
+        nest, roles, factor, vector, row, tile, lanes, panels, blocks, vector_bits, large
     )
 
 
@@ -288,7 +293,9 @@ def term_blocks(nest: Nest, roles: Contraction, fitting: int) -> tuple[int, ...]
     return tuple(reversed(sizes))
 
 
-def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int) -> Schedule | None:
+def dot_plan(
+    nest: Nest, body: Body, contraction: Contraction, vector_bits: int
+) -> LoopOrder | None:
     """Vectors along a summed dimension, for several rows and columns at once."""
     inputs = list(body.inputs.values())
     candidates = [
@@ -316,4 +323,4 @@ def dot_plan(nest: Nest, body: Body, contraction: Contraction, vector_bits: int)
         *(Loop(d) for d in contraction.summed if d != vector),
         Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
     ]
-    return Schedule(tuple(loops), vector, lanes)
+    return LoopOrder(tuple(loops), vector, lanes)

@@ -1,0 +1,279 @@
+"""
+Which schedules an operation admits, and the nests that a schedule makes of it.
+
+- (S1) A schedule names dimensions of its operation, none that `collapse` merged into another, and
+  has a loop over each that has several iterations.
+- (S2) A tile is at least 1, and no larger than what the tile around it, or the dimension, holds;
+  that of the vector dimension is a multiple of the lanes, and may fill the last vector up.
+- (S3) Tiles that are unrolled are inside of all other tiles and of copies.
+- (S4) Vectors lie along a dimension along which every operand can be read and written, and every
+  result is stored in lanes, or folded over them by an operation that may be reassociated.
+- (S5) A transposed dimension has a tile of as many iterations as vectors have lanes, a power of two
+  up to 16; nothing is reduced.
+- (S6) One loop at most is parallel, and no iteration of it reads or writes what another one writes.
+- (S7) Terms that are not folded by an operation that may be reassociated keep their order.
+- (S8) A tile unrolls at most 1024 points; a vector has at most 256 lanes.
+- (S9) A copy is of a factor of a contraction, at most one; the vectors lie along a dimension of
+  that factor and not of the other, with a tile inside of the copy. It takes at most 1 MiB, and is
+  not made inside of a parallel loop around the operation.
+- (S10) Paired terms are products of numbers of at most 16 bits, added to 32; an odd number of them
+  has an entry `odd`.
+- (S11) An output that starts from a fill is filled right before the operation, which writes all of
+  it, and what is reduced is reduced inside of all other loops.
+- (S12) A dimension whose index the operation asks for is in no group and has one loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.ir.independent_loops import promised_microseconds
+from lowerings.loops.body import Body, indexed_dimensions
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import FunctionConstants
+from lowerings.loops.contraction import contraction_of
+from lowerings.loops.initial_values import fold_fills, foldable_fills
+from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.paired_terms import paired_terms
+from lowerings.loops.parallelism import is_independent
+from lowerings.loops.scheduled_nest import emit_nest, roles_of
+from lowerings.loops.views import collapse_groups
+from lowerings.rewriting.conversion import describe_location
+from lowerings.schedules.dialect import schedule_of
+from lowerings.schedules.schedule import (
+    Loop,
+    LoopOrder,
+    Pack,
+    Schedule,
+    ScheduleError,
+    outer_steps,
+)
+
+
+@dataclass(frozen=True)
+class ScheduledNest:
+    """What an operation with a schedule becomes."""
+
+    op: Operation
+    parts: Sequence[tuple[Nest, Schedule]]
+    """Nests that follow each other: none for an operation without points, and usually one."""
+    folded: Sequence[Operation]
+    """Operations before it that it makes superfluous."""
+
+    def emit(self, builder: LoopBuilder, asker: str) -> None:
+        """Writes the loops. Raises PassFailedException for a schedule that breaks a rule."""
+        try:
+            for nest, schedule in self.parts:
+                emit_nest(nest, schedule, builder)
+        except ScheduleError as error:
+            raise located(self.op, asker, error) from error
+
+
+def located(op: Operation, asker: str, error: ScheduleError) -> PassFailedException:
+    """What a pass that has to obey the schedule of an operation fails with."""
+    place = describe_location(op.location)
+    where = op.name if place is None else f"{place}: {op.name}"
+    return PassFailedException(f"{asker}: {where}: schedule: {error}")
+
+
+def scheduled_nest(op: Operation, asker: str, constants: FunctionConstants) -> ScheduledNest:
+    """
+    The nests of an operation by its schedule.
+
+    Raises PassFailedException with the place where it has none of either, or breaks a rule.
+    """
+    nest = nest_of(op, asker)
+    schedule = schedule_of(op)
+    if schedule is None:
+        schedule = Schedule(tuple(Loop(d) for d in nest.loop_dimensions))
+    if nest.is_empty:
+        return ScheduledNest(op, (), ())
+    try:
+        return _scheduled(nest, schedule, constants)
+    except ScheduleError as error:
+        raise located(op, asker, error) from error
+
+
+def _scheduled(nest: Nest, schedule: Schedule, constants: FunctionConstants) -> ScheduledNest:
+    _check_groups(nest, schedule.collapsed)
+    nest = collapse_groups(nest, schedule.collapsed)
+    body = Body(nest)
+    if schedule.paired is None:
+        if schedule.odd is not None:
+            raise ScheduleError("(S10) an entry 'odd' without one for 'pairs'")
+        parts = [(nest, schedule)]
+    else:
+        parts = _paired_parts(nest, body, schedule, schedule.paired)
+    for part, own in parts:
+        check_steps(part, Body(part) if part is not nest else body, own)
+    fills = foldable_fills(nest, body, schedule.steps) if schedule.folded_fills else {}
+    for output in schedule.folded_fills:
+        if output not in fills:
+            raise ScheduleError(f"(S11) output {output} cannot start from a fill before")
+    chosen = {output: fills[output] for output in schedule.folded_fills}
+    first, own = parts[0]
+    parts[0] = fold_fills(first, chosen, constants), own
+    return ScheduledNest(nest.op, parts, tuple(chosen.values()))
+
+
+def _check_groups(nest: Nest, groups: Sequence[Sequence[int]]) -> None:
+    named = [d for group in groups for d in group]
+    indexed = indexed_dimensions(nest)
+    for number, dimension in enumerate(named):
+        if dimension >= len(nest.extents):
+            raise ScheduleError(f"(S1) d{dimension} is no dimension of {len(nest.extents)}")
+        if dimension in named[:number]:
+            raise ScheduleError(f"(S1) d{dimension} is collapsed twice")
+        if dimension in indexed:
+            raise ScheduleError(f"(S12) the operation asks for the index of d{dimension}")
+    if not all(groups):
+        raise ScheduleError("(S1) an empty group of dimensions")
+
+
+def _paired_parts(
+    nest: Nest, body: Body, schedule: Schedule, dimension: int
+) -> list[tuple[Nest, Schedule]]:
+    contraction = contraction_of(nest, body)
+    if contraction is None or dimension not in contraction.summed:
+        raise ScheduleError(f"(S10) d{dimension} is not summed by a contraction")
+    paired = paired_terms(nest, body, contraction, dimension)
+    if paired is None:
+        raise ScheduleError("(S10) wide factors, a sum of other than 32 bits, or few terms")
+    if (paired.rest is None) != (schedule.odd is None):
+        raise ScheduleError(f"(S10) d{dimension} has {nest.extents[dimension]} terms")
+    parts = [(paired.pairs, schedule)]
+    if paired.rest is not None and schedule.odd is not None:
+        parts.append((paired.rest, schedule.odd))
+    return parts
+
+
+def check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
+    """Raises ScheduleError unless a nest admits the loops, tiles and copies around its vectors."""
+    steps, rank = schedule.steps, len(nest.extents)
+    packs = [step for step in steps if isinstance(step, Pack)]
+    copied = [loop.dimension for pack in packs for loop in pack.copy.loops]
+    orders = [schedule, *(pack.copy for pack in packs)]
+    entries = [each for order in orders for each in (order.vector, order.transposed)]
+    loops = list(schedule.loops)
+    named = {loop.dimension for loop in loops}
+    for dimension in (*named, *copied, *(each for each in entries if each is not None)):
+        if dimension >= rank:
+            raise ScheduleError(f"(S1) d{dimension} is no dimension of {rank}")
+        if any(dimension in group[:-1] for group in schedule.collapsed):
+            raise ScheduleError(f"(S1) d{dimension} is collapsed into another dimension")
+    missing = [f"d{d}" for d in nest.loop_dimensions if d not in named]
+    if missing:
+        raise ScheduleError(f"(S1) no loop over {', '.join(missing)}")
+    for entry, name in ((schedule.vector, "vectors"), (schedule.transposed, "transposed blocks")):
+        if entry is not None and entry not in named:
+            raise ScheduleError(f"(S1) {name} along d{entry}, which has no loop")
+    _check_tiles(nest, schedule)
+    _check_threads(nest, body, loops)
+    _check_terms(nest, body, loops)
+    if packs:
+        _check_packs(nest, body, schedule, packs)
+
+
+def _check_tiles(nest: Nest, schedule: Schedule) -> None:
+    """(S2), (S3), (S12)"""
+    indexed = indexed_dimensions(nest)
+    around = outer_steps(schedule.steps)
+    room = list(nest.extents)
+    last = {loop.dimension: loop for loop in schedule.loops}
+    seen: set[int] = set()
+    for number, step in enumerate(schedule.steps):
+        if isinstance(step, Pack):
+            continue
+        dimension, tile = step.dimension, step.tile
+        filling = schedule.lanes - 1 if dimension == schedule.vector else 0
+        is_done = dimension in seen and room[dimension] == 1
+        if is_done or not 1 <= tile <= room[dimension] + filling:
+            raise ScheduleError(f"(S2) d{dimension} by {tile}, of {room[dimension]} iterations")
+        if dimension in seen and dimension in indexed:
+            raise ScheduleError(f"(S12) the operation asks for the index of d{dimension}")
+        seen.add(dimension)
+        if number < around and step is last[dimension] and tile != 1:
+            raise ScheduleError(f"(S3) d{dimension} by {tile} is outside of other tiles or copies")
+        room[dimension] = tile
+
+
+def _check_threads(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
+    """(S6)"""
+    parallel = [loop.dimension for loop in loops if loop.is_parallel]
+    if len(parallel) > 1:
+        raise ScheduleError(f"(S6) {len(parallel)} parallel loops")
+    for dimension in parallel:
+        if not is_independent(nest, body, dimension):
+            raise ScheduleError(f"(S6) iterations of d{dimension} depend on each other")
+
+
+def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
+    """(S7)"""
+    reducing = [loop for loop in loops if nest.is_reduction[loop.dimension]]
+    dimensions = [loop.dimension for loop in reducing]
+    in_order = dimensions == sorted(set(dimensions))
+    if in_order and all(loop.tile == 1 for loop in reducing[:-1]):
+        return
+    for output in range(len(nest.outputs)):
+        if body.accumulators[output] in body.folded and body.combiner(output) is None:
+            raise ScheduleError(f"(S7) output {output} would take its terms in another order")
+
+
+def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pack]) -> None:
+    """(S9)"""
+    vector, (pack, *others) = schedule.vector, packs
+    if others:
+        raise ScheduleError(f"(S9) {len(packs)} copies")
+    roles = roles_of(nest, body, pack.factor)
+    if roles is None:
+        raise ScheduleError("(S9) a copy of a factor, of what is no contraction")
+    if vector is None or vector not in roles.columns:
+        raise ScheduleError(f"(S9) vectors along no dimension of {pack.factor} alone")
+    inside = schedule.steps[schedule.steps.index(pack) + 1 :]
+    if outer_steps(inside):
+        # The first loop over the vector dimension may count panels.
+        tiles = [step for step in inside if isinstance(step, Loop) and step.dimension != vector]
+        if outer_steps(tiles) or len(inside) - len(tiles) > 2:
+            raise ScheduleError("(S9) tiles of tiles inside of a copy")
+    if indexed_dimensions(nest):
+        raise ScheduleError("(S12) a copy of what depends on an index")
+    _check_copy(
+        body.mask[roles.right], pack.copy, vector, [s for s in inside if isinstance(s, Loop)]
+    )
+    op = nest.op.parent_op()
+    while op is not None:
+        if isinstance(op, scf.ParallelOp):
+            raise ScheduleError("(S9) a copy inside of a parallel loop")
+        op = op.parent_op()
+
+
+def _check_copy(reached: int, copy: LoopOrder, vector: int, inside: Sequence[Loop]) -> None:
+    """(S1), (S2), (S6), of a copy of what depends on some dimensions, before some loops."""
+    copied = [loop.dimension for loop in copy.loops]
+    needed = {loop.dimension for loop in inside if reached >> loop.dimension & 1}
+    missing = [f"d{d}" for d in sorted(needed.difference(copied))]
+    if missing:
+        raise ScheduleError(f"(S1) no loop of the copy over {', '.join(missing)}")
+    for loop in copy.loops:
+        dimension = loop.dimension
+        if copied.count(dimension) > 1 + (dimension == vector):
+            raise ScheduleError(f"(S2) tiles of d{dimension} in a copy")
+        if loop.tile < 1:
+            raise ScheduleError(f"(S2) d{dimension} by {loop.tile}")
+        if loop.is_parallel:
+            raise ScheduleError("(S6) a parallel loop of a copy")
+    for entry in (copy.vector, copy.transposed):
+        if entry is not None and entry not in copied:
+            raise ScheduleError(f"(S1) vectors of a copy along d{entry}, which has no loop")
+
+
+def require_independence(loop: Operation, asker: str) -> None:
+    """Raises PassFailedException unless a loop's iterations are promised to be independent."""
+    if promised_microseconds(loop) is None:
+        rule = ScheduleError("(S6) iterations of a parallel loop may depend on each other")
+        raise located(loop, asker, rule)

@@ -1,0 +1,1 @@
+"""Chooses the schedules of linalg operations on memrefs."""

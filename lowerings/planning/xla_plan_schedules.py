@@ -1,0 +1,104 @@
+"""The pass `xla-plan-schedules`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
+from lowerings.loops.body import Body, indexed_dimensions
+from lowerings.loops.initial_values import foldable_fills
+from lowerings.loops.nest import NESTS, Nest, nest_of
+from lowerings.loops.views import collapse_dense
+from lowerings.planning.contractions import plan_contraction, plan_in_pairs
+from lowerings.planning.fitting import fitted
+from lowerings.planning.lanes import plan_order
+from lowerings.planning.packed_contraction import PackedContraction
+from lowerings.planning.threads import block_columns, in_parallel
+from lowerings.schedules.dialect import make_parallel, schedule_of, set_schedule
+from lowerings.schedules.schedule import Schedule
+from xla_dialect.xdsl.traversal import operations_in
+
+
+@dataclass(frozen=True)
+class XlaPlanSchedulesPass(ModulePass):
+    """
+    Gives every linalg operation on memrefs the schedule that `convert-linalg-to-vector-loops`
+    converts it by, and says of loops with independent iterations whether threads share them.
+
+    A nest is ordered for unit stride of what it writes, dense dimensions run as one loop, and the
+    innermost loop works on vectors where that pays. A contraction has a register tile; columns
+    without unit stride, or too many for the caches, are packed. Operations that have a schedule
+    keep it.
+
+    ```mlir
+    linalg.generic {
+        indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]}
+        ins(%a : memref<4x512xf32>) outs(%b : memref<4xf32>) { ... }
+    ```
+    gets
+    ```mlir
+    attrs = {schedule.nest = #schedule.nest<loops = [d0, d1 by 64], vector = d1 x 16>}
+    ```
+    """
+
+    name = "xla-plan-schedules"
+
+    vector_bits: int = 512
+    """The width of a vector register; 0 for loops over scalars."""
+    pair_products: bool = True
+    """Whether sums of products of at most 16 bits add two at a time, as x86 has instructions to."""
+    parallel_microseconds: int = LEAST_MICROSECONDS
+    """The estimated work from which on loops are parallel; below 0 none is."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for inner in operations_in(op):
+            if type(inner) in NESTS:
+                if schedule_of(inner) is None:
+                    set_schedule(inner, self._schedule(nest_of(inner, self.name)))
+            elif isinstance(inner, scf.ForOp):
+                microseconds = promised_microseconds(inner)
+                if microseconds is not None and self._least <= microseconds:
+                    make_parallel(inner)
+
+    @property
+    def _least(self) -> float:
+        """The microseconds from which on loops are parallel."""
+        return self.parallel_microseconds if self.parallel_microseconds >= 0 else inf
+
+    def _schedule(self, nest: Nest) -> Schedule:
+        if nest.is_empty:
+            return Schedule(())
+        nest, collapsed = collapse_dense(nest, indexed_dimensions(nest))
+        body = Body(nest)
+        paired = plan_in_pairs(nest, body, self.vector_bits) if self.pair_products else None
+        if paired is None:
+            return replace(self._planned(nest, body), collapsed=collapsed)
+        pairs = self._packed(nest, body, paired.pairs)
+        rest = paired.nests.rest
+        odd = None if rest is None else self._planned(rest, Body(rest), may_fold=False)
+        return replace(pairs, collapsed=collapsed, paired=paired.dimension, odd=odd)
+
+    def _planned(self, nest: Nest, body: Body, *, may_fold: bool = True) -> Schedule:
+        how = plan_contraction(nest, body, self.vector_bits)
+        if isinstance(how, PackedContraction):
+            return self._packed(nest, body, how, may_fold=may_fold)
+        order = how or plan_order(nest, body, self.vector_bits)
+        fills = tuple(foldable_fills(nest, body, order.loops)) if may_fold else ()
+        steps = block_columns(nest, body, order, self._least)
+        steps = steps or in_parallel(nest, body, order, self._least).loops
+        schedule = Schedule(steps, order.vector, order.lanes, order.transposed, folded_fills=fills)
+        return fitted(schedule, nest.extents)
+
+    def _packed(
+        self, nest: Nest, body: Body, how: PackedContraction, *, may_fold: bool = True
+    ) -> Schedule:
+        schedule = fitted(how.schedule(self._least), how.nest.extents)
+        fills = tuple(foldable_fills(nest, body, schedule.steps)) if may_fold else ()
+        return replace(schedule, folded_fills=fills)
