@@ -22,7 +22,7 @@ def check_order(
     unrolled = prod(min(loop.tile, extents[loop.dimension]) for loop in order.loops)
     if unrolled > MOST_POINTS * order.lanes:
         raise ScheduleError(
-            f"(S8) tiles that unroll {unrolled // order.lanes} points; at most {MOST_POINTS}"
+            f"(SR8) tiles that unroll {unrolled // order.lanes} points; at most {MOST_POINTS}"
         )
     if order.vector is not None and lane_analysis is not None:
         _check_lanes(nest, body, order, order.vector, lane_analysis)
@@ -34,19 +34,19 @@ def _check_lanes(
     nest: Nest, body: Body, order: LoopOrder, vector: int, lane_analysis: LaneAnalysis
 ) -> None:
     if not 1 <= order.lanes <= MOST_LANES:
-        raise ScheduleError(f"(S8) vectors of {order.lanes} lanes; from 1 to {MOST_LANES}")
+        raise ScheduleError(f"(SR8) vectors of {order.lanes} lanes; from 1 to {MOST_LANES}")
     tile = next((loop.tile for loop in order.loops if loop.dimension == vector), order.lanes)
     if tile % order.lanes:
-        raise ScheduleError(f"(S2) a tile of {tile} iterations in vectors of {order.lanes} lanes")
+        raise ScheduleError(f"(SR2) a tile of {tile} iterations in vectors of {order.lanes} lanes")
     if not lane_analysis.is_possible:
-        raise ScheduleError("(S4) the operation does what vectors cannot")
+        raise ScheduleError("(SR4) the operation does what vectors cannot")
     for access in nest.accesses:
         if lane_stride(access, vector) is None:
-            raise ScheduleError(f"(S4) an operand of type {access.type} that vectors cannot reach")
+            raise ScheduleError(f"(SR4) an operand of type {access.type} that vectors cannot reach")
     for output in range(len(nest.outputs)):
         if not has_vector_result(nest, body, vector, output):
             raise ScheduleError(
-                f"(S4) output {output} is folded over the lanes by what may not be reassociated"
+                f"(SR4) output {output} is folded over the lanes by what may not be reassociated"
             )
 
 
@@ -61,17 +61,17 @@ def _check_transposed(nest: Nest, body: Body, order: LoopOrder, transposed: int)
     lanes = order.lanes
     tile = next((loop.tile for loop in order.loops if loop.dimension == transposed), 1)
     if order.vector is None or transposed == order.vector:
-        raise ScheduleError("(S5) blocks are transposed along another dimension than the vectors'")
+        raise ScheduleError("(SR5) blocks are transposed along another dimension than the vectors'")
     if tile != lanes or lanes & (lanes - 1) or lanes > LARGEST_BLOCK:
         raise ScheduleError(
-            f"(S5) a transposed block has as many rows as vectors have lanes, a power of two up to "
+            "(SR5) a transposed block has as many rows as vectors have lanes, a power of two up to "
             f"{LARGEST_BLOCK}; found {tile} rows of {lanes} lanes"
         )
     if any(nest.is_reduction[d] for d in nest.loop_dimensions):
-        raise ScheduleError("(S5) nothing is reduced where blocks are transposed")
+        raise ScheduleError("(SR5) nothing is reduced where blocks are transposed")
     if not any(
         lane_stride(access, order.vector) is LaneStride.STRIDED
         and lane_stride(access, transposed) is LaneStride.UNIT
         for access in body.inputs.values()
     ):
-        raise ScheduleError("(S5) no input has unit stride along the transposed dimension only")
+        raise ScheduleError("(SR5) no input has unit stride along the transposed dimension only")

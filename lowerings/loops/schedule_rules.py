@@ -1,26 +1,7 @@
 """
 Which schedules an operation admits, and the nests that a schedule makes of it.
 
-- (S1) A schedule names dimensions of its operation, none that `collapse` merged into another, and
-  has a loop over each that has several iterations.
-- (S2) A tile is at least 1, and no larger than what the tile around it, or the dimension, holds;
-  that of the vector dimension is a multiple of the lanes, and may fill the last vector up.
-- (S3) Tiles that are unrolled are inside of all other tiles and of copies.
-- (S4) Vectors lie along a dimension along which every operand can be read and written, and every
-  result is stored in lanes, or folded over them by an operation that may be reassociated.
-- (S5) A transposed dimension has a tile of as many iterations as vectors have lanes, a power of two
-  up to 16; nothing is reduced.
-- (S6) One loop at most is parallel, and no iteration of it reads or writes what another one writes.
-- (S7) Terms that are not folded by an operation that may be reassociated keep their order.
-- (S8) A tile unrolls at most 1024 points; a vector has at most 256 lanes.
-- (S9) A copy is of a factor of a contraction, at most one; the vectors lie along a dimension of
-  that factor and not of the other, with a tile inside of the copy. It takes at most 1 MiB, and is
-  not made inside of a parallel loop around the operation.
-- (S10) Paired terms are products of numbers of at most 16 bits, added to 32; an odd number of them
-  has an entry `odd`.
-- (S11) An output that starts from a fill is filled right before the operation, which writes all of
-  it, and what is reduced is reduced inside of all other loops.
-- (S12) A dimension whose index the operation asks for is in no group and has one loop.
+The rules, `(SR1)` and on, are those of docs/specification/schedules.md.
 """
 
 from __future__ import annotations
@@ -105,7 +86,7 @@ def _scheduled(nest: Nest, schedule: Schedule, constants: FunctionConstants) -> 
     body = Body(nest)
     if schedule.paired is None:
         if schedule.odd is not None:
-            raise ScheduleError("(S10) an entry 'odd' without one for 'pairs'")
+            raise ScheduleError("(SR10) an entry 'odd' without one for 'pairs'")
         parts = [(nest, schedule)]
     else:
         parts = _paired_parts(nest, body, schedule, schedule.paired)
@@ -114,7 +95,7 @@ def _scheduled(nest: Nest, schedule: Schedule, constants: FunctionConstants) -> 
     fills = foldable_fills(nest, body, schedule.steps) if schedule.folded_fills else {}
     for output in schedule.folded_fills:
         if output not in fills:
-            raise ScheduleError(f"(S11) output {output} cannot start from a fill before")
+            raise ScheduleError(f"(SR11) output {output} cannot start from a fill before")
     chosen = {output: fills[output] for output in schedule.folded_fills}
     first, own = parts[0]
     parts[0] = fold_fills(first, chosen, constants), own
@@ -126,13 +107,13 @@ def _check_groups(nest: Nest, groups: Sequence[Sequence[int]]) -> None:
     indexed = indexed_dimensions(nest)
     for number, dimension in enumerate(named):
         if dimension >= len(nest.extents):
-            raise ScheduleError(f"(S1) d{dimension} is no dimension of {len(nest.extents)}")
+            raise ScheduleError(f"(SR1) d{dimension} is no dimension of {len(nest.extents)}")
         if dimension in named[:number]:
-            raise ScheduleError(f"(S1) d{dimension} is collapsed twice")
+            raise ScheduleError(f"(SR1) d{dimension} is collapsed twice")
         if dimension in indexed:
-            raise ScheduleError(f"(S12) the operation asks for the index of d{dimension}")
+            raise ScheduleError(f"(SR12) the operation asks for the index of d{dimension}")
     if not all(groups):
-        raise ScheduleError("(S1) an empty group of dimensions")
+        raise ScheduleError("(SR1) an empty group of dimensions")
 
 
 def _paired_parts(
@@ -140,12 +121,12 @@ def _paired_parts(
 ) -> list[tuple[Nest, Schedule]]:
     contraction = contraction_of(nest, body)
     if contraction is None or dimension not in contraction.summed:
-        raise ScheduleError(f"(S10) d{dimension} is not summed by a contraction")
+        raise ScheduleError(f"(SR10) d{dimension} is not summed by a contraction")
     paired = paired_terms(nest, body, contraction, dimension)
     if paired is None:
-        raise ScheduleError("(S10) wide factors, a sum of other than 32 bits, or few terms")
+        raise ScheduleError("(SR10) wide factors, a sum of other than 32 bits, or few terms")
     if (paired.rest is None) != (schedule.odd is None):
-        raise ScheduleError(f"(S10) d{dimension} has {nest.extents[dimension]} terms")
+        raise ScheduleError(f"(SR10) d{dimension} has {nest.extents[dimension]} terms")
     parts = [(paired.pairs, schedule)]
     if paired.rest is not None and schedule.odd is not None:
         parts.append((paired.rest, schedule.odd))
@@ -163,15 +144,15 @@ def check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
     named = {loop.dimension for loop in loops}
     for dimension in (*named, *copied, *(each for each in entries if each is not None)):
         if dimension >= rank:
-            raise ScheduleError(f"(S1) d{dimension} is no dimension of {rank}")
+            raise ScheduleError(f"(SR1) d{dimension} is no dimension of {rank}")
         if any(dimension in group[:-1] for group in schedule.collapsed):
-            raise ScheduleError(f"(S1) d{dimension} is collapsed into another dimension")
+            raise ScheduleError(f"(SR1) d{dimension} is collapsed into another dimension")
     missing = [f"d{d}" for d in nest.loop_dimensions if d not in named]
     if missing:
-        raise ScheduleError(f"(S1) no loop over {', '.join(missing)}")
+        raise ScheduleError(f"(SR1) no loop over {', '.join(missing)}")
     for entry, name in ((schedule.vector, "vectors"), (schedule.transposed, "transposed blocks")):
         if entry is not None and entry not in named:
-            raise ScheduleError(f"(S1) {name} along d{entry}, which has no loop")
+            raise ScheduleError(f"(SR1) {name} along d{entry}, which has no loop")
     _check_tiles(nest, schedule)
     _check_threads(nest, body, loops)
     _check_terms(nest, body, loops)
@@ -180,7 +161,7 @@ def check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
 
 
 def _check_tiles(nest: Nest, schedule: Schedule) -> None:
-    """(S2), (S3), (S12)"""
+    """(SR2), (SR3), (SR12)"""
     indexed = indexed_dimensions(nest)
     around = outer_steps(schedule.steps)
     room = list(nest.extents)
@@ -193,27 +174,27 @@ def _check_tiles(nest: Nest, schedule: Schedule) -> None:
         filling = schedule.lanes - 1 if dimension == schedule.vector else 0
         is_done = dimension in seen and room[dimension] == 1
         if is_done or not 1 <= tile <= room[dimension] + filling:
-            raise ScheduleError(f"(S2) d{dimension} by {tile}, of {room[dimension]} iterations")
+            raise ScheduleError(f"(SR2) d{dimension} by {tile}, of {room[dimension]} iterations")
         if dimension in seen and dimension in indexed:
-            raise ScheduleError(f"(S12) the operation asks for the index of d{dimension}")
+            raise ScheduleError(f"(SR12) the operation asks for the index of d{dimension}")
         seen.add(dimension)
         if number < around and step is last[dimension] and tile != 1:
-            raise ScheduleError(f"(S3) d{dimension} by {tile} is outside of other tiles or copies")
+            raise ScheduleError(f"(SR3) d{dimension} by {tile} is outside of other tiles or copies")
         room[dimension] = tile
 
 
 def _check_threads(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
-    """(S6)"""
+    """(SR6)"""
     parallel = [loop.dimension for loop in loops if loop.is_parallel]
     if len(parallel) > 1:
-        raise ScheduleError(f"(S6) {len(parallel)} parallel loops")
+        raise ScheduleError(f"(SR6) {len(parallel)} parallel loops")
     for dimension in parallel:
         if not is_independent(nest, body, dimension):
-            raise ScheduleError(f"(S6) iterations of d{dimension} depend on each other")
+            raise ScheduleError(f"(SR6) iterations of d{dimension} depend on each other")
 
 
 def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
-    """(S7)"""
+    """(SR7)"""
     reducing = [loop for loop in loops if nest.is_reduction[loop.dimension]]
     dimensions = [loop.dimension for loop in reducing]
     in_order = dimensions == sorted(set(dimensions))
@@ -221,59 +202,59 @@ def _check_terms(nest: Nest, body: Body, loops: Sequence[Loop]) -> None:
         return
     for output in range(len(nest.outputs)):
         if body.accumulators[output] in body.folded and body.combiner(output) is None:
-            raise ScheduleError(f"(S7) output {output} would take its terms in another order")
+            raise ScheduleError(f"(SR7) output {output} would take its terms in another order")
 
 
 def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pack]) -> None:
-    """(S9)"""
+    """(SR9)"""
     vector, (pack, *others) = schedule.vector, packs
     if others:
-        raise ScheduleError(f"(S9) {len(packs)} copies")
+        raise ScheduleError(f"(SR9) {len(packs)} copies")
     roles = roles_of(nest, body, pack.factor)
     if roles is None:
-        raise ScheduleError("(S9) a copy of a factor, of what is no contraction")
+        raise ScheduleError("(SR9) a copy of a factor, of what is no contraction")
     if vector is None or vector not in roles.columns:
-        raise ScheduleError(f"(S9) vectors along no dimension of {pack.factor} alone")
+        raise ScheduleError(f"(SR9) vectors along no dimension of {pack.factor} alone")
     inside = schedule.steps[schedule.steps.index(pack) + 1 :]
     if outer_steps(inside):
         # The first loop over the vector dimension may count panels.
         tiles = [step for step in inside if isinstance(step, Loop) and step.dimension != vector]
         if outer_steps(tiles) or len(inside) - len(tiles) > 2:
-            raise ScheduleError("(S9) tiles of tiles inside of a copy")
+            raise ScheduleError("(SR9) tiles of tiles inside of a copy")
     if indexed_dimensions(nest):
-        raise ScheduleError("(S12) a copy of what depends on an index")
+        raise ScheduleError("(SR12) a copy of what depends on an index")
     _check_copy(
         body.mask[roles.right], pack.copy, vector, [s for s in inside if isinstance(s, Loop)]
     )
     op = nest.op.parent_op()
     while op is not None:
         if isinstance(op, scf.ParallelOp):
-            raise ScheduleError("(S9) a copy inside of a parallel loop")
+            raise ScheduleError("(SR9) a copy inside of a parallel loop")
         op = op.parent_op()
 
 
 def _check_copy(reached: int, copy: LoopOrder, vector: int, inside: Sequence[Loop]) -> None:
-    """(S1), (S2), (S6), of a copy of what depends on some dimensions, before some loops."""
+    """(SR1), (SR2), (SR6), of a copy of what depends on some dimensions, before some loops."""
     copied = [loop.dimension for loop in copy.loops]
     needed = {loop.dimension for loop in inside if reached >> loop.dimension & 1}
     missing = [f"d{d}" for d in sorted(needed.difference(copied))]
     if missing:
-        raise ScheduleError(f"(S1) no loop of the copy over {', '.join(missing)}")
+        raise ScheduleError(f"(SR1) no loop of the copy over {', '.join(missing)}")
     for loop in copy.loops:
         dimension = loop.dimension
         if copied.count(dimension) > 1 + (dimension == vector):
-            raise ScheduleError(f"(S2) tiles of d{dimension} in a copy")
+            raise ScheduleError(f"(SR2) tiles of d{dimension} in a copy")
         if loop.tile < 1:
-            raise ScheduleError(f"(S2) d{dimension} by {loop.tile}")
+            raise ScheduleError(f"(SR2) d{dimension} by {loop.tile}")
         if loop.is_parallel:
-            raise ScheduleError("(S6) a parallel loop of a copy")
+            raise ScheduleError("(SR6) a parallel loop of a copy")
     for entry in (copy.vector, copy.transposed):
         if entry is not None and entry not in copied:
-            raise ScheduleError(f"(S1) vectors of a copy along d{entry}, which has no loop")
+            raise ScheduleError(f"(SR1) vectors of a copy along d{entry}, which has no loop")
 
 
 def require_independence(loop: Operation, asker: str) -> None:
     """Raises PassFailedException unless a loop's iterations are promised to be independent."""
     if promised_microseconds(loop) is None:
-        rule = ScheduleError("(S6) iterations of a parallel loop may depend on each other")
+        rule = ScheduleError("(SR6) iterations of a parallel loop may depend on each other")
         raise located(loop, asker, rule)

@@ -140,7 +140,7 @@ class _TiledNest:
             panels = Panels(part.nest, roles.right, inner[vector], counter, terms)
             if panels.bytes > MOST_PANEL_BYTES:
                 raise ScheduleError(
-                    f"(S9) a copy of {panels.bytes} bytes; at most {MOST_PANEL_BYTES}"
+                    f"(SR9) a copy of {panels.bytes} bytes; at most {MOST_PANEL_BYTES}"
                 )
             memory = builder.scratch(panels.memory)
             copy = [replace(loop, dimension=self.inner[loop.dimension]) for loop in pack.copy.loops]
