@@ -9,6 +9,7 @@ from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFailed,
     ConversionPass,
+    conversion_table,
 )
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirParser
@@ -36,10 +37,7 @@ def subtract_by_addition(op: arith.SubfOp, builder: ConversionBuilder) -> str | 
 
 class Convert(ConversionPass):
     name = "convert-for-test"
-    conversions = {
-        arith.NegfOp: negate_by_subtraction,
-        arith.SubfOp: subtract_by_addition,
-    }
+    conversions = conversion_table(negate_by_subtraction, subtract_by_addition)
     illegal = ("test", arith.SubfOp, arith.NegfOp)
 
 
@@ -88,7 +86,7 @@ def test_regions_are_entered_after_their_operation():
 
     class Nested(ConversionPass):
         name = "nested"
-        conversions = {test.TestOp: outer, arith.NegfOp: inner}
+        conversions = conversion_table(outer, inner)
         illegal = (test.TestOp, arith.NegfOp)
 
     ctx, module = parse("""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import IntFlag
 from functools import lru_cache
 from operator import index
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -264,7 +264,7 @@ def component_type(element_type: Attribute) -> Attribute:
     return element_type
 
 
-def is_array(type_: Attribute) -> bool:
+def is_array(type_: Attribute) -> TypeGuard[Array]:
     """Whether a type is an array of an element type of XLA."""
     return isinstance(type_, TensorType) and _row_of(cast(Array, type_).element_type) is not None
 

@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, SSAValue
 from lowerings.bufferize.aliased_results import alias_mark, aliases
 from lowerings.bufferize.destinations import plan_destinations
 from lowerings.bufferize.function_bufferizer import (
+    BufferizeFunction,
     FunctionBufferizer,
     ModuleState,
     Move,
@@ -37,6 +38,7 @@ from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.layouts.memory_order import BUFFER_LAYOUT
 from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 
 __all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
 
@@ -233,4 +235,4 @@ def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
     state.replaced(op)
 
 
-TABLE = {func.CallOp: bufferize_call}
+TABLE = OperationTable[BufferizeFunction]().add(func.CallOp, bufferize_call)

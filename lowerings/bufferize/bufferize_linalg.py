@@ -18,7 +18,7 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from lowerings.bufferize.function_bufferizer import FunctionBufferizer
+from lowerings.bufferize.function_bufferizer import BufferizeFunction, FunctionBufferizer
 from lowerings.bufferize.storage import (
     Buffer,
     MemRef,
@@ -47,6 +47,7 @@ from lowerings.bufferize.tensor_operands import (
     transposed_dimensions,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
 __all__ = ["TABLE"]
@@ -332,4 +333,4 @@ def _load_in_body(extract: tensor.ExtractOp, buffer: Buffer) -> None:
     block.erase_op(extract)
 
 
-TABLE = dict.fromkeys(LINALG_OPERATIONS, bufferize_linalg)
+TABLE = OperationTable[BufferizeFunction]().add(LINALG_OPERATIONS, bufferize_linalg)

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from lowerings.bufferize.destinations import plan_destinations
-from lowerings.bufferize.function_bufferizer import FunctionBufferizer, Move
+from lowerings.bufferize.function_bufferizer import BufferizeFunction, FunctionBufferizer, Move
 from lowerings.bufferize.liveness import NEVER
 from lowerings.bufferize.storage import Buffer, WholeDestination
 from lowerings.bufferize.strided import buffer_type, has_identity_layout
@@ -24,6 +24,7 @@ from lowerings.bufferize.tensor_operands import is_tensor
 from lowerings.ir.scalar_attributes import constant_integer
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 
 __all__ = ["TABLE"]
 
@@ -412,9 +413,10 @@ class _WhileBufferizer:
         state.bufferize_block(self.before, finish)
 
 
-TABLE = {
-    scf.ForOp: bufferize_for,
-    scf.IfOp: bufferize_if,
-    scf.IndexSwitchOp: bufferize_index_switch,
-    scf.WhileOp: bufferize_while,
-}
+TABLE = (
+    OperationTable[BufferizeFunction]()
+    .add(scf.ForOp, bufferize_for)
+    .add(scf.IfOp, bufferize_if)
+    .add(scf.IndexSwitchOp, bufferize_index_switch)
+    .add(scf.WhileOp, bufferize_while)
+)

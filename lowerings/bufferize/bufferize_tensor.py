@@ -30,7 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from lowerings.bufferize.destinations import tensor_shape
-from lowerings.bufferize.function_bufferizer import FunctionBufferizer
+from lowerings.bufferize.function_bufferizer import BufferizeFunction, FunctionBufferizer
 from lowerings.bufferize.storage import (
     Buffer,
     Storage,
@@ -46,6 +46,7 @@ from lowerings.bufferize.strided import (
     subview_type,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 
 __all__ = ["TABLE"]
 
@@ -416,20 +417,21 @@ def bufferize_concat(op: tensor.ConcatOp, state: FunctionBufferizer) -> None:
     state.replaced(op)
 
 
-TABLE = {
-    arith.ConstantOp: bufferize_constant,
-    tensor.CastOp: bufferize_cast,
-    tensor.CollapseShapeOp: bufferize_view,
-    tensor.ConcatOp: bufferize_concat,
-    tensor.DimOp: bufferize_dim,
-    tensor.EmptyOp: bufferize_empty,
-    tensor.ExpandShapeOp: bufferize_view,
-    tensor.ExtractOp: bufferize_extract,
-    tensor.ExtractSliceOp: bufferize_view,
-    tensor.FromElementsOp: bufferize_from_elements,
-    tensor.InsertOp: bufferize_insert,
-    tensor.InsertSliceOp: bufferize_insert_slice,
-    tensor.PadOp: bufferize_pad,
-    tensor.ReshapeOp: bufferize_reshape,
-    tensor.SplatOp: bufferize_splat,
-}
+TABLE = (
+    OperationTable[BufferizeFunction]()
+    .add(arith.ConstantOp, bufferize_constant)
+    .add(tensor.CastOp, bufferize_cast)
+    .add(tensor.CollapseShapeOp, bufferize_view)
+    .add(tensor.ConcatOp, bufferize_concat)
+    .add(tensor.DimOp, bufferize_dim)
+    .add(tensor.EmptyOp, bufferize_empty)
+    .add(tensor.ExpandShapeOp, bufferize_view)
+    .add(tensor.ExtractOp, bufferize_extract)
+    .add(tensor.ExtractSliceOp, bufferize_view)
+    .add(tensor.FromElementsOp, bufferize_from_elements)
+    .add(tensor.InsertOp, bufferize_insert)
+    .add(tensor.InsertSliceOp, bufferize_insert_slice)
+    .add(tensor.PadOp, bufferize_pad)
+    .add(tensor.ReshapeOp, bufferize_reshape)
+    .add(tensor.SplatOp, bufferize_splat)
+)

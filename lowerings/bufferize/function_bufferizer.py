@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -42,7 +42,7 @@ __all__ = ["BufferizeFunction", "BufferizeTable", "FunctionBufferizer", "ModuleS
 
 OperationT = TypeVar("OperationT", bound=Operation)
 
-BufferizeFunction: TypeAlias = Callable[[Any, "FunctionBufferizer"], None]
+BufferizeFunction: TypeAlias = Callable[[Operation, "FunctionBufferizer"], None]
 """Bufferizes one operation, and says `replaced` where another takes its place."""
 
 BufferizeTable: TypeAlias = Mapping[type[Operation], BufferizeFunction]

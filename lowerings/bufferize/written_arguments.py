@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from xdsl.dialects import func, memref, vector
 from xdsl.ir import Operation, SSAValue
@@ -12,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from lowerings.bufferize.memory_liveness import VIEW_OPERATIONS
 from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
 from xla_dialect.xdsl import vector_extension
+from xla_dialect.xdsl.operation_table import OperationTable
 
 __all__ = ["WrittenArguments"]
 
@@ -49,14 +49,15 @@ class WrittenArguments:
         return False
 
 
-_STORES: dict[type[Operation], Callable[[Any], SSAValue]] = {
-    memref.CopyOp: lambda op: op.destination,
-    memref.StoreOp: lambda op: op.memref,
-    vector.StoreOp: lambda op: op.base,
-    vector.MaskedStoreOp: lambda op: op.base,
-    vector_extension.ScatterOp: lambda op: op.base,
-    vector.TransferWriteOp: lambda op: op.destination,
-}
+_STORES = (
+    OperationTable[Callable[[Operation], SSAValue]]()
+    .add(memref.CopyOp, lambda op: op.destination)
+    .add(memref.StoreOp, lambda op: op.memref)
+    .add(vector.StoreOp, lambda op: op.base)
+    .add(vector.MaskedStoreOp, lambda op: op.base)
+    .add(vector_extension.ScatterOp, lambda op: op.base)
+    .add(vector.TransferWriteOp, lambda op: op.source)
+)
 """Where operations write that are no linalg operation."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
@@ -17,19 +17,22 @@ from lowerings.bufferize.aliased_results import aliases_objection, asks_for_alia
 from lowerings.bufferize.bufferize_func import bufferize_function, strides_objection
 from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
-from lowerings.bufferize.function_bufferizer import BufferizeTable, ModuleState
+from lowerings.bufferize.function_bufferizer import BufferizeFunction, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 __all__ = ["XlaBufferizePass"]
 
-_TABLE: BufferizeTable = {
-    **bufferize_func.TABLE,
-    **bufferize_linalg.TABLE,
-    **bufferize_scf.TABLE,
-    **bufferize_tensor.TABLE,
-}
+_TABLE = OperationTable[BufferizeFunction](
+    {
+        **bufferize_func.TABLE,
+        **bufferize_linalg.TABLE,
+        **bufferize_scf.TABLE,
+        **bufferize_tensor.TABLE,
+    }
+)
 _TERMINATORS = ("func.return", "scf.yield", "scf.condition", "tensor.yield", "linalg.yield")
 
 
@@ -160,13 +163,14 @@ def _constant_objection(op: arith.ConstantOp) -> str | None:
     return None if is_dense else "only dense constants are supported"
 
 
-_OBJECTIONS: dict[type[Operation], Callable[[Any], str | None]] = {
-    arith.ConstantOp: _constant_objection,
-    tensor.DimOp: _dim_objection,
-    tensor.ExtractSliceOp: _slice_objection,
-    tensor.InsertSliceOp: _slice_objection,
-    tensor.PadOp: _pad_objection,
-}
+_OBJECTIONS = (
+    OperationTable[Callable[[Operation], str | None]]()
+    .add(arith.ConstantOp, _constant_objection)
+    .add(tensor.DimOp, _dim_objection)
+    .add(tensor.ExtractSliceOp, _slice_objection)
+    .add(tensor.InsertSliceOp, _slice_objection)
+    .add(tensor.PadOp, _pad_objection)
+)
 """What is asked of operations beyond the types of their operands."""
 
 

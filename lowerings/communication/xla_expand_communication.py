@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from lowerings.communication.contexts import ContextFault, Contexts, Start, returned
+from lowerings.communication.contexts import ContextFault, Contexts, Start, Starts, returned
 from lowerings.expand.building import build_before, loaded
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
@@ -35,6 +35,7 @@ from xla_dialect.types import (
     sizes_of,
     without_layout,
 )
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 Values: TypeAlias = list[SSAValue]
@@ -217,7 +218,7 @@ def convert_collective(to: Communication, op: XlaOp) -> Values:
     return to.folded(op, to.call(op, to.exchanged(op, op.result_types), op), op)
 
 
-def convert_start(to: Communication, op: Any) -> Values:
+def convert_start(to: Communication, op: Starts) -> Values:
     """Operands, a number for what is under way, and zeros."""
     start = Start.of(op)
     if start.begun is None:
@@ -231,11 +232,12 @@ def convert_start(to: Communication, op: Any) -> Values:
     return [*inputs[:before], *[handle] * under_way, *to.zeros(rest, op)]
 
 
-def _at_once(to: Communication, op: Any, start: Start) -> Values:
+def _at_once(to: Communication, op: XlaOp, start: Start) -> Values:
     """The context of what is computed where it starts."""
     if isinstance(op, asynchronous.CopyStartOp):
         copied = to.typed(op.operand, op.results[0], op)
         return [copied, op.operand, *to.zeros(op.result_types[2:], op)]
+    assert isinstance(op, asynchronous.AsyncStartOp)
     results = _inlined(to, op)
     rest = [r.type for r in op.results][len(op.inputs) + len(start.results) :]
     return [*to.flat(op.inputs), *results, *to.zeros(rest, op)]
@@ -328,19 +330,20 @@ _DONES = (
     asynchronous.CopyDoneOp,
     transfers.RecvDoneOp,
 )
-CONVERSIONS: Mapping[type[Operation], Callable[[Communication, Any], Values]] = {
-    **dict.fromkeys(operations_of(collectives), convert_collective),
-    **dict.fromkeys(_STARTS, convert_start),
-    **dict.fromkeys(_DONES, convert_done),
-    asynchronous.AsyncUpdateOp: convert_update,
-    random.RngGetAndUpdateStateOp: convert_call,
-    random.RngOp: convert_random,
-    transfers.AddDependencyOp: convert_dependency,
-    transfers.AfterAllOp: convert_nothing,
-    transfers.InfeedOp: convert_infeed,
-    transfers.OutfeedOp: convert_call,
-    transfers.RecvOp: convert_receive,
-    transfers.SendDoneOp: convert_nothing,
-    transfers.SendOp: convert_send,
-}
+CONVERSIONS = (
+    OperationTable[Callable[[Communication, Operation], Values]]()
+    .add(operations_of(collectives), convert_collective)
+    .add(_STARTS, convert_start)
+    .add(_DONES, convert_done)
+    .add(asynchronous.AsyncUpdateOp, convert_update)
+    .add(random.RngGetAndUpdateStateOp, convert_call)
+    .add(random.RngOp, convert_random)
+    .add(transfers.AddDependencyOp, convert_dependency)
+    .add(transfers.AfterAllOp, convert_nothing)
+    .add(transfers.InfeedOp, convert_infeed)
+    .add(transfers.OutfeedOp, convert_call)
+    .add(transfers.RecvOp, convert_receive)
+    .add(transfers.SendDoneOp, convert_nothing)
+    .add(transfers.SendOp, convert_send)
+)
 """What becomes of each operation; the values take the place of its results, tokens left out."""

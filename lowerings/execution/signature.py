@@ -174,10 +174,9 @@ def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str,
         return
     if not is_array(type_):
         raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
-    leaf = cast(Array, type_)
-    if DYNAMIC_INDEX in extents(leaf):
+    if DYNAMIC_INDEX in extents(type_):
         raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
-    yield path, leaf
+    yield path, type_
 
 
 def _spec(type_: Array, name: str | None = None) -> ArraySpec:

@@ -92,7 +92,4 @@ class XlaExpandCompoundPass(ConversionPass):
 
     name = "xla-expand-compound"
     illegal: ClassVar[Sequence[str | type[Operation]]] = tuple(_EXPANSIONS)
-    conversions: ClassVar[dict[type[Operation], Any]] = {
-        **dict.fromkeys(_EXPANSIONS, expand),
-        **conversion_table(take_annotation, expand_arg_extremum),
-    }
+    conversions = conversion_table(take_annotation, expand_arg_extremum).add(_EXPANSIONS, expand)

@@ -27,6 +27,8 @@ from xla_dialect.reference.conversion import float_to_integer, integer_to_float
 from xla_dialect.reference.elementwise_binary import maximum, minimum
 from xla_dialect.reference.rounding import in_compute_type, rounded
 from xla_dialect.reference.special_functions import high_product
+from xla_dialect.xdsl.arith_extension import IndexCastUIOp, RemFOp
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def element_of_result(op: Operation) -> Element:
@@ -376,56 +378,57 @@ def is_shaped(type_: object) -> bool:
     return isinstance(type_, VectorType | TensorType)
 
 
-VALUES: dict[str, ValueMaker] = {
-    "arith.constant": constant,
-    "arith.addi": integer(operator.add),
-    "arith.subi": integer(operator.sub),
-    "arith.muli": integer(operator.mul),
-    "arith.addui_extended": extended_sum,
-    "arith.mului_extended": extended_product(is_signed=False),
-    "arith.mulsi_extended": extended_product(is_signed=True),
-    "arith.andi": integer(bit_and),
-    "arith.ori": integer(bit_or),
-    "arith.xori": integer(bit_xor),
-    "arith.maxsi": integer(np.maximum),
-    "arith.minsi": integer(np.minimum),
-    "arith.maxui": of_unsigned(np.maximum),
-    "arith.minui": of_unsigned(np.minimum),
-    "arith.divsi": signed_division(quotient),
-    "arith.remsi": signed_division(np.fmod),
-    "arith.floordivsi": signed_division(floor_quotient),
-    "arith.ceildivsi": signed_division(ceiling_quotient),
-    "arith.divui": unsigned_division(floor_quotient),
-    "arith.remui": unsigned_division(np.fmod),
-    "arith.ceildivui": unsigned_division(ceiling_quotient),
-    "arith.shli": shift(left_shift, is_signed=False),
-    "arith.shrui": shift(right_shift, is_signed=False),
-    "arith.shrsi": shift(right_shift, is_signed=True),
-    "arith.cmpi": compare_integers,
-    "arith.addf": floating(operator.add),
-    "arith.subf": floating(operator.sub),
-    "arith.mulf": floating(operator.mul),
-    "arith.divf": floating(np.divide),
-    "arith.remf": floating(np.fmod),
-    "arith.maximumf": floating(maximum),
-    "arith.minimumf": floating(minimum),
-    "arith.maxnumf": floating(maximum_number),
-    "arith.minnumf": floating(minimum_number),
-    "arith.negf": lambda _op: operator.neg,
-    "arith.cmpf": compare_floats,
-    "arith.select": select,
-    "arith.bitcast": bitcast,
-    "arith.extf": extend_float,
-    "arith.truncf": truncate_float,
-    "arith.extsi": extend_signed,
-    "arith.extui": extend_unsigned,
-    "arith.trunci": extend_signed,
-    "arith.index_cast": extend_signed,
-    "arith.index_castui": extend_unsigned,
-    "arith.fptosi": to_integer(is_signed=True),
-    "arith.fptoui": to_integer(is_signed=False),
-    "arith.sitofp": from_integer(is_signed=True),
-    "arith.uitofp": from_integer(is_signed=False),
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(arith.ConstantOp, constant)
+    .add(arith.AddiOp, integer(operator.add))
+    .add(arith.SubiOp, integer(operator.sub))
+    .add(arith.MuliOp, integer(operator.mul))
+    .add(arith.AddUIExtendedOp, extended_sum)
+    .add(arith.MulUIExtendedOp, extended_product(is_signed=False))
+    .add(arith.MulSIExtendedOp, extended_product(is_signed=True))
+    .add(arith.AndIOp, integer(bit_and))
+    .add(arith.OrIOp, integer(bit_or))
+    .add(arith.XOrIOp, integer(bit_xor))
+    .add(arith.MaxSIOp, integer(np.maximum))
+    .add(arith.MinSIOp, integer(np.minimum))
+    .add(arith.MaxUIOp, of_unsigned(np.maximum))
+    .add(arith.MinUIOp, of_unsigned(np.minimum))
+    .add(arith.DivSIOp, signed_division(quotient))
+    .add(arith.RemSIOp, signed_division(np.fmod))
+    .add(arith.FloorDivSIOp, signed_division(floor_quotient))
+    .add(arith.CeilDivSIOp, signed_division(ceiling_quotient))
+    .add(arith.DivUIOp, unsigned_division(floor_quotient))
+    .add(arith.RemUIOp, unsigned_division(np.fmod))
+    .add(arith.CeilDivUIOp, unsigned_division(ceiling_quotient))
+    .add(arith.ShLIOp, shift(left_shift, is_signed=False))
+    .add(arith.ShRUIOp, shift(right_shift, is_signed=False))
+    .add(arith.ShRSIOp, shift(right_shift, is_signed=True))
+    .add(arith.CmpiOp, compare_integers)
+    .add(arith.AddfOp, floating(operator.add))
+    .add(arith.SubfOp, floating(operator.sub))
+    .add(arith.MulfOp, floating(operator.mul))
+    .add(arith.DivfOp, floating(np.divide))
+    .add(RemFOp, floating(np.fmod))
+    .add(arith.MaximumfOp, floating(maximum))
+    .add(arith.MinimumfOp, floating(minimum))
+    .add(arith.MaxnumfOp, floating(maximum_number))
+    .add(arith.MinnumfOp, floating(minimum_number))
+    .add(arith.NegfOp, lambda _op: operator.neg)
+    .add(arith.CmpfOp, compare_floats)
+    .add(arith.SelectOp, select)
+    .add(arith.BitcastOp, bitcast)
+    .add(arith.ExtFOp, extend_float)
+    .add(arith.TruncFOp, truncate_float)
+    .add(arith.ExtSIOp, extend_signed)
+    .add(arith.ExtUIOp, extend_unsigned)
+    .add(arith.TruncIOp, extend_signed)
+    .add(arith.IndexCastOp, extend_signed)
+    .add(IndexCastUIOp, extend_unsigned)
+    .add(arith.FPToSIOp, to_integer(is_signed=True))
+    .add(arith.FPToUIOp, to_integer(is_signed=False))
+    .add(arith.SIToFPOp, from_integer(is_signed=True))
+    .add(arith.UIToFPOp, from_integer(is_signed=False))
+)
 
 ARITH = Dialect(VALUES, {})

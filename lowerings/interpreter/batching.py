@@ -33,6 +33,7 @@ from lowerings.interpreter.memref import named
 from lowerings.interpreter.vector import lane_axis, lanes_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 BATCH = 1024
 """Iterations that are carried out at once."""
@@ -245,7 +246,7 @@ class _Level:
         return range(lower, upper, step) if step > 0 else range(0)
 
 
-def _recording(slot: int) -> dict[str, StructuredMaker]:
+def _recording(slot: int) -> OperationTable[StructuredMaker]:
     """Overrides in a batch: stores are recorded, inner loops run in order."""
 
     def store(_translator: Translator, op: memref.StoreOp | vector.StoreOp) -> FrameFunction:
@@ -273,8 +274,8 @@ def _recording(slot: int) -> dict[str, StructuredMaker]:
 
         return run
 
-    return {
-        vector.StoreOp.name: store,
-        memref.StoreOp.name: store,
-        scf.ForOp.name: loop,
-    }
+    return (
+        OperationTable[StructuredMaker]()
+        .add((vector.StoreOp, memref.StoreOp), store)
+        .add(scf.ForOp, loop)
+    )

@@ -8,6 +8,7 @@ from xdsl.dialects import complex
 from lowerings.interpreter.elements import Number, constant_value
 from lowerings.interpreter.machine import Dialect, Function, ValueMaker
 from xla_dialect.reference.rounding import as_complex
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def constant(op: complex.ConstantOp) -> Function:
@@ -21,11 +22,12 @@ def create(real: Number, imaginary: Number) -> Number:
     return as_complex(np.asarray(real), np.asarray(imaginary))[()]
 
 
-VALUES: dict[str, ValueMaker] = {
-    "complex.constant": constant,
-    "complex.create": lambda _op: create,
-    "complex.re": lambda _op: np.real,
-    "complex.im": lambda _op: np.imag,
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(complex.ConstantOp, constant)
+    .add(complex.CreateOp, lambda _op: create)
+    .add(complex.ReOp, lambda _op: np.real)
+    .add(complex.ImOp, lambda _op: np.imag)
+)
 
 COMPLEX = Dialect(VALUES, {})

@@ -32,6 +32,7 @@ from lowerings.targets.llvm.func import KERNEL
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.types import Array as ArrayType
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.vector_extension import ScatterOp
 
 _VIEWS = (
@@ -153,6 +154,6 @@ def root_of(value: SSAValue) -> SSAValue:
     return value
 
 
-STRUCTURED: dict[str, StructuredMaker] = {"func.call": call}
+STRUCTURED = OperationTable[StructuredMaker]().add(func.CallOp, call)
 
 FUNC = Dialect({}, STRUCTURED, frozenset({"func.return"}))

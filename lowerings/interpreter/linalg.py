@@ -9,13 +9,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects import linalg
+from xdsl.dialects.builtin import MemRefType, TensorType
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -41,6 +42,7 @@ from lowerings.interpreter.memory import Memref
 from lowerings.interpreter.memref import named
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 SCALAR_POINT_LIMIT = 1 << 22
 """How many points of an iteration space are carried out one by one, where they have to be."""
@@ -215,15 +217,19 @@ def _loops(op: LinalgStructuredOperation) -> tuple[list[AffineMap], list[bool]]:
     return maps, kinds
 
 
-def structured(translator: Translator, op: Any) -> FrameFunction:
+def structured(translator: Translator, op: LinalgStructuredOperation) -> FrameFunction:
     """A structured operation with a body."""
     maps, kinds = _loops(op)
     return _nest(translator, op, [*op.inputs, *op.outputs], maps, kinds, len(op.inputs))
 
 
+def _rank(value: SSAValue) -> int:
+    return cast("TensorType[Attribute] | MemRefType[Attribute]", value.type).get_num_dims()
+
+
 def reduce(translator: Translator, op: linalg.ReduceOp) -> FrameFunction:
     """Dimensions of an array folded."""
-    rank = op.input.type.get_num_dims()
+    rank = _rank(op.input)
     reduced = op.dimensions.get_values()
     kinds = [dimension not in reduced for dimension in range(rank)]
     kept = [AffineExpr.dimension(d) for d in range(rank) if kinds[d]]
@@ -233,7 +239,7 @@ def reduce(translator: Translator, op: linalg.ReduceOp) -> FrameFunction:
 
 def broadcast(translator: Translator, op: linalg.BroadcastOp) -> FrameFunction:
     """An array repeated along new dimensions."""
-    rank = op.init.type.get_num_dims()
+    rank = _rank(op.init)
     added = op.dimensions.get_values()
     kept = [AffineExpr.dimension(d) for d in range(rank) if d not in added]
     maps = [AffineMap(rank, 0, tuple(kept)), AffineMap.identity(rank)]
@@ -242,7 +248,7 @@ def broadcast(translator: Translator, op: linalg.BroadcastOp) -> FrameFunction:
 
 def _nest(
     translator: Translator,
-    op: Any,
+    op: Operation,
     operands: Sequence[SSAValue],
     maps: Sequence[AffineMap],
     parallel: Sequence[bool],
@@ -303,7 +309,7 @@ def _require_disjoint(written: Sequence[Memref], others: Sequence[Any]) -> None:
                 raise UndefinedBehavior("an operand that is written overlaps another one")
 
 
-def index(translator: Translator, op: linalg.ops.IndexOp) -> FrameFunction:
+def index(translator: Translator, op: linalg.IndexOp) -> FrameFunction:
     """The index of a loop."""
     slot = translator.dimensions[-1][op.dim.value.data]
     return of_one(lambda frame: frame[slot])
@@ -326,24 +332,25 @@ def fill(translator: Translator, op: linalg.FillOp) -> FrameFunction:
     return run
 
 
-STRUCTURED: dict[str, StructuredMaker] = {
-    "linalg.add": structured,
-    "linalg.broadcast": broadcast,
-    "linalg.copy": structured,
-    "linalg.exp": structured,
-    "linalg.fill": fill,
-    "linalg.generic": structured,
-    "linalg.index": index,
-    "linalg.log": structured,
-    "linalg.matmul": structured,
-    "linalg.max": structured,
-    "linalg.min": structured,
-    "linalg.mul": structured,
-    "linalg.reduce": reduce,
-    "linalg.select": structured,
-    "linalg.sqrt": structured,
-    "linalg.sub": structured,
-    "linalg.transpose": structured,
-}
+STRUCTURED = (
+    OperationTable[StructuredMaker]()
+    .add(linalg.AddOp, structured)
+    .add(linalg.BroadcastOp, broadcast)
+    .add(linalg.CopyOp, structured)
+    .add(linalg.ExpOp, structured)
+    .add(linalg.FillOp, fill)
+    .add(linalg.GenericOp, structured)
+    .add(linalg.IndexOp, index)
+    .add(linalg.LogOp, structured)
+    .add(linalg.MatmulOp, structured)
+    .add(linalg.MaxOp, structured)
+    .add(linalg.MinOp, structured)
+    .add(linalg.MulOp, structured)
+    .add(linalg.ReduceOp, reduce)
+    .add(linalg.SelectOp, structured)
+    .add(linalg.SqrtOp, structured)
+    .add(linalg.SubOp, structured)
+    .add(linalg.TransposeOp, structured)
+)
 
 LINALG = Dialect({}, STRUCTURED, frozenset({"linalg.yield"}))

@@ -2,7 +2,7 @@
 The interpreter itself: functions become lists of steps, which run on lists of values.
 
 A step is one operation. The modules of this folder, named after the dialects, say for each
-operation by name what its step does: `VALUES` for operations that see their operands only,
+operation what its step does: `VALUES` for operations that see their operands only,
 `STRUCTURED` for those that run regions or know the program around them.
 """
 
@@ -40,8 +40,8 @@ Function: TypeAlias = Callable[..., Any]
 FrameFunction: TypeAlias = Callable[..., Any]
 """The same, with the frame as its first argument."""
 
-ValueMaker: TypeAlias = Callable[[Any], Function]
-StructuredMaker: TypeAlias = "Callable[[Translator, Any], FrameFunction]"
+ValueMaker: TypeAlias = Callable[[Operation], Function]
+StructuredMaker: TypeAlias = "Callable[[Translator, Operation], FrameFunction]"
 
 
 def of_one(function: Callable[[Any], Any]) -> Function:
@@ -56,10 +56,10 @@ def of_two(function: Callable[[Any, Any], Any]) -> Function:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What the operations of a dialect do, by name."""
+    """What the operations of a dialect do, by class."""
 
-    values: Mapping[str, ValueMaker]
-    structured: Mapping[str, StructuredMaker]
+    values: Mapping[type[Operation], ValueMaker]
+    structured: Mapping[type[Operation], StructuredMaker]
     terminators: frozenset[str] = frozenset()
 
 
@@ -125,11 +125,11 @@ class Translator:
         self.dimensions: list[tuple[int, ...]] = []
         """The slots of the loop indices of each enclosing structured operation of linalg."""
         self._slots: dict[SSAValue, int] = {}
-        self._instead: Mapping[str, StructuredMaker] = {}
+        self._instead: Mapping[type[Operation], StructuredMaker] = {}
 
     @contextmanager
-    def instead(self, makers: Mapping[str, StructuredMaker]) -> Generator[None]:
-        """Overrides how steps are made for some operations, by name, in this context."""
+    def instead(self, makers: Mapping[type[Operation], StructuredMaker]) -> Generator[None]:
+        """Overrides how steps are made for some classes of operations in this context."""
         outer, self._instead = self._instead, makers
         try:
             yield
@@ -167,12 +167,12 @@ class Translator:
 
     def _step(self, op: Operation) -> Step:
         machine = self.machine
-        value_maker = None if op.name in self._instead else machine.values.get(op.name)
+        value_maker = None if type(op) in self._instead else machine.values.get(op.name)
         try:
             if value_maker is not None:
                 function = value_maker(op)
             else:
-                maker = self._instead.get(op.name) or machine.structured.get(op.name)
+                maker = self._instead.get(type(op)) or machine.structured.get(op.name)
                 if maker is None:
                     raise XlaError("the interpreter does not know this operation")
                 function = maker(self, op)
@@ -251,8 +251,9 @@ class Machine:
         self.meter = MemoryMeter() if memory_limit is None else MemoryMeter(memory_limit)
         self.time_limit = time_limit
         self._deadline: Deadline | None = None
-        self.values = {name: maker for d in dialects for name, maker in d.values.items()}
-        self.structured = {name: maker for d in dialects for name, maker in d.structured.items()}
+        # By name: a dialect of ours may have a class of its own in the place of one of xDSL's.
+        self.values = {op.name: maker for d in dialects for op, maker in d.values.items()}
+        self.structured = {op.name: maker for d in dialects for op, maker in d.structured.items()}
         self.terminators = frozenset(name for d in dialects for name in d.terminators)
         self._generator = np.random.default_rng(seed)
         self._codes: dict[str, FunctionCode] = {}

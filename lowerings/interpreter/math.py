@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from lowerings.interpreter.arith import element_of_result, floating
@@ -14,6 +15,7 @@ from lowerings.interpreter.multiply_add import multiply_add
 from xla_dialect.reference.elementwise_unary import reciprocal_square_root
 from xla_dialect.reference.rounding import in_double
 from xla_dialect.reference.special_functions import erf, round_half_away
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def function(evaluate: Callable[..., Number]) -> ValueMaker:
@@ -70,44 +72,45 @@ def absolute_integer(op: Operation) -> Function:
     return of_one(lambda x: element.wrapped(np.abs(element.signed(x))))
 
 
-VALUES: dict[str, ValueMaker] = {
-    "math.absf": floating(np.abs),
-    "math.absi": absolute_integer,
-    "math.acos": function(np.arccos),
-    "math.acosh": function(np.arccosh),
-    "math.asin": function(np.arcsin),
-    "math.asinh": function(np.arcsinh),
-    "math.atan": function(np.arctan),
-    "math.atan2": function(np.arctan2),
-    "math.atanh": function(np.arctanh),
-    "math.cbrt": function(np.cbrt),
-    "math.ceil": floating(np.ceil),
-    "math.copysign": floating(copy_sign),
-    "math.cos": function(np.cos),
-    "math.cosh": function(np.cosh),
-    "math.ctlz": count_leading_zeros,
-    "math.ctpop": count_set_bits,
-    "math.cttz": count_trailing_zeros,
-    "math.erf": function(erf),
-    "math.exp": function(np.exp),
-    "math.exp2": function(np.exp2),
-    "math.expm1": function(np.expm1),
-    "math.floor": floating(np.floor),
-    "math.fma": lambda _op: multiply_add,
-    "math.log": function(np.log),
-    "math.log10": function(np.log10),
-    "math.log1p": function(np.log1p),
-    "math.log2": function(np.log2),
-    "math.powf": function(np.power),
-    "math.round": floating(round_half_away),
-    "math.roundeven": floating(np.rint),
-    "math.rsqrt": function(reciprocal_square_root),
-    "math.sin": function(np.sin),
-    "math.sinh": function(np.sinh),
-    "math.sqrt": floating(np.sqrt),
-    "math.tan": function(np.tan),
-    "math.tanh": function(np.tanh),
-    "math.trunc": floating(np.trunc),
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(math.AbsFOp, floating(np.abs))
+    .add(math.AbsIOp, absolute_integer)
+    .add(math.AcosOp, function(np.arccos))
+    .add(math.AcoshOp, function(np.arccosh))
+    .add(math.AsinOp, function(np.arcsin))
+    .add(math.AsinhOp, function(np.arcsinh))
+    .add(math.AtanOp, function(np.arctan))
+    .add(math.Atan2Op, function(np.arctan2))
+    .add(math.AtanhOp, function(np.arctanh))
+    .add(math.CbrtOp, function(np.cbrt))
+    .add(math.CeilOp, floating(np.ceil))
+    .add(math.CopySignOp, floating(copy_sign))
+    .add(math.CosOp, function(np.cos))
+    .add(math.CoshOp, function(np.cosh))
+    .add(math.CountLeadingZerosOp, count_leading_zeros)
+    .add(math.CtPopOp, count_set_bits)
+    .add(math.CountTrailingZerosOp, count_trailing_zeros)
+    .add(math.ErfOp, function(erf))
+    .add(math.ExpOp, function(np.exp))
+    .add(math.Exp2Op, function(np.exp2))
+    .add(math.ExpM1Op, function(np.expm1))
+    .add(math.FloorOp, floating(np.floor))
+    .add(math.FmaOp, lambda _op: multiply_add)
+    .add(math.LogOp, function(np.log))
+    .add(math.Log10Op, function(np.log10))
+    .add(math.Log1pOp, function(np.log1p))
+    .add(math.Log2Op, function(np.log2))
+    .add(math.PowFOp, function(np.power))
+    .add(math.RoundOp, floating(round_half_away))
+    .add(math.RoundEvenOp, floating(np.rint))
+    .add(math.RsqrtOp, function(reciprocal_square_root))
+    .add(math.SinOp, function(np.sin))
+    .add(math.SinhOp, function(np.sinh))
+    .add(math.SqrtOp, floating(np.sqrt))
+    .add(math.TanOp, function(np.tan))
+    .add(math.TanhOp, function(np.tanh))
+    .add(math.TruncOp, floating(np.trunc))
+)
 
 MATH = Dialect(VALUES, {})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects import memref
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -33,6 +33,7 @@ from lowerings.interpreter.machine import (
 from lowerings.interpreter.memory import Memref, TypedView, byte_count, dense
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.layouts.type_layouts import row_major_strides
+from xla_dialect.xdsl.operation_table import OperationTable
 
 ALIGNMENT = 64
 """Bytes that the place of a view in an arena is a multiple of."""
@@ -124,7 +125,7 @@ def mixed(static: Any, dynamic: Sequence[Any]) -> Callable[[Sequence[Number]], l
 
 
 def slices(
-    op: Any,
+    op: memref.SubviewOp | memref.ReinterpretCastOp | tensor.ExtractSliceOp | tensor.InsertSliceOp,
 ) -> Callable[[Sequence[Number]], tuple[list[int], list[int], list[int]]]:
     """Offsets, sizes and strides of a slice, from the operands that are not known before."""
     counts = [len(op.offsets), len(op.sizes)]
@@ -245,7 +246,12 @@ def parts_of_complex(op: UnrealizedConversionCastOp) -> Function:
     return run
 
 
-def reassociation(op: Any) -> list[list[int]]:
+def reassociation(
+    op: memref.CollapseShapeOp
+    | memref.ExpandShapeOp
+    | tensor.CollapseShapeOp
+    | tensor.ExpandShapeOp,
+) -> list[list[int]]:
     """The dimensions of the expanded shape that make up each one of the collapsed shape."""
     groups = cast("ArrayAttr[ArrayAttr[IntegerAttr[Any] | IntAttr]]", op.reassociation)
     return [
@@ -330,27 +336,29 @@ def copy(_op: memref.CopyOp) -> Function:
     return run
 
 
-VALUES: dict[str, ValueMaker] = {
-    "memref.load": load,
-    "memref.store": store,
-    "memref.dealloc": dealloc,
-    "memref.subview": subview,
-    "memref.view": view,
-    "memref.cast": cast_view,
-    "memref.reinterpret_cast": reinterpret_cast,
-    "builtin.unrealized_conversion_cast": parts_of_complex,
-    "memref.collapse_shape": collapse_shape,
-    "memref.expand_shape": expand_shape,
-    "memref.dim": dim,
-    "memref.rank": rank,
-    "memref.assume_alignment": same_view,
-    "memref.copy": copy,
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(memref.LoadOp, load)
+    .add(memref.StoreOp, store)
+    .add(memref.DeallocOp, dealloc)
+    .add(memref.SubviewOp, subview)
+    .add(memref.ViewOp, view)
+    .add(memref.CastOp, cast_view)
+    .add(memref.ReinterpretCastOp, reinterpret_cast)
+    .add(UnrealizedConversionCastOp, parts_of_complex)
+    .add(memref.CollapseShapeOp, collapse_shape)
+    .add(memref.ExpandShapeOp, expand_shape)
+    .add(memref.DimOp, dim)
+    .add(memref.RankOp, rank)
+    .add(memref.AssumeAlignmentOp, same_view)
+    .add(memref.CopyOp, copy)
+)
 
-STRUCTURED: dict[str, StructuredMaker] = {
-    "memref.alloc": allocate,
-    "memref.alloca": allocate,
-    "memref.get_global": get_global,
-}
+STRUCTURED = (
+    OperationTable[StructuredMaker]()
+    .add(memref.AllocOp, allocate)
+    .add(memref.AllocaOp, allocate)
+    .add(memref.GetGlobalOp, get_global)
+)
 
 MEMREF = Dialect(VALUES, STRUCTURED)

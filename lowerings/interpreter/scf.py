@@ -22,6 +22,7 @@ from lowerings.interpreter.machine import (
     of_two,
     single_block,
 )
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _results(values: Sequence[Any]) -> Any:
@@ -130,13 +131,14 @@ def parallel_in_order(translator: Translator, op: scf.ParallelOp) -> FrameFuncti
     return run
 
 
-STRUCTURED: dict[str, StructuredMaker] = {
-    "scf.for": loop,
-    "scf.if": branch,
-    "scf.index_switch": index_switch,
-    "scf.parallel": parallel,
-    "scf.while": while_loop,
-}
+STRUCTURED = (
+    OperationTable[StructuredMaker]()
+    .add(scf.ForOp, loop)
+    .add(scf.IfOp, branch)
+    .add(scf.IndexSwitchOp, index_switch)
+    .add(scf.ParallelOp, parallel)
+    .add(scf.WhileOp, while_loop)
+)
 
 SCF = Dialect(
     {}, STRUCTURED, frozenset({"scf.condition", "scf.reduce", "scf.reduce.return", "scf.yield"})

@@ -32,6 +32,7 @@ from lowerings.interpreter.memref import (
     slices,
 )
 from xla_dialect.literals.arrays import Array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def sizes_of(type_: Attribute) -> tuple[int | None, ...]:
@@ -231,21 +232,22 @@ def pad(translator: Translator, op: tensor.PadOp) -> FrameFunction:
     return run
 
 
-VALUES: dict[str, ValueMaker] = {
-    "tensor.cast": cast_tensor,
-    "tensor.collapse_shape": collapse_shape,
-    "tensor.concat": concat,
-    "tensor.dim": dim,
-    "tensor.expand_shape": expand_shape,
-    "tensor.extract": extract,
-    "tensor.extract_slice": extract_slice,
-    "tensor.from_elements": from_elements,
-    "tensor.insert": insert,
-    "tensor.insert_slice": insert_slice,
-    "tensor.reshape": reshape,
-    "tensor.splat": splat,
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(tensor.CastOp, cast_tensor)
+    .add(tensor.CollapseShapeOp, collapse_shape)
+    .add(tensor.ConcatOp, concat)
+    .add(tensor.DimOp, dim)
+    .add(tensor.ExpandShapeOp, expand_shape)
+    .add(tensor.ExtractOp, extract)
+    .add(tensor.ExtractSliceOp, extract_slice)
+    .add(tensor.FromElementsOp, from_elements)
+    .add(tensor.InsertOp, insert)
+    .add(tensor.InsertSliceOp, insert_slice)
+    .add(tensor.ReshapeOp, reshape)
+    .add(tensor.SplatOp, splat)
+)
 
-STRUCTURED: dict[str, StructuredMaker] = {"tensor.empty": empty, "tensor.pad": pad}
+STRUCTURED = OperationTable[StructuredMaker]().add(tensor.EmptyOp, empty).add(tensor.PadOp, pad)
 
 TENSOR = Dialect(VALUES, STRUCTURED, frozenset({"tensor.yield"}))

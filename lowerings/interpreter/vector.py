@@ -33,6 +33,7 @@ from lowerings.interpreter.memref import named
 from lowerings.interpreter.multiply_add import multiply_add
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.reference.elementwise_binary import maximum, minimum
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 
@@ -376,24 +377,25 @@ def transfer_write(op: vector.TransferWriteOp) -> Function:
     return run
 
 
-VALUES: dict[str, ValueMaker] = {
-    "vector.bitcast": bitcast,
-    "vector.broadcast": broadcast,
-    "vector.create_mask": create_mask,
-    "vector.extract": extract,
-    "vector.fma": fma,
-    "vector.gather": gather,
-    "vector.insert": insert,
-    "vector.load": load,
-    "vector.maskedload": masked_load,
-    "vector.maskedstore": masked_store,
-    "vector.reduction": reduction,
-    "vector.scatter": scatter,
-    "vector.shuffle": shuffle,
-    "vector.step": step,
-    "vector.store": store,
-    "vector.transfer_read": transfer_read,
-    "vector.transfer_write": transfer_write,
-}
+VALUES = (
+    OperationTable[ValueMaker]()
+    .add(vector.BitcastOp, bitcast)
+    .add(vector.BroadcastOp, broadcast)
+    .add(vector.CreateMaskOp, create_mask)
+    .add(vector.ExtractOp, extract)
+    .add(vector.FMAOp, fma)
+    .add(GatherOp, gather)
+    .add(vector.InsertOp, insert)
+    .add(vector.LoadOp, load)
+    .add(vector.MaskedLoadOp, masked_load)
+    .add(vector.MaskedStoreOp, masked_store)
+    .add(vector.ReductionOp, reduction)
+    .add(ScatterOp, scatter)
+    .add(vector.ShuffleOp, shuffle)
+    .add(StepOp, step)
+    .add(vector.StoreOp, store)
+    .add(vector.TransferReadOp, transfer_read)
+    .add(vector.TransferWriteOp, transfer_write)
+)
 
 VECTOR = Dialect(VALUES, {})

@@ -15,6 +15,7 @@ from xla_dialect.ops import BY_OPCODE
 from xla_dialect.reference import register_reference
 from xla_dialect.reference.interpreter import ReferenceInterpreter
 from xla_dialect.types import is_array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def evaluated(translator: Translator, op: Operation) -> FrameFunction:
@@ -55,7 +56,7 @@ def _to_reference(value: Any, type_: Attribute) -> Any:
     """A tensor as the reference holds it: with the sign that its type has."""
     if not is_array(type_):
         return value
-    dtype = numpy_dtype(type_.element_type)  # pyright: ignore
+    dtype = numpy_dtype(type_.element_type)
     array = np.asarray(value)
     if array.dtype == dtype:
         return array
@@ -81,9 +82,7 @@ def _from_reference(value: Any, type_: Attribute) -> Any:
     return element.wrapped(array.astype(np.int64))
 
 
-STRUCTURED: dict[str, StructuredMaker] = {
-    operation.name: evaluated for operation in BY_OPCODE.values()
-}
+STRUCTURED = OperationTable[StructuredMaker]().add(BY_OPCODE.values(), evaluated)
 
 XLA = Dialect({}, STRUCTURED)
 """Handlers for partially converted modules."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -13,7 +12,7 @@ from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.layout import Layout
 from xla_dialect.layouts.type_layouts import with_layout
 from xla_dialect.shape_text.type_parser import parse_type
-from xla_dialect.types import Array, all_compatible, flatten, is_array, tuple_elements
+from xla_dialect.types import all_compatible, flatten, is_array, tuple_elements
 
 ENTRY_LAYOUT = "xla.entry_computation_layout"
 """The attribute in which the reader of HLO text keeps what the head of a module says."""
@@ -60,4 +59,4 @@ def _in_modes(
 def _in_mode(type_: Attribute, mode: Attribute | None) -> Attribute:
     if not isinstance(mode, StringAttr) or not mode.data.startswith("{") or not is_array(type_):
         return type_
-    return with_layout(cast(Array, type_), Layout.parse(mode.data))
+    return with_layout(type_, Layout.parse(mode.data))

@@ -115,7 +115,7 @@ class Expansion:
         """The order that the type of a value says, without padding."""
         if not is_array(value.type):
             return MemoryOrder.default(0)
-        order = memory_order(cast(Array, value.type))
+        order = memory_order(value.type)
         return canonical(order.without_padding, sizes_of(value))
 
     def order(self, value: SSAValue) -> MemoryOrder:
@@ -288,7 +288,7 @@ class Expansion:
 
 def is_laid_out(type_: Attribute) -> bool:
     """Whether a type is that of an array whose layout is written out."""
-    return is_array(type_) and isinstance(cast(Array, type_).encoding, LayoutAttr)
+    return is_array(type_) and isinstance(type_.encoding, LayoutAttr)
 
 
 def physical_type(type_: Array, order: MemoryOrder) -> Array:
@@ -300,7 +300,7 @@ def in_default_layout(value: SSAValue) -> SSAValue:
     """The value that takes the place of one, of the same type in the default layout."""
     if not is_array(value.type):
         return value
-    return retyped(value, without_layout(cast(Array, value.type)))
+    return retyped(value, without_layout(value.type))
 
 
 def retyped(value: SSAValue, type_: Attribute) -> SSAValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -27,6 +27,7 @@ from xla_dialect.dimensions import Access
 from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.types import is_array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _dense(values: Sequence[int]) -> Attribute:
@@ -63,9 +64,8 @@ def _copy(op: Operation, expansion: Expansion) -> Sequence[Placed]:
     return [(expansion.value_in(op.operands[0], order), order)]
 
 
-def _transpose(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+def _transpose(op: ops.data_movement.TransposeOp, expansion: Expansion) -> Sequence[Placed] | None:
     """Nothing, where the result has the order that the operand has under other names."""
-    assert isinstance(op, ops.data_movement.TransposeOp)
     order = expansion.order(op.operand)
     if order.tiles or expansion.declared(op.result).tiles:
         return None
@@ -110,9 +110,8 @@ def _lead(op: XlaOp, alignment: Alignment, found: Sequence[MemoryOrder]) -> Memo
     return lead if kept == found[count] else of_result
 
 
-def _constant(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+def _constant(op: ops.creation.ConstantOp, expansion: Expansion) -> Sequence[Placed] | None:
     """The literal in memory order."""
-    assert isinstance(op, ops.creation.ConstantOp)
     order = expansion.declared(op.result)
     if order.tiles:
         return None
@@ -121,8 +120,7 @@ def _constant(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     return expansion.rebuild(op, [], [order], {"value": value})
 
 
-def _dot(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
-    assert isinstance(op, ops.contraction.DotOp)
+def _dot(op: ops.contraction.DotOp, expansion: Expansion) -> Sequence[Placed] | None:
     left, right = expansion.order(op.lhs), expansion.order(op.rhs)
     if left.tiles or right.tiles:
         return None
@@ -134,9 +132,8 @@ def _dot(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
     return expansion.rebuild(op, values, [dot_result_order(op, left, right)], properties)
 
 
-def _reshape(op: Operation, expansion: Expansion) -> Sequence[Placed] | None:
+def _reshape(op: ops.data_movement.ReshapeOp, expansion: Expansion) -> Sequence[Placed] | None:
     """The bytes in memory, where they stay where they are."""
-    assert isinstance(op, ops.data_movement.ReshapeOp)
     before, after = expansion.order(op.operand), expansion.declared(op.result)
     before_sizes, after_sizes = sizes_of(op.operand), sizes_of(op.result)
     if not is_free_reshape(before_sizes, before, after_sizes, after):
@@ -187,13 +184,14 @@ def _in_orders(
     return [expansion.value_in(value, order) for value, order in zip(values, orders, strict=True)]
 
 
-FAMILIES: Mapping[type[Operation], ExpandFunction] = {
-    ops.data_movement.CopyOp: _copy,
-    ops.data_movement.ReshapeOp: _reshape,
-    ops.data_movement.TransposeOp: _transpose,
-    ops.creation.ConstantOp: _constant,
-    ops.contraction.DotOp: _dot,
-}
+FAMILIES = (
+    OperationTable[ExpandFunction]()
+    .add(ops.data_movement.CopyOp, _copy)
+    .add(ops.data_movement.ReshapeOp, _reshape)
+    .add(ops.data_movement.TransposeOp, _transpose)
+    .add(ops.creation.ConstantOp, _constant)
+    .add(ops.contraction.DotOp, _dot)
+)
 """The operations that are computed in memory order in a way of their own."""
 
 

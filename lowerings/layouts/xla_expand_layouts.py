@@ -110,7 +110,7 @@ def _expand_results(last: Operation, types: Sequence[Attribute], expansion: Expa
     expansion.start_at(last)
     for index, (value, type_) in enumerate(zip(tuple(last.operands), types, strict=True)):
         if is_array(type_):
-            order = memory_order(cast(Array, type_))
+            order = memory_order(type_)
             wanted = order if order.tiles else MemoryOrder.default(len(order.major_to_minor))
             last.operands[index] = expansion.returned(value, wanted)
 

@@ -42,6 +42,7 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.extensions import CONVERSIONS, extensions
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
 __all__ = [
@@ -99,7 +100,7 @@ class ConversionBuilder:
         self.absorbed.extend(ops)
 
 
-ConversionFunction: TypeAlias = Callable[[Any, ConversionBuilder], str | None]
+ConversionFunction: TypeAlias = Callable[[Operation, ConversionBuilder], str | None]
 """
 Converts one operation: inserts what replaces it and calls `builder.replace`.
 
@@ -110,13 +111,13 @@ is; the string is the reason that the error message quotes, in the form
 
 
 def conversion_table(
-    *functions: ConversionFunction,
-) -> dict[type[Operation], ConversionFunction]:
+    *functions: Callable[[Any, ConversionBuilder], str | None],
+) -> OperationTable[ConversionFunction]:
     """Functions by the class that their first parameter is annotated with, or a union of some."""
-    table: dict[type[Operation], ConversionFunction] = {}
+    table = OperationTable[ConversionFunction]()
     for function in functions:
         annotation = next(iter(get_type_hints(function).values()))
-        table.update(dict.fromkeys(get_args(annotation) or (annotation,), function))
+        table.add(get_args(annotation) or (annotation,), function)
     return table
 
 

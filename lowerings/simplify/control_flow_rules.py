@@ -11,6 +11,7 @@ from lowerings.simplify.rewriting import Inserter, Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, sorting, transfers, tuples
 from xla_dialect.types import PRED, is_scalar
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def take_branch(op: control_flow.ConditionalOp, inserter: Inserter) -> Replacement:
@@ -74,11 +75,12 @@ def skip_sort(op: sorting.SortOp, inserter: Inserter) -> Replacement:
     return tuple(op.inputs)
 
 
-RULES: tuple[tuple[type[XlaOp], Rule], ...] = (
-    (control_flow.ConditionalOp, take_branch),
-    (tuples.GetTupleElementOp, take_element),
-    (tuples.TupleOp, rejoin_tuple),
-    (transfers.AfterAllOp, forward_token),
-    (sorting.SortOp, skip_sort),
+RULES = (
+    OperationTable[Rule]()
+    .add(control_flow.ConditionalOp, take_branch)
+    .add(tuples.GetTupleElementOp, take_element)
+    .add(tuples.TupleOp, rejoin_tuple)
+    .add(transfers.AfterAllOp, forward_token)
+    .add(sorting.SortOp, skip_sort)
 )
-"""Each rule with the operation that it is for."""
+"""The rule of each operation."""

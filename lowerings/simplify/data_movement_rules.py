@@ -16,15 +16,16 @@ from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.types import element_count
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _ints(attribute: Attribute) -> Ints:
     return tuple(cast("DenseArrayBase[Any]", attribute).get_values())
 
 
-def _reshape(inserter: Inserter, value: SSAValue, op: Any) -> SSAValue:
+def _reshape(inserter: Inserter, value: SSAValue, op: XlaOp) -> SSAValue:
     """The value in the sizes of an operation's result."""
-    return inserter.insert(ops.ReshapeOp(value, result_types=[op.result.type]))[0]
+    return inserter.insert(ops.ReshapeOp(value, result_types=[op.results[0].type]))[0]
 
 
 def merge_reshapes(op: ops.ReshapeOp, inserter: Inserter) -> Replacement:
@@ -49,7 +50,7 @@ def merge_transposes(op: ops.TransposeOp, inserter: Inserter) -> Replacement:
         first = _ints(inner.dimensions)
         merged = tuple(first[d] for d in permutation)
         return inserter.insert(
-            ops.TransposeOp(inner.operand, dimensions=merged, result_types=[op.result.type])
+            ops.TransposeOp(inner.operand, dimensions=merged, result_types=[op.results[0].type])
         )
     type_, source = array_type(op.result), array_type(op.operand)
     if type_ is None or source is None:
@@ -68,7 +69,7 @@ def merge_broadcasts(op: ops.BroadcastOp, inserter: Inserter) -> Replacement:
     if isinstance(inner, ops.BroadcastOp):
         merged = tuple(dimensions[d] for d in _ints(inner.dimensions))
         return inserter.insert(
-            ops.BroadcastOp(inner.operand, dimensions=merged, result_types=[op.result.type])
+            ops.BroadcastOp(inner.operand, dimensions=merged, result_types=[op.results[0].type])
         )
     source, target = array_type(op.operand), array_type(op.result)
     if source is None or target is None or list(dimensions) != sorted(dimensions):
@@ -94,7 +95,7 @@ def merge_reverses(op: ops.ReverseOp, inserter: Inserter) -> Replacement:
 
 
 def _slice(
-    inserter: Inserter, value: SSAValue, op: Any, start: Ints, limit: Ints, strides: Ints
+    inserter: Inserter, value: SSAValue, op: XlaOp, start: Ints, limit: Ints, strides: Ints
 ) -> SSAValue:
     return inserter.insert(
         ops.SliceOp(
@@ -102,7 +103,7 @@ def _slice(
             start_indices=start,
             limit_indices=limit,
             strides=strides,
-            result_types=[op.result.type],
+            result_types=[op.results[0].type],
         )
     )[0]
 
@@ -176,7 +177,7 @@ def simplify_concatenate(op: ops.ConcatenateOp, inserter: Inserter) -> Replaceme
     if not parts or len(parts) == len(op.inputs):
         return None
     return inserter.insert(
-        ops.ConcatenateOp(parts, dimension=dimension, result_types=[op.result.type])
+        ops.ConcatenateOp(parts, dimension=dimension, result_types=[op.results[0].type])
     )
 
 
@@ -238,16 +239,17 @@ def forward_copy(op: ops.CopyOp, inserter: Inserter) -> Replacement:
     return op.operand if op.operand.type == op.result.type else None
 
 
-RULES: tuple[tuple[type[XlaOp], Rule], ...] = (
-    (ops.ReshapeOp, merge_reshapes),
-    (ops.TransposeOp, merge_transposes),
-    (ops.BroadcastOp, merge_broadcasts),
-    (ops.ReverseOp, merge_reverses),
-    (ops.SliceOp, merge_slices),
-    (ops.ConcatenateOp, simplify_concatenate),
-    (ops.PadOp, simplify_pad),
-    (ops.DynamicSliceOp, simplify_dynamic_slice),
-    (ops.DynamicUpdateSliceOp, simplify_dynamic_update_slice),
-    (ops.CopyOp, forward_copy),
+RULES = (
+    OperationTable[Rule]()
+    .add(ops.ReshapeOp, merge_reshapes)
+    .add(ops.TransposeOp, merge_transposes)
+    .add(ops.BroadcastOp, merge_broadcasts)
+    .add(ops.ReverseOp, merge_reverses)
+    .add(ops.SliceOp, merge_slices)
+    .add(ops.ConcatenateOp, simplify_concatenate)
+    .add(ops.PadOp, simplify_pad)
+    .add(ops.DynamicSliceOp, simplify_dynamic_slice)
+    .add(ops.DynamicUpdateSliceOp, simplify_dynamic_update_slice)
+    .add(ops.CopyOp, forward_copy)
 )
-"""Each rule with the operation that it is for."""
+"""The rule of each operation."""

@@ -21,6 +21,7 @@ from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.types import BY_NAME, BY_TYPE, ElementClass, element_class
 from xla_dialect.types import Array as ArrayType
+from xla_dialect.xdsl.operation_table import OperationTable
 
 WHOLE = ElementClass.INTEGER | ElementClass.PRED
 """Types in which arithmetic is exact, modulo a power of two."""
@@ -69,7 +70,7 @@ class Annihilator:
 FLOAT, INTEGER = ElementClass.FLOAT, ElementClass.INTEGER
 REAL = ElementClass.REAL
 
-IDENTITIES: Mapping[type[XlaOp], tuple[Identity, ...]] = {
+IDENTITIES: Mapping[type[binary.ElementwiseBinaryOp], tuple[Identity, ...]] = {
     # x + 0.0 is 0.0 for x = -0.0; x + -0.0 is x.
     binary.AddOp: (Identity(WHOLE, _is(0), True), Identity(FLOAT, _is_zero(negative=True), True)),
     binary.SubtractOp: (Identity(INTEGER, _is(0)), Identity(FLOAT, _is_zero(negative=False))),
@@ -115,7 +116,7 @@ _ROUNDINGS = (
     unary.RoundNearestAfzOp,
     unary.RoundNearestEvenOp,
 )
-_ABSORBED: Mapping[type[XlaOp], tuple[type[XlaOp], ...]] = {
+_ABSORBED: Mapping[type[unary.ElementwiseUnaryOp], tuple[type[XlaOp], ...]] = {
     **dict.fromkeys(_ROUNDINGS, _ROUNDINGS),
     unary.AbsOp: (unary.AbsOp,),
     unary.SignOp: (unary.SignOp,),
@@ -133,10 +134,9 @@ def class_of(value: SSAValue) -> ElementClass:
     return element_class(cast(ArrayType, value.type).element_type)
 
 
-def simplify_binary(op: Any, inserter: Inserter) -> Replacement:
+def simplify_binary(op: binary.ElementwiseBinaryOp, inserter: Inserter) -> Replacement:
     """`x + 0`, `x * 0`, `x & x` and their like, by the tables."""
-    lhs, rhs = cast(SSAValue, op.lhs), cast(SSAValue, op.rhs)
-    op_class: type[XlaOp] = op.__class__
+    lhs, rhs, op_class = op.lhs, op.rhs, type(op)
     elements = class_of(lhs)
     if lhs is rhs:
         if op_class in IDEMPOTENT:
@@ -188,12 +188,11 @@ def multiply_by_reciprocal(op: binary.DivideOp, inserter: Inserter) -> Replaceme
     return inserter.insert(binary.MultiplyOp(op.lhs, factor))
 
 
-def simplify_unary(op: Any, inserter: Inserter) -> Replacement:
+def simplify_unary(op: unary.ElementwiseUnaryOp, inserter: Inserter) -> Replacement:
     """`f(f(x))` for involutions and roundings; `|-x|`; the absolute value of what has no sign."""
-    inner = op.operand.owner
-    op_class: type[XlaOp] = op.__class__
-    if op_class in INVOLUTIONS and type(inner) is op_class:
-        return cast(Any, inner).operand
+    inner, op_class = op.operand.owner, type(op)
+    if op_class in INVOLUTIONS and isinstance(inner, op_class):
+        return inner.operand
     if isinstance(inner, _ABSORBED.get(op_class, ())) and not _exceeds_limit(op):
         return op.operand
     if op_class is unary.AbsOp:
@@ -204,12 +203,13 @@ def simplify_unary(op: Any, inserter: Inserter) -> Replacement:
     return None
 
 
-def _exceeds_limit(op: Any) -> bool:
+def _exceeds_limit(op: unary.ElementwiseUnaryOp) -> bool:
     """Whether rounding may leave a fraction: f6e2m3fn has its largest number, 7.5, for 8."""
-    return op.__class__ in _ROUNDINGS and op.operand.type.element_type == _F6E2M3FN
+    element_type = cast(ArrayType, op.operand.type).element_type
+    return type(op) in _ROUNDINGS and element_type == _F6E2M3FN
 
 
-def take_part(op: Any, inserter: Inserter) -> Replacement:
+def take_part(op: unary.RealOp | unary.ImagOp, inserter: Inserter) -> Replacement:
     """`real(complex(a, b)) = a` and `imag(complex(a, b)) = b`."""
     inner = op.operand.owner
     return inner.operands[_PARTS[type(op)]] if isinstance(inner, binary.ComplexOp) else None
@@ -340,17 +340,23 @@ def fill_iota(op: creation.IotaOp, inserter: Inserter) -> Replacement:
 _BINARY = (*IDENTITIES, *SELF_CANCELLING)
 _UNARY = (*INVOLUTIONS, *_ABSORBED)
 
-RULES: tuple[tuple[type[XlaOp], Rule], ...] = (
-    *((op_class, simplify_binary) for op_class in dict.fromkeys(_BINARY)),
-    (binary.AddOp, merge_constants),
-    (binary.DivideOp, multiply_by_reciprocal),
-    *((op_class, simplify_unary) for op_class in dict.fromkeys(_UNARY)),
-    *((op_class, take_part) for op_class in _PARTS),
-    (binary.ComplexOp, join_parts),
-    (binary.CompareOp, compare_with_itself),
-    (ternary.SelectOp, simplify_select),
-    (conversion.ConvertOp, simplify_convert),
-    (conversion.BitcastConvertOp, simplify_bitcast_convert),
-    (creation.IotaOp, fill_iota),
+RULES = (
+    OperationTable[Rule]()
+    .add(dict.fromkeys(_BINARY), simplify_binary)
+    .add(dict.fromkeys(_UNARY), simplify_unary)
+    .add(_PARTS, take_part)
+    .add(binary.ComplexOp, join_parts)
+    .add(binary.CompareOp, compare_with_itself)
+    .add(ternary.SelectOp, simplify_select)
+    .add(conversion.ConvertOp, simplify_convert)
+    .add(conversion.BitcastConvertOp, simplify_bitcast_convert)
+    .add(creation.IotaOp, fill_iota)
 )
-"""Each rule with the operation that it is for."""
+"""The rule of each operation."""
+
+CONSTANT_RULES = (
+    OperationTable[Rule]()
+    .add(binary.AddOp, merge_constants)
+    .add(binary.DivideOp, multiply_by_reciprocal)
+)
+"""Rules of operations that have one in `RULES`, which goes first."""

@@ -24,7 +24,6 @@ def array_type(value: SSAValue) -> ArrayType | None:
     type_ = value.type
     if not is_array(type_):
         return None
-    type_ = cast(ArrayType, type_)
     return None if is_dynamic(extents(type_)) or min(type_.get_shape(), default=0) < 0 else type_
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from lowerings.simplify.known_values import splat_literal
 from xla_dialect.literals.arrays import Array
@@ -25,7 +25,7 @@ class Inserter(Protocol):
         ...
 
 
-Rule: TypeAlias = Callable[[Any, Inserter], Replacement]
+Rule: TypeAlias = Callable[[Operation, Inserter], Replacement]
 """From an operation to what its results may be replaced by."""
 
 

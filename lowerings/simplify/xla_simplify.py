@@ -23,13 +23,15 @@ from xla_dialect.xdsl.attribute_identity import AttributeIdentities
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
-RULES: dict[type[XlaOp], list[Rule]] = defaultdict(list)
-for _op_class, _rule in (
-    *elementwise_rules.RULES,
-    *data_movement_rules.RULES,
-    *control_flow_rules.RULES,
+RULES: dict[type[Operation], list[Rule]] = defaultdict(list)
+for _rules in (
+    elementwise_rules.RULES,
+    elementwise_rules.CONSTANT_RULES,
+    data_movement_rules.RULES,
+    control_flow_rules.RULES,
 ):
-    RULES[_op_class].append(_rule)
+    for _op_class, _rule in _rules.items():
+        RULES[_op_class].append(_rule)
 
 PREDECESSORS = "xla.control_predecessors"
 """The names of operations that have to run before one that needs none of their results."""

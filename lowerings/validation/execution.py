@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -28,7 +27,6 @@ from xla_dialect.reference import run
 from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
-from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import flatten, is_array, sizes_of
 from xla_dialect.xdsl.traversal import inventory, operations_in
 
@@ -119,7 +117,7 @@ class Execution:
         type_ = function.function_type
         leaves = flatten([*type_.inputs, *type_.outputs])
         count = len(leaves) - (ARENA_ATTRIBUTE in function.attributes)
-        if any(is_array(leaf) and is_dynamic(sizes_of(cast(ArrayType, leaf))) for leaf in leaves):
+        if any(is_array(leaf) and is_dynamic(sizes_of(leaf)) for leaf in leaves):
             return self.signature
         found = [static_signature(self.signature, has_status=status) for status in (False, True)]
         return next(

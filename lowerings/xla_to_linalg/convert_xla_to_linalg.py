@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -113,10 +113,9 @@ _PURE = conversion_table(
     scatter.convert_scatter,
 )
 
-_EFFECTFUL: Mapping[type[Operation], ConversionFunction] = {
-    **conversion_table(custom_calls.convert_custom_call),
-    **dict.fromkeys(OBSERVATIONS, custom_calls.convert_observation),
-}
+_EFFECTFUL = conversion_table(custom_calls.convert_custom_call).add(
+    OBSERVATIONS, custom_calls.convert_observation
+)
 
 
 class ConvertXlaToLinalgPass(ConversionPass):
@@ -145,7 +144,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     name = "convert-xla-to-linalg"
     illegal: ClassVar[Sequence[str | type[Operation]]] = ("xla", "check", "interpreter")
-    conversions: ClassVar[dict[type[Operation], Any]] = {
+    conversions: ClassVar[Mapping[type[Operation], ConversionFunction]] = {
         **{op_class: _guarded(function) for op_class, function in _PURE.items()},
         **{
             op_class: _guarded(function, is_pure=False) for op_class, function in _EFFECTFUL.items()

@@ -73,6 +73,25 @@ def test_buffers_are_counted_before_and_after_planning() -> None:
     assert (after.parameters, after.results) == (129, 128)
 
 
+@pytest.mark.parametrize(
+    ("operations", "written"),
+    [
+        ("vector.store %v, %y[%i] : memref<4xf32>, vector<4xf32>", True),
+        ("vector.transfer_write %v, %y[%i] : vector<4xf32>, memref<4xf32>", True),
+        ("%w = vector.load %y[%i] : memref<4xf32>, vector<4xf32>", False),
+    ],
+)
+def test_vectors_that_are_written_make_a_result(operations: str, written: bool) -> None:
+    (usage,) = usages(f"""
+    func.func @main(%x: memref<2xf32>, %y: memref<4xf32>) attributes {{xla.entry}} {{
+      %i = arith.constant 0 : index
+      %v = arith.constant dense<0.0> : vector<4xf32>
+      {operations}
+      func.return
+    }}""")
+    assert (usage.parameters, usage.results) == ((8, 16) if written else (24, 0))
+
+
 def test_shared_kernels_count_for_each_call() -> None:
     transposed = KERNELS.replace(
         "%d = arith.extf %e : f32 to f64\n    linalg.yield %d : f64", "linalg.yield %e : f32"

@@ -66,13 +66,12 @@ def lower_operations() -> dict[str, str]:
     }
 
 
+def names_of(dialect: Dialect) -> list[str]:
+    return [op.name for op in (*dialect.values, *dialect.structured)] + [*dialect.terminators]
+
+
 def known() -> set[str]:
-    return {
-        name
-        for dialect in DIALECTS
-        for table in (dialect.values, dialect.structured, dialect.terminators)
-        for name in table
-    }
+    return {name for dialect in DIALECTS for name in names_of(dialect)}
 
 
 def test_every_operation_that_passes_name_is_known() -> None:
@@ -85,5 +84,5 @@ def test_every_operation_that_passes_name_is_known() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_tables_name_operations_that_exist(dialect: Dialect) -> None:
     ctx = make_context()
-    for name in (*dialect.values, *dialect.structured, *dialect.terminators):
+    for name in names_of(dialect):
         assert ctx.get_optional_op(name) is not None, name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import index
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, TypeAlias, overload
 
 from xdsl.ir import Attribute, Region
 
@@ -35,7 +35,7 @@ from xla_dialect.ops.collectives import (
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.types import PRED, Array, array, flatten, is_array, tuple_elements
+from xla_dialect.types import PRED, array, flatten, is_array, tuple_elements
 
 Groups: TypeAlias = Sequence[Sequence[int]] | str | None
 """
@@ -233,9 +233,7 @@ class CollectiveMethods(Computations):
 
         Example: `b.cross_replica_sum(x)`.
         """
-        if any(
-            is_array(t) and cast(Array, t).element_type == PRED for t in flatten((operand.type,))
-        ):
+        if any(is_array(t) and t.element_type == PRED for t in flatten((operand.type,))):
             raise build_error("cross_replica_sum: (C1) pred values have no sum")
         return self.all_reduce(operand, self._self.add, replica_groups)
 

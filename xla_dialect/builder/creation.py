@@ -24,7 +24,7 @@ from xla_dialect.builder.type_spelling import (
 from xla_dialect.builder.value import XlaValue
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.ops.creation import ConstantOp, IotaOp
-from xla_dialect.types import Array, is_array, spell
+from xla_dialect.types import is_array, spell
 
 
 class CreationMethods(ImplicitBroadcasting):
@@ -51,10 +51,9 @@ class CreationMethods(ImplicitBroadcasting):
             return self._literal(as_array(value, element_type))
         type_ = as_type(cast("TypeLike", shape))
         if is_array(type_) and np.ndim(cast(Any, value)) == 0:
-            filled = cast(Array, type_)
-            scalar = self._literal(as_array(value, filled.element_type))
-            if filled.get_shape() and filled.has_static_shape():
-                return self._expanded(scalar, filled.get_shape(), ())
+            scalar = self._literal(as_array(value, type_.element_type))
+            if type_.get_shape() and type_.has_static_shape():
+                return self._expanded(scalar, type_.get_shape(), ())
         return self._append_one(ConstantOp, value=_literal(value, type_))
 
     def iota(self, shape: TypeLike, iota_dimension: int) -> XlaValue:
@@ -84,10 +83,9 @@ def _literal(value: object, type_: Attribute | None) -> Attribute:
         return from_numpy(as_array(value))
     if not is_array(type_):
         raise build_error(f"constant: there are no constants of type {spell(type_)}")
-    array_type = cast(Array, type_)
-    array = as_array(value, array_type.element_type)
-    if array.shape != array_type.get_shape():
+    array = as_array(value, type_.element_type)
+    if array.shape != type_.get_shape():
         raise build_error(
             f"constant: the value has sizes {list(array.shape)}, not those of {spell(type_)}"
         )
-    return from_numpy(array, array_type)
+    return from_numpy(array, type_)

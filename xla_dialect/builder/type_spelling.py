@@ -106,7 +106,7 @@ def _checked(type_: Attribute) -> Attribute:
         if not isinstance(leaf, TokenType) and not is_array(leaf):
             raise build_error(f"{leaf} is not a type of XLA")
         if is_array(leaf):
-            sizes = [size for size in cast(Array, leaf).get_shape() if size > 0]
+            sizes = [size for size in leaf.get_shape() if size > 0]
             if element_count(sizes) > MAX_ELEMENTS:
                 raise build_error(f"{spell(leaf)} has more than 2^63 - 1 elements")
     return type_

@@ -38,8 +38,8 @@ def index_vector(instruction: Instruction, values: Mapping[str, SSAValue]) -> SS
         return None
     if not (is_array(starts.type) and is_array(operand.type)):
         return None
-    vector = cast(Array, starts.type)
-    rank = len(cast(Array, operand.type).shape.data)
+    vector = starts.type
+    rank = len(operand.type.shape.data)
     if len(vector.shape.data) != 1:
         return None
     if vector.get_shape() != (rank,):

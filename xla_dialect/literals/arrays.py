@@ -116,13 +116,12 @@ def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> int:
     for leaf in types.flatten((type_,)):
         if not types.is_array(leaf):
             continue
-        array = cast("types.Array", leaf)
-        if any(size < 0 for size in types.extents(array)):
-            raise XlaError(f"the reference does not evaluate dynamic sizes: {types.spell(array)}")
-        size = types.byte_size(array)
+        if any(size < 0 for size in types.extents(leaf)):
+            raise XlaError(f"the reference does not evaluate dynamic sizes: {types.spell(leaf)}")
+        size = types.byte_size(leaf)
         if size > limit:
             raise MemoryLimitError(
-                f"{types.spell(array)} has {size} bytes, the limit is {limit} bytes"
+                f"{types.spell(leaf)} has {size} bytes, the limit is {limit} bytes"
             )
         total += size
     return total

@@ -117,7 +117,7 @@ def declared_sizes(declared: Types, count: int, dimension: int) -> list[int]:
     results = flat_results(declared) if count != 1 else declared
     found: list[int] = []
     for type_ in results:
-        sizes = sizes_of(cast(Array, type_)) if is_array(type_) else ()
+        sizes = sizes_of(type_) if is_array(type_) else ()
         if len(results) != count or dimension >= len(sizes):
             return []
         found.append(sizes[dimension])

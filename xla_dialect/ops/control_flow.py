@@ -366,7 +366,7 @@ class ScanOp(XlaOp):
         require(
             len(results) >= num_carries
             and all_compatible(results[len(produced) :], carries)
-            and all(is_array(t) and len(cast(Array, t).shape.data) >= dimension for t in produced),
+            and all(is_array(t) and len(t.shape.data) >= dimension for t in produced),
             "C4",
             "to_apply returns {}, expected outputs and {}",
             spell_all(results),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, TypeAttribute
@@ -30,7 +30,6 @@ from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
 from xla_dialect.rules.constraints import flat_results, with_elements
 from xla_dialect.types import (
     BY_NAME,
-    Array,
     ElementClass,
     TokenType,
     array,
@@ -350,7 +349,7 @@ class SendOp(TransferStartOp):
             "the operand is {}, not an array or a tuple of arrays",
             spell_all(operand),
         )
-        data = [without_layout(cast(Array, t)) if is_array(t) else t for t in operand]
+        data = [without_layout(t) if is_array(t) else t for t in operand]
         return (as_one(data), array(U32, ()), TOKEN)
 
 

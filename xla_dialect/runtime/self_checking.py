@@ -30,6 +30,7 @@ from xla_dialect.runtime.comparison import (
 )
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking import check, interpreter
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 class CheckFailed(XlaError):
@@ -44,7 +45,7 @@ def expect(values: Sequence[Array], criterion: Criterion) -> None:
         raise CheckFailed(fault)
 
 
-Observation: TypeAlias = Callable[[Any, Sequence[Array], Observer], None]
+Observation: TypeAlias = Callable[[Operation, Sequence[Array], Observer], None]
 """What an operation does with the values of its operands; raises XlaError."""
 
 
@@ -81,18 +82,20 @@ def write(op: interpreter.ProbeOp, values: Sequence[Array], observer: Observer) 
     observer.write(op.probe_id.data, str(op.operand.type), values[0].copy())
 
 
-OBSERVATIONS: Mapping[type[Operation], Observation] = {
-    check.ExpectEqOp: lambda op, values, _: expect(values, Exactly()),
-    check.ExpectEqConstOp: lambda op, values, _: expect((*values, _literal(op)), Exactly()),
-    check.ExpectAlmostEqOp: lambda op, values, _: expect(values, _tolerance(op)),
-    check.ExpectAlmostEqConstOp: lambda op, values, _: expect(
-        (*values, _literal(op)), _tolerance(op)
-    ),
-    check.ExpectCloseOp: lambda op, values, _: expect(values, _limits(op)),
-    check.ExpectSerializedEqOp: expect_serialized,
-    interpreter.PrintOp: show,
-    interpreter.ProbeOp: write,
-}
+OBSERVATIONS = (
+    OperationTable[Observation]()
+    .add(check.ExpectEqOp, lambda op, values, _: expect(values, Exactly()))
+    .add(check.ExpectEqConstOp, lambda op, values, _: expect((*values, _literal(op)), Exactly()))
+    .add(check.ExpectAlmostEqOp, lambda op, values, _: expect(values, _tolerance(op)))
+    .add(
+        check.ExpectAlmostEqConstOp,
+        lambda op, values, _: expect((*values, _literal(op)), _tolerance(op)),
+    )
+    .add(check.ExpectCloseOp, lambda op, values, _: expect(values, _limits(op)))
+    .add(check.ExpectSerializedEqOp, expect_serialized)
+    .add(interpreter.PrintOp, show)
+    .add(interpreter.ProbeOp, write)
+)
 """What each operation does with the values of its operands."""
 
 

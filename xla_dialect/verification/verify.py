@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -29,6 +29,7 @@ from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
 from xla_dialect.xdsl.dominance import UsedBeforeDefined, visit_in_order
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -105,26 +106,27 @@ def _context(op: Operation) -> str:
     return "" if parent is None else f" (in @{parent.sym_name.data})"
 
 
-_Check: TypeAlias = Callable[[Any, "_Program"], None]
-
-
-@cache
-def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
-    """The check of an operation class against the module around it, if it has one."""
-    if issubclass(operation, CallOp | FuncCallOp):
-        return lambda op, program: _verify_call(op, program.functions)
-    if issubclass(operation, CollectiveOp):
-        return lambda op, program: op.verify_processes(*program.process_counts)
-    if issubclass(operation, RunParallelOp):
-        return lambda op, program: op.verify_functions(program.functions)
-    if issubclass(operation, TransferStartOp):
-        return _verify_transfer
-    return None
+_Check: TypeAlias = Callable[[Operation, "_Program"], None]
 
 
 def _verify_transfer(op: TransferStartOp, program: _Program) -> None:
     op.verify_users()
     program.transfers.append(op)
+
+
+_CHECKS = (
+    OperationTable[_Check]()
+    .add((CallOp, FuncCallOp), lambda op, program: _verify_call(op, program.functions))
+    .add(CollectiveOp, lambda op, program: op.verify_processes(*program.process_counts))
+    .add(RunParallelOp, lambda op, program: op.verify_functions(program.functions))
+    .add(TransferStartOp, _verify_transfer)
+)
+"""The checks against the module around an operation, for classes and their subclasses."""
+
+
+@cache
+def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
+    return next((check for base, check in _CHECKS.items() if issubclass(operation, base)), None)
 
 
 def _verify_operation(op: Operation, program: _Program) -> None:

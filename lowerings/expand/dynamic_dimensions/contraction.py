@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lowerings.expand.dynamic_dimensions.regular import masked, placements
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
-from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def convolution(rules: Rules, op: ConvolutionOp, operands: Sequence[Sized]) -> Sequence[Sized]:
@@ -27,4 +27,4 @@ def convolution(rules: Rules, op: ConvolutionOp, operands: Sequence[Sized]) -> S
     return [Sized(result, {d: count for d, count in places if count is not None})]
 
 
-RULES: Mapping[type[XlaOp], Rule] = {ConvolutionOp: convolution}
+RULES = OperationTable[Rule]().add(ConvolutionOp, convolution)

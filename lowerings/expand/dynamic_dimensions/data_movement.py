@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
-from xla_dialect.op import Ints, XlaOp, decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.ops import data_movement as ops
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def concatenate(rules: Rules, op: ops.ConcatenateOp, operands: Sequence[Sized]) -> Sequence[Sized]:
@@ -64,9 +65,10 @@ def dynamic_update_slice(
     return with_sizes(rules, rules.again(operand.data, new, *places))
 
 
-RULES: Mapping[type[XlaOp], Rule] = {
-    ops.ConcatenateOp: concatenate,
-    ops.DynamicUpdateSliceOp: dynamic_update_slice,
-    ops.PadOp: pad,
-    ops.ReverseOp: reverse,
-}
+RULES = (
+    OperationTable[Rule]()
+    .add(ops.ConcatenateOp, concatenate)
+    .add(ops.DynamicUpdateSliceOp, dynamic_update_slice)
+    .add(ops.PadOp, pad)
+    .add(ops.ReverseOp, reverse)
+)

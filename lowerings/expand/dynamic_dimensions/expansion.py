@@ -39,16 +39,19 @@ from xla_dialect.ops.dynamic_shapes import GetDimensionSizeOp
 from xla_dialect.ops.elementwise_binary import AndOp, CompareOp
 from xla_dialect.types import S32, Array, array, extents, flatten, is_array, without_bounds
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
-_RULES: Mapping[type[Operation], Rule] = {
-    **sizes.RULES,
-    **data_movement.RULES,
-    **reduction.RULES,
-    **contraction.RULES,
-    **linear_algebra.RULES,
-    **gather_scatter.RULES,
-}
+_RULES = OperationTable[Rule](
+    {
+        **sizes.RULES,
+        **data_movement.RULES,
+        **reduction.RULES,
+        **contraction.RULES,
+        **linear_algebra.RULES,
+        **gather_scatter.RULES,
+    }
+)
 """Where relations do not say all."""
 
 SCALAR = array(S32, ())
@@ -77,7 +80,7 @@ class RunTimeCheck(NamedTuple):
 
 def is_dynamic_type(type_: Attribute) -> bool:
     """Whether a type is an array with a bounded dynamic dimension."""
-    return is_array(type_) and bool(dynamic(extents(cast(Array, type_))))
+    return is_array(type_) and bool(dynamic(extents(type_)))
 
 
 def concerns(op: Operation) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import cast
 
@@ -10,10 +10,11 @@ from lowerings.expand.dynamic_dimensions.regular import regular, with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
 from xla_dialect.dynamic_dimensions import whole_windows
-from xla_dialect.op import Ints, XlaOp, decode
+from xla_dialect.op import Ints, decode
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import BY_TYPE, ElementClass
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def scatter(rules: Rules, op: ScatterOp, operands: Sequence[Sized]) -> Sequence[Sized]:
@@ -104,4 +105,4 @@ def _signed(rules: Rules, indices: XlaValue) -> XlaValue:
     return rules.b.convert_element_type(indices, "s64")
 
 
-RULES: Mapping[type[XlaOp], Rule] = {GatherOp: regular, ScatterOp: scatter}
+RULES = OperationTable[Rule]().add(GatherOp, regular).add(ScatterOp, scatter)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lowerings.expand.dynamic_dimensions.regular import with_sizes
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized
 from xla_dialect.builder import XlaValue
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import decode
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def _square(rules: Rules, a: Sized, size: XlaValue | None) -> XlaValue:
@@ -42,7 +43,4 @@ def triangular_solve(
     return with_sizes(rules, rules.again(_square(rules, a, size), data))
 
 
-RULES: Mapping[type[XlaOp], Rule] = {
-    CholeskyOp: cholesky,
-    TriangularSolveOp: triangular_solve,
-}
+RULES = OperationTable[Rule]().add(CholeskyOp, cholesky).add(TriangularSolveOp, triangular_solve)

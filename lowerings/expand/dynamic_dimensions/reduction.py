@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -13,9 +13,10 @@ from xla_dialect.analysis.computations import neutral_element
 from xla_dialect.builder import XlaValue
 from xla_dialect.dimensions import FactorType
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.op import XlaOp, decode
+from xla_dialect.op import decode
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.ops.sorting import SortOp
+from xla_dialect.xdsl.operation_table import OperationTable
 
 Fold = ReduceOp | ReduceWindowOp
 
@@ -95,8 +96,4 @@ def sort(rules: Rules, op: SortOp, operands: Sequence[Sized]) -> Sequence[Sized]
     return with_sizes(rules, found[1:])
 
 
-RULES: Mapping[type[XlaOp], Rule] = {
-    ReduceOp: fold,
-    ReduceWindowOp: fold,
-    SortOp: sort,
-}
+RULES = OperationTable[Rule]().add(ReduceOp, fold).add(ReduceWindowOp, fold).add(SortOp, sort)

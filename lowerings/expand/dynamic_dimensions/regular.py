@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import Float8E8M0FNUType
@@ -24,7 +24,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.collectives import CollectiveOp
 from xla_dialect.shapes.size_arithmetic import dilated
 from xla_dialect.shapes.window import WindowDimension
-from xla_dialect.types import Array, extents, is_array
+from xla_dialect.types import extents, is_array
 
 NOT_COMPILED = "arrays of dynamic sizes are not compiled here"
 
@@ -149,7 +149,7 @@ def irregularity(op: XlaOp) -> str | None:
     if relations is None or isinstance(op, CollectiveOp):
         return NOT_COMPILED
     for i, operand in enumerate(op.operands):
-        for d in dynamic(extents(cast(Array, operand.type))) if is_array(operand.type) else ():
+        for d in dynamic(extents(operand.type)) if is_array(operand.type) else ():
             if not _is_regular(relations, (i, d)):
                 return (
                     f"dimension {d} of operand {i} cannot be dynamic: no rule says what that means"

@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.dimensions import DimensionRelations, Place
@@ -171,7 +171,7 @@ class Rules:
         return [cast(Array, t) for t in flat_results([value.type for value in last.operands])]
 
 
-Rule: TypeAlias = Callable[[Rules, Any, Sequence[Sized]], Sequence[Sized]]
+Rule: TypeAlias = Callable[[Rules, Operation, Sequence[Sized]], Sequence[Sized]]
 """From the operation and its operands to what its results become."""
 
 

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 from lowerings.expand.dynamic_dimensions.sized import Rule, Rules, Sized, dynamic
 from xla_dialect.builder import XlaValue
 from xla_dialect.literals.arrays import to_numpy
-from xla_dialect.op import XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.ops.dynamic_shapes import (
@@ -24,6 +23,7 @@ from xla_dialect.ops.gather_scatter import GatherOp
 from xla_dialect.shapes.dynamic_reshapes import ReshapeGroup, reshape_groups
 from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic
 from xla_dialect.types import Array, sizes_of
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def get_dimension_size(
@@ -197,9 +197,10 @@ def dynamic_reshape(
     return [Sized(found, {d: counts[d] for d in dynamic(after)})]
 
 
-RULES: Mapping[type[XlaOp], Rule] = {
-    DynamicReshapeOp: dynamic_reshape,
-    GetDimensionSizeOp: get_dimension_size,
-    ReshapeOp: reshape,
-    SetDimensionSizeOp: set_dimension_size,
-}
+RULES = (
+    OperationTable[Rule]()
+    .add(DynamicReshapeOp, dynamic_reshape)
+    .add(GetDimensionSizeOp, get_dimension_size)
+    .add(ReshapeOp, reshape)
+    .add(SetDimensionSizeOp, set_dimension_size)
+)

@@ -21,6 +21,7 @@ from lowerings.targets.llvm.narrow_floats import (
 )
 from lowerings.targets.llvm.types import BF16, F16, F32, F64, INTEGERS, Kind, ValueType
 from xla_dialect.xdsl.arith_extension import IndexCastUIOp, RemFOp
+from xla_dialect.xdsl.operation_table import OperationTable
 
 SATURATING = "xla.saturating"
 """
@@ -339,54 +340,55 @@ def emit_addui_extended(e: FunctionEmitter, op: arith.AddUIExtendedOp) -> None:
     e.define(overflow, f"icmp ult {type_.text} {e.values[total]}, {e.values[lhs]}")
 
 
-HANDLERS: dict[type[Operation], Handler] = {
-    arith.ConstantOp: emit_constant,
-    arith.AddiOp: _overflowing_binary("add"),
-    arith.SubiOp: _overflowing_binary("sub"),
-    arith.MuliOp: _overflowing_binary("mul"),
-    arith.AddUIExtendedOp: emit_addui_extended,
-    arith.MulUIExtendedOp: _extended_multiplication("zext"),
-    arith.MulSIExtendedOp: _extended_multiplication("sext"),
-    arith.DivSIOp: _integer_binary("sdiv"),
-    arith.DivUIOp: _integer_binary("udiv"),
-    arith.RemSIOp: _integer_binary("srem"),
-    arith.RemUIOp: _integer_binary("urem"),
-    arith.FloorDivSIOp: _rounding_division("sdiv", "srem", "slt", "sub"),
-    arith.CeilDivSIOp: _rounding_division("sdiv", "srem", "sge", "add"),
-    arith.CeilDivUIOp: _rounding_division("udiv", "urem", None, "add"),
-    arith.AndIOp: _integer_binary("and"),
-    arith.OrIOp: _integer_binary("or"),
-    arith.XOrIOp: _integer_binary("xor"),
-    arith.ShLIOp: _integer_binary("shl"),
-    arith.ShRUIOp: _integer_binary("lshr"),
-    arith.ShRSIOp: _integer_binary("ashr"),
-    arith.MinSIOp: integer_call("smin"),
-    arith.MaxSIOp: integer_call("smax"),
-    arith.MinUIOp: integer_call("umin"),
-    arith.MaxUIOp: integer_call("umax"),
-    arith.AddfOp: _float_binary("fadd"),
-    arith.SubfOp: _float_binary("fsub"),
-    arith.MulfOp: _float_binary("fmul"),
-    arith.DivfOp: _float_binary("fdiv"),
-    RemFOp: _float_binary("frem"),
-    arith.NegfOp: emit_negf,
-    arith.MaximumfOp: float_call("maximum"),
-    arith.MinimumfOp: float_call("minimum"),
-    arith.MaxnumfOp: float_call("maxnum"),
-    arith.MinnumfOp: float_call("minnum"),
-    arith.CmpiOp: emit_cmpi,
-    arith.CmpfOp: emit_cmpf,
-    arith.SelectOp: emit_select,
-    arith.ExtSIOp: _cast("sext"),
-    arith.ExtUIOp: _cast("zext"),
-    arith.TruncIOp: _cast("trunc"),
-    arith.ExtFOp: emit_extf,
-    arith.TruncFOp: emit_truncf,
-    arith.FPToSIOp: _float_to_integer("fptosi"),
-    arith.FPToUIOp: _float_to_integer("fptoui"),
-    arith.SIToFPOp: _integer_to_float("sitofp"),
-    arith.UIToFPOp: _integer_to_float("uitofp"),
-    arith.IndexCastOp: _index_cast("sext"),
-    IndexCastUIOp: _index_cast("zext"),
-    arith.BitcastOp: emit_bitcast,
-}
+HANDLERS = (
+    OperationTable[Handler]()
+    .add(arith.ConstantOp, emit_constant)
+    .add(arith.AddiOp, _overflowing_binary("add"))
+    .add(arith.SubiOp, _overflowing_binary("sub"))
+    .add(arith.MuliOp, _overflowing_binary("mul"))
+    .add(arith.AddUIExtendedOp, emit_addui_extended)
+    .add(arith.MulUIExtendedOp, _extended_multiplication("zext"))
+    .add(arith.MulSIExtendedOp, _extended_multiplication("sext"))
+    .add(arith.DivSIOp, _integer_binary("sdiv"))
+    .add(arith.DivUIOp, _integer_binary("udiv"))
+    .add(arith.RemSIOp, _integer_binary("srem"))
+    .add(arith.RemUIOp, _integer_binary("urem"))
+    .add(arith.FloorDivSIOp, _rounding_division("sdiv", "srem", "slt", "sub"))
+    .add(arith.CeilDivSIOp, _rounding_division("sdiv", "srem", "sge", "add"))
+    .add(arith.CeilDivUIOp, _rounding_division("udiv", "urem", None, "add"))
+    .add(arith.AndIOp, _integer_binary("and"))
+    .add(arith.OrIOp, _integer_binary("or"))
+    .add(arith.XOrIOp, _integer_binary("xor"))
+    .add(arith.ShLIOp, _integer_binary("shl"))
+    .add(arith.ShRUIOp, _integer_binary("lshr"))
+    .add(arith.ShRSIOp, _integer_binary("ashr"))
+    .add(arith.MinSIOp, integer_call("smin"))
+    .add(arith.MaxSIOp, integer_call("smax"))
+    .add(arith.MinUIOp, integer_call("umin"))
+    .add(arith.MaxUIOp, integer_call("umax"))
+    .add(arith.AddfOp, _float_binary("fadd"))
+    .add(arith.SubfOp, _float_binary("fsub"))
+    .add(arith.MulfOp, _float_binary("fmul"))
+    .add(arith.DivfOp, _float_binary("fdiv"))
+    .add(RemFOp, _float_binary("frem"))
+    .add(arith.NegfOp, emit_negf)
+    .add(arith.MaximumfOp, float_call("maximum"))
+    .add(arith.MinimumfOp, float_call("minimum"))
+    .add(arith.MaxnumfOp, float_call("maxnum"))
+    .add(arith.MinnumfOp, float_call("minnum"))
+    .add(arith.CmpiOp, emit_cmpi)
+    .add(arith.CmpfOp, emit_cmpf)
+    .add(arith.SelectOp, emit_select)
+    .add(arith.ExtSIOp, _cast("sext"))
+    .add(arith.ExtUIOp, _cast("zext"))
+    .add(arith.TruncIOp, _cast("trunc"))
+    .add(arith.ExtFOp, emit_extf)
+    .add(arith.TruncFOp, emit_truncf)
+    .add(arith.FPToSIOp, _float_to_integer("fptosi"))
+    .add(arith.FPToUIOp, _float_to_integer("fptoui"))
+    .add(arith.SIToFPOp, _integer_to_float("sitofp"))
+    .add(arith.UIToFPOp, _integer_to_float("uitofp"))
+    .add(arith.IndexCastOp, _index_cast("sext"))
+    .add(IndexCastUIOp, _index_cast("zext"))
+    .add(arith.BitcastOp, emit_bitcast)
+)

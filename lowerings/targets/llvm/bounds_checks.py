@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects import func, memref, vector
 from xdsl.dialects.builtin import StringAttr
@@ -22,9 +22,10 @@ from lowerings.targets.llvm.guards import GuardWriter
 from lowerings.targets.llvm.memref import groups, mixed
 from lowerings.targets.llvm.types import INDEX, ValueType, layout_of
 from lowerings.targets.llvm.vector import splat, steps
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp
 
-Check: TypeAlias = Callable[[FunctionEmitter, Any, GuardWriter], None]
+Check: TypeAlias = Callable[[FunctionEmitter, Operation, GuardWriter], None]
 """Prints what is to be checked before an operation."""
 
 
@@ -406,25 +407,26 @@ def _check_expand(e: FunctionEmitter, op: memref.ExpandShapeOp, writer: GuardWri
         writer.require(e, op, same, message + "which has {limit}", product, whole)
 
 
-CHECKS: dict[type[Operation], Check] = {
-    memref.LoadOp: _check_load,
-    memref.StoreOp: _check_store,
-    memref.CopyOp: _check_copy,
-    memref.SubviewOp: _check_subview,
-    memref.ViewOp: _check_view,
-    memref.ReinterpretCastOp: _check_reinterpret_cast,
-    memref.CastOp: _check_cast,
-    memref.CollapseShapeOp: _check_collapse,
-    memref.ExpandShapeOp: _check_expand,
-    vector.LoadOp: _check_vector_load,
-    vector.StoreOp: _check_vector_store,
-    vector.MaskedLoadOp: _check_masked_load,
-    vector.MaskedStoreOp: _check_masked_store,
-    vector.TransferReadOp: _check_transfer,
-    vector.TransferWriteOp: _check_transfer,
-    GatherOp: _check_scattered,
-    ScatterOp: _check_scattered,
-}
+CHECKS = (
+    OperationTable[Check]()
+    .add(memref.LoadOp, _check_load)
+    .add(memref.StoreOp, _check_store)
+    .add(memref.CopyOp, _check_copy)
+    .add(memref.SubviewOp, _check_subview)
+    .add(memref.ViewOp, _check_view)
+    .add(memref.ReinterpretCastOp, _check_reinterpret_cast)
+    .add(memref.CastOp, _check_cast)
+    .add(memref.CollapseShapeOp, _check_collapse)
+    .add(memref.ExpandShapeOp, _check_expand)
+    .add(vector.LoadOp, _check_vector_load)
+    .add(vector.StoreOp, _check_vector_store)
+    .add(vector.MaskedLoadOp, _check_masked_load)
+    .add(vector.MaskedStoreOp, _check_masked_store)
+    .add(vector.TransferReadOp, _check_transfer)
+    .add(vector.TransferWriteOp, _check_transfer)
+    .add(GatherOp, _check_scattered)
+    .add(ScatterOp, _check_scattered)
+)
 
 UNCHECKED: dict[type[Operation], str] = {
     memref.AllocOp: "makes memory",

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from lowerings.targets.llvm.constants import float_constant, scalar_literal
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.types import F32, F64, value_type
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def emit_create(e: FunctionEmitter, op: complex.CreateOp) -> None:
@@ -40,9 +41,10 @@ def emit_constant(e: FunctionEmitter, op: complex.ConstantOp) -> None:
     e.values[result] = f"{{ {parts} }}"
 
 
-HANDLERS: dict[type[Operation], Handler] = {
-    complex.CreateOp: emit_create,
-    complex.ReOp: _part(0),
-    complex.ImOp: _part(1),
-    complex.ConstantOp: emit_constant,
-}
+HANDLERS = (
+    OperationTable[Handler]()
+    .add(complex.CreateOp, emit_create)
+    .add(complex.ReOp, _part(0))
+    .add(complex.ImOp, _part(1))
+    .add(complex.ConstantOp, emit_constant)
+)

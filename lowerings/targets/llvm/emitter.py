@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
@@ -338,7 +338,7 @@ class FunctionEmitter:
         raise EmissionError(op, "this operation has no form in LLVM IR here; lower it before")
 
 
-Handler: TypeAlias = Callable[[FunctionEmitter, Any], None]
+Handler: TypeAlias = Callable[[FunctionEmitter, Operation], None]
 """Prints one operation."""
 
 

@@ -31,6 +31,7 @@ from lowerings.targets.llvm.emitter import (
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.guards import leave
 from lowerings.targets.llvm.types import POINTER, layout_of
+from xla_dialect.xdsl.operation_table import OperationTable
 
 ENTRY = "xla.entry"
 KERNEL = "xla.kernel"
@@ -218,4 +219,4 @@ def entry_wrapper(function: func.FuncOp, symbol: str, body: str, nonnull: str) -
     return [*lines, f"  call void {body}({arguments})", "  ret void", "}"]
 
 
-HANDLERS: dict[type[Operation], Handler] = {func.CallOp: emit_call}
+HANDLERS = OperationTable[Handler]().add(func.CallOp, emit_call)

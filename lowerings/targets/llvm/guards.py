@@ -8,10 +8,9 @@ machine code, and every thread ends by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -211,13 +210,15 @@ def leave(e: FunctionEmitter) -> None:
 
 def guarded_by_checks(
     handlers: dict[type[Operation], Handler],
-    checks: dict[type[Operation], Callable[[FunctionEmitter, Any, GuardWriter], None]],
+    checks: Mapping[type[Operation], Callable[[FunctionEmitter, Operation, GuardWriter], None]],
     writer: GuardWriter,
 ) -> dict[type[Operation], Handler]:
     """The handlers, each after the check of its operation."""
 
-    def checked(handler: Handler, check: Callable[..., None]) -> Handler:
-        def emit(e: FunctionEmitter, op: Any) -> None:
+    def checked(
+        handler: Handler, check: Callable[[FunctionEmitter, Operation, GuardWriter], None]
+    ) -> Handler:
+        def emit(e: FunctionEmitter, op: Operation) -> None:
             check(e, op, writer)
             handler(e, op)
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from xdsl.dialects import math
-from xdsl.ir import Operation
 
 from lowerings.targets.llvm.arith import emit_fma, float_call, integer_call
 from lowerings.targets.llvm.emitter import Handler
+from xla_dialect.xdsl.operation_table import OperationTable
 
-HANDLERS: dict[type[Operation], Handler] = {
-    math.SqrtOp: float_call("sqrt"),
-    math.FmaOp: emit_fma,
-    math.FloorOp: float_call("floor"),
-    math.CeilOp: float_call("ceil"),
-    math.TruncOp: float_call("trunc"),
-    math.RoundEvenOp: float_call("roundeven"),
-    math.RoundOp: float_call("round"),
-    math.CopySignOp: float_call("copysign"),
-    math.AbsFOp: float_call("fabs"),
-    math.AbsIOp: integer_call("abs", "false"),
-    math.CountLeadingZerosOp: integer_call("ctlz", "false"),
-    math.CountTrailingZerosOp: integer_call("cttz", "false"),
-    math.CtPopOp: integer_call("ctpop"),
-}
+HANDLERS = (
+    OperationTable[Handler]()
+    .add(math.SqrtOp, float_call("sqrt"))
+    .add(math.FmaOp, emit_fma)
+    .add(math.FloorOp, float_call("floor"))
+    .add(math.CeilOp, float_call("ceil"))
+    .add(math.TruncOp, float_call("trunc"))
+    .add(math.RoundEvenOp, float_call("roundeven"))
+    .add(math.RoundOp, float_call("round"))
+    .add(math.CopySignOp, float_call("copysign"))
+    .add(math.AbsFOp, float_call("fabs"))
+    .add(math.AbsIOp, integer_call("abs", "false"))
+    .add(math.CountLeadingZerosOp, integer_call("ctlz", "false"))
+    .add(math.CountTrailingZerosOp, integer_call("cttz", "false"))
+    .add(math.CtPopOp, integer_call("ctpop"))
+)

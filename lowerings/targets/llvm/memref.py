@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnrealizedConversionCastOp,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from lowerings.targets.llvm.addressing import (
     add,
@@ -31,6 +31,7 @@ from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
 from lowerings.targets.llvm.errors import UnsupportedType
 from lowerings.targets.llvm.loops import Bound, emit_loop
 from lowerings.targets.llvm.types import INDEX, MemRefLayout, layout_of
+from xla_dialect.xdsl.operation_table import OperationTable
 
 ALLOCATION_ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -336,26 +337,27 @@ def _copy_runs(
     )
 
 
-VIEWS: dict[type[Operation], Handler] = {
-    memref.SubviewOp: emit_subview,
-    memref.ViewOp: emit_view,
-    memref.CastOp: emit_cast,
-    memref.ReinterpretCastOp: emit_reinterpret_cast,
-    memref.CollapseShapeOp: emit_collapse_shape,
-    memref.ExpandShapeOp: emit_expand_shape,
-}
+VIEWS = (
+    OperationTable[Handler]()
+    .add(memref.SubviewOp, emit_subview)
+    .add(memref.ViewOp, emit_view)
+    .add(memref.CastOp, emit_cast)
+    .add(memref.ReinterpretCastOp, emit_reinterpret_cast)
+    .add(memref.CollapseShapeOp, emit_collapse_shape)
+    .add(memref.ExpandShapeOp, emit_expand_shape)
+)
 """The operations that do no more than say what lies where in memory."""
 
-HANDLERS: dict[type[Operation], Handler] = {
-    **VIEWS,
-    memref.LoadOp: emit_load,
-    memref.StoreOp: emit_store,
-    memref.AllocOp: emit_alloc,
-    memref.DeallocOp: emit_dealloc,
-    memref.AllocaOp: emit_alloca,
-    memref.GetGlobalOp: emit_get_global,
-    UnrealizedConversionCastOp: emit_parts_of_complex,
-    memref.DimOp: emit_dim,
-    memref.AssumeAlignmentOp: emit_assume_alignment,
-    memref.CopyOp: emit_copy,
-}
+HANDLERS = (
+    OperationTable[Handler](VIEWS)
+    .add(memref.LoadOp, emit_load)
+    .add(memref.StoreOp, emit_store)
+    .add(memref.AllocOp, emit_alloc)
+    .add(memref.DeallocOp, emit_dealloc)
+    .add(memref.AllocaOp, emit_alloca)
+    .add(memref.GetGlobalOp, emit_get_global)
+    .add(UnrealizedConversionCastOp, emit_parts_of_complex)
+    .add(memref.DimOp, emit_dim)
+    .add(memref.AssumeAlignmentOp, emit_assume_alignment)
+    .add(memref.CopyOp, emit_copy)
+)

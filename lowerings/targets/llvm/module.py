@@ -35,20 +35,23 @@ from lowerings.targets.llvm.guards import (
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
 from lowerings.targets.llvm.types import ValueType, layout_of
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
 INLINE_CONSTANT_BYTES = 4096
 """Constants up to this size stand in the text; LLVM can then fold reads of them."""
 
-HANDLERS: dict[type[Operation], Handler] = {
-    **arith.HANDLERS,
-    **complex.HANDLERS,
-    **functions.HANDLERS,
-    **math.HANDLERS,
-    **memory.HANDLERS,
-    **scf.HANDLERS,
-    **vector.HANDLERS,
-}
+HANDLERS = OperationTable[Handler](
+    {
+        **arith.HANDLERS,
+        **complex.HANDLERS,
+        **functions.HANDLERS,
+        **math.HANDLERS,
+        **memory.HANDLERS,
+        **scf.HANDLERS,
+        **vector.HANDLERS,
+    }
+)
 """How each operation is printed."""
 
 

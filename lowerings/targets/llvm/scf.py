@@ -14,6 +14,7 @@ from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.loops import Bound, emit_loop
 from lowerings.targets.llvm.parallel import emit_task
 from lowerings.targets.llvm.types import INDEX
+from xla_dialect.xdsl.operation_table import OperationTable
 
 LOOP_PROPERTIES = {
     "xla.vectorize": '!"llvm.loop.vectorize.enable", i1 {}',
@@ -253,10 +254,11 @@ def _reduced(e: FunctionEmitter, block: Block, carried: Sequence[Component]) -> 
     return results
 
 
-HANDLERS: dict[type[Operation], Handler] = {
-    scf.ForOp: emit_for,
-    scf.IfOp: emit_if,
-    scf.IndexSwitchOp: emit_index_switch,
-    scf.WhileOp: emit_while,
-    scf.ParallelOp: emit_parallel,
-}
+HANDLERS = (
+    OperationTable[Handler]()
+    .add(scf.ForOp, emit_for)
+    .add(scf.IfOp, emit_if)
+    .add(scf.IndexSwitchOp, emit_index_switch)
+    .add(scf.WhileOp, emit_while)
+    .add(scf.ParallelOp, emit_parallel)
+)

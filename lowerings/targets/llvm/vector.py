@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from lowerings.targets.llvm.addressing import address, from_memory, load, store, to_memory
@@ -26,6 +26,7 @@ from lowerings.targets.llvm.types import (
     ValueType,
     value_type,
 )
+from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.vector_extension import GatherOp, ScatterOp, StepOp
 
 # ---- memory
@@ -433,22 +434,23 @@ def emit_transfer_write(e: FunctionEmitter, op: vector.TransferWriteOp) -> None:
         _masked_store(e, op.vector, pointer, mask or _ALL_LANES, view)
 
 
-HANDLERS: dict[type[Operation], Handler] = {
-    vector.LoadOp: emit_load,
-    vector.StoreOp: emit_store,
-    vector.MaskedLoadOp: emit_masked_load,
-    vector.MaskedStoreOp: emit_masked_store,
-    GatherOp: emit_gather,
-    ScatterOp: emit_scatter,
-    StepOp: emit_step,
-    vector.CreateMaskOp: emit_create_mask,
-    vector.BroadcastOp: emit_broadcast,
-    vector.ExtractOp: emit_extract,
-    vector.InsertOp: emit_insert,
-    vector.ShuffleOp: emit_shuffle,
-    vector.BitcastOp: emit_bitcast,
-    vector.FMAOp: emit_fma,
-    vector.ReductionOp: emit_reduction,
-    vector.TransferReadOp: emit_transfer_read,
-    vector.TransferWriteOp: emit_transfer_write,
-}
+HANDLERS = (
+    OperationTable[Handler]()
+    .add(vector.LoadOp, emit_load)
+    .add(vector.StoreOp, emit_store)
+    .add(vector.MaskedLoadOp, emit_masked_load)
+    .add(vector.MaskedStoreOp, emit_masked_store)
+    .add(GatherOp, emit_gather)
+    .add(ScatterOp, emit_scatter)
+    .add(StepOp, emit_step)
+    .add(vector.CreateMaskOp, emit_create_mask)
+    .add(vector.BroadcastOp, emit_broadcast)
+    .add(vector.ExtractOp, emit_extract)
+    .add(vector.InsertOp, emit_insert)
+    .add(vector.ShuffleOp, emit_shuffle)
+    .add(vector.BitcastOp, emit_bitcast)
+    .add(vector.FMAOp, emit_fma)
+    .add(vector.ReductionOp, emit_reduction)
+    .add(vector.TransferReadOp, emit_transfer_read)
+    .add(vector.TransferWriteOp, emit_transfer_write)
+)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, TypeAlias, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -36,13 +36,14 @@ from xla_dialect.ops.data_movement import (
 from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.types import element_class, is_scalar
+from xla_dialect.xdsl.operation_table import OperationTable
 
-ScalarOperation: TypeAlias = Callable[..., SSAValue]
+ScalarOperation: TypeAlias = Callable[Concatenate[ScalarBuilder, Operation, ...], SSAValue]
 """From the builder, the operation and its operands to its result."""
 
 
 def _elementwise(function: ElementFunction) -> ScalarOperation:
-    def operation(s: ScalarBuilder, op: XlaOp, *operands: SSAValue) -> SSAValue:
+    def operation(s: ScalarBuilder, op: Operation, *operands: SSAValue) -> SSAValue:
         element_type = elements_of(op.operands[0])
         return function.apply(s, operands, element_class(element_type), element_type)
 
@@ -61,28 +62,30 @@ def _bitcast(s: ScalarBuilder, op: BitcastConvertOp, x: SSAValue) -> SSAValue:
     return conversion.bitcast_scalar(s, x, elements_of(op.operand), elements_of(op.result))
 
 
-ELEMENTWISE: Mapping[type[Operation], ScalarOperation] = {
-    **{
-        op_class: _elementwise(function)
-        for op_class, function in (
-            *elementwise_unary.FUNCTIONS.items(),
-            *elementwise_binary.FUNCTIONS.items(),
-            (ClampOp, elementwise_ternary.CLAMP),
-        )
-    },
-    CompareOp: elementwise_binary.compare,
-    SelectOp: elementwise_ternary.select,
-    ConvertOp: conversion.convert,
-    ReducePrecisionOp: conversion.reduce_precision,
-}
+ELEMENTWISE = (
+    OperationTable[ScalarOperation](
+        {
+            op_class: _elementwise(function)
+            for op_class, function in (
+                *elementwise_unary.FUNCTIONS.items(),
+                *elementwise_binary.FUNCTIONS.items(),
+                (ClampOp, elementwise_ternary.CLAMP),
+            )
+        }
+    )
+    .add(CompareOp, elementwise_binary.compare)
+    .add(SelectOp, elementwise_ternary.select)
+    .add(ConvertOp, conversion.convert)
+    .add(ReducePrecisionOp, conversion.reduce_precision)
+)
 """The operations whose result at an index depends on their operands at that index."""
 
-_OF_SCALARS: Mapping[type[Operation], ScalarOperation] = {
-    **ELEMENTWISE,
-    BitcastConvertOp: _bitcast,
-    ConstantOp: _constant,
-    **dict.fromkeys((BroadcastOp, CopyOp, OptBarrierOp, ReshapeOp, ReverseOp, TransposeOp), _same),
-}
+_OF_SCALARS = (
+    OperationTable[ScalarOperation](ELEMENTWISE)
+    .add(BitcastConvertOp, _bitcast)
+    .add(ConstantOp, _constant)
+    .add((BroadcastOp, CopyOp, OptBarrierOp, ReshapeOp, ReverseOp, TransposeOp), _same)
+)
 """The operations that a computation on scalars may hold."""
 
 

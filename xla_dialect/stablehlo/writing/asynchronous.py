@@ -6,9 +6,6 @@ Only `recv` is written at its done, so that the program sends before it waits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
-
 from xdsl.ir import Operation
 
 from xla_dialect.ops import asynchronous as xla
@@ -22,15 +19,16 @@ from xla_dialect.ops.collectives import (
 )
 from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write, grown, leaves_of
 from xla_dialect.stablehlo.writing.errors import Inexpressible
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def write_start(op: Operation, body: BodyWriter) -> None:
+def write_start(op: xla.AsyncStartOp, body: BodyWriter) -> None:
     """The computation, in place, or `stablehlo.async_start`."""
     operands = body.leaves(op.operands)
-    if _stays(cast(xla.AsyncStartOp, op)):
+    if _stays(op):
         _write_async(op, operands, body)
         return
-    names = body.inline(cast(xla.AsyncStartOp, op).calls.block, operands)
+    names = body.inline(op.calls.block, operands)
     body.contexts[op] = tuple(names)
     body.bind_context(op, operands, names)
 
@@ -118,11 +116,12 @@ def context_of(op: Operation, body: BodyWriter) -> Tree:
     return body.contexts.get(owner) if isinstance(owner, Operation) else None
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    xla.AsyncStartOp: write_start,
-    xla.AsyncUpdateOp: write_update,
-    xla.CopyStartOp: write_copy_start,
-    **dict.fromkeys(
+WRITERS = (
+    OperationTable[Write]()
+    .add(xla.AsyncStartOp, write_start)
+    .add(xla.AsyncUpdateOp, write_update)
+    .add(xla.CopyStartOp, write_copy_start)
+    .add(
         (
             xla.AsyncDoneOp,
             xla.CopyDoneOp,
@@ -131,5 +130,5 @@ WRITERS: Mapping[type[Operation], Write] = {
             xla.CollectivePermuteDoneOp,
         ),
         write_done,
-    ),
-}
+    )
+)

@@ -13,7 +13,7 @@ from xla_dialect.devices.device_parts import Mesh
 from xla_dialect.devices.replica_groups import ListedGroups, MeshGroups, ReplicaGroups
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
-from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.ops.process_groups import GroupedOp, process_counts
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.correspondence import i64_text
 from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
@@ -21,6 +21,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.reduction import matrix_text
 from xla_dialect.types import Array, array, flatten
+from xla_dialect.xdsl.operation_table import OperationTable
 
 DEVICE_TO_DEVICE = 1
 """The type of the channels of collectives."""
@@ -76,15 +77,15 @@ def matrix_of_groups(groups: ReplicaGroups) -> str:
     return matrix_text([(*row, *[-1] * (width - len(row))) for row in rows], width)
 
 
-def group_properties(op: Operation) -> dict[str, str]:
+def group_properties(op: GroupedOp) -> dict[str, str]:
     """Groups, channel, and whether ids are global."""
-    found = {"replica_groups": groups_text(cast(Any, op).replica_groups.data, op)} | channel(op)
+    found = {"replica_groups": groups_text(op.groups, op)} | channel(op)
     if _integer(op.properties.get("use_global_device_ids")):
         found["use_global_device_ids"] = "unit"
     return found
 
 
-_DIMENSIONS: Mapping[type[Operation], tuple[str, str | None]] = {
+_DIMENSIONS: Mapping[type[GroupedOp], tuple[str, str | None]] = {
     xla.AllGatherOp: ("stablehlo.all_gather", "all_gather_dim"),
     asynchronous.AllGatherStartOp: ("stablehlo.all_gather", "all_gather_dim"),
     xla.AllReduceOp: ("stablehlo.all_reduce", None),
@@ -94,7 +95,7 @@ _DIMENSIONS: Mapping[type[Operation], tuple[str, str | None]] = {
 """The collectives that may count processes: name, and name of the dimension."""
 
 
-def write_global(op: Operation, body: BodyWriter) -> None:
+def write_global(op: GroupedOp, body: BodyWriter) -> None:
     """A collective of `_DIMENSIONS`; `reduce_scatter` takes one array at a time."""
     name, dimension = _DIMENSIONS[type(op)]
     properties = group_properties(op)
@@ -142,9 +143,9 @@ def _results_of_start(op: Operation) -> list[Attribute]:
     return list(flatten(list(op.result_types))[count : 2 * count])
 
 
-def write_all_to_all(op: Operation, body: BodyWriter) -> None:
+def write_all_to_all(op: xla.AllToAllOp, body: BodyWriter) -> None:
     """`stablehlo.all_to_all`, which cuts along a dimension."""
-    groups = cast(xla.AllToAllOp, op).replica_groups.data
+    groups = op.replica_groups.data
     dimension = _integer(op.properties.get("dimension"))
     operands, types = body.leaves(op.operands), body.types(v.type for v in op.operands)
     if dimension is None:
@@ -172,8 +173,8 @@ def _processes(op: Operation) -> int:
     return partitions if _integer(op.properties.get("channel_id")) else replicas
 
 
-def _all_to_all(op: Operation, dimension: int, members: int) -> dict[str, str]:
-    groups = cast(xla.AllToAllOp, op).replica_groups.data
+def _all_to_all(op: xla.AllToAllOp, dimension: int, members: int) -> dict[str, str]:
+    groups = op.replica_groups.data
     if groups.is_empty:  # StableHLO's verifier divides by their number.
         groups = ListedGroups((tuple(range(members)),))
     found = {"replica_groups": groups_text(groups, op)}
@@ -182,7 +183,7 @@ def _all_to_all(op: Operation, dimension: int, members: int) -> dict[str, str]:
     return found | {"split_count": i64_text(members)} | channel(op)
 
 
-def _write_blocks(op: Operation, operands: list[str], body: BodyWriter) -> None:
+def _write_blocks(op: xla.AllToAllOp, operands: list[str], body: BodyWriter) -> None:
     """Operand i is block i: they are stacked, exchanged, and cut out again."""
     type_ = cast(Array, op.operands[0].type)
     sizes, count = sizes_of(type_), len(operands)
@@ -205,16 +206,18 @@ def _write_blocks(op: Operation, operands: list[str], body: BodyWriter) -> None:
     body.bind(op.results, found)
 
 
-def write_permute(op: Operation, body: BodyWriter) -> None:
+def write_permute(
+    op: xla.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp, body: BodyWriter
+) -> None:
     """`stablehlo.collective_permute`, one for each operand."""
     if op.properties.get("slice_sizes") is not None:
         raise Inexpressible("StableHLO permutes whole arrays, not slices")
-    pairs = cast(xla.CollectivePermuteOp, op).source_target_pairs.data.pairs
+    pairs = op.source_target_pairs.data.pairs
     properties = {"source_target_pairs": matrix_text(pairs, 2)} | channel(op)
     _write_each(op, "stablehlo.collective_permute", properties, body)
 
 
-def write_broadcast(op: Operation, body: BodyWriter) -> None:
+def write_broadcast(op: xla.CollectiveBroadcastOp, body: BodyWriter) -> None:
     """`stablehlo.collective_broadcast`, one for each operand."""
     if _integer(op.properties.get("has_dynamic_root")):
         raise Inexpressible("StableHLO broadcasts from the first process of a group only")
@@ -236,10 +239,9 @@ def _write_each(op: Operation, name: str, properties: Mapping[str, str], body: B
     finish(op, operands, names, body)
 
 
-def write_ragged_all_to_all(op: Operation, body: BodyWriter) -> None:
+def write_ragged_all_to_all(op: xla.RaggedAllToAllOp, body: BodyWriter) -> None:
     """The custom call that XLA reads as this operation; StableHLO has none."""
-    ragged = cast(xla.RaggedAllToAllOp, op)
-    config = f"{{replica_groups = {matrix_of_groups(ragged.replica_groups.data)}}}"
+    config = f"{{replica_groups = {matrix_of_groups(op.replica_groups.data)}}}"
     number = _integer(op.properties.get("channel_id"))
     if number is not None:
         config = f"{{channel_id = {number} : i64, {config[1:]}"
@@ -254,11 +256,11 @@ def write_ragged_all_to_all(op: Operation, body: BodyWriter) -> None:
     )
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    **dict.fromkeys(_DIMENSIONS, write_global),
-    xla.AllToAllOp: write_all_to_all,
-    xla.CollectivePermuteOp: write_permute,
-    asynchronous.CollectivePermuteStartOp: write_permute,
-    xla.CollectiveBroadcastOp: write_broadcast,
-    xla.RaggedAllToAllOp: write_ragged_all_to_all,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(_DIMENSIONS, write_global)
+    .add(xla.AllToAllOp, write_all_to_all)
+    .add((xla.CollectivePermuteOp, asynchronous.CollectivePermuteStartOp), write_permute)
+    .add(xla.CollectiveBroadcastOp, write_broadcast)
+    .add(xla.RaggedAllToAllOp, write_ragged_all_to_all)
+)

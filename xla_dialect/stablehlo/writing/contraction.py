@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import StringAttr
@@ -15,6 +15,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.types import BY_NAME, Array
+from xla_dialect.xdsl.operation_table import OperationTable
 
 _PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
 
@@ -92,11 +93,10 @@ def write_ragged_dot(op: Operation, body: BodyWriter) -> None:
     )
 
 
-def write_convolution(op: Operation, body: BodyWriter) -> None:
+def write_convolution(op: ConvolutionOp, body: BodyWriter) -> None:
     """`stablehlo.convolution(%0, %1) dim_numbers = ..., window = {...}`."""
-    convolution = cast(ConvolutionOp, op)
-    labels = convolution.dim_labels.data
-    window = convolution.window.data.dimensions
+    labels = op.dim_labels.data
+    window = op.window.data.dimensions
     lists = {
         "stride": [str(d.stride) for d in window],
         "pad": [f"[{d.padding_low}, {d.padding_high}]" for d in window],
@@ -108,8 +108,8 @@ def write_convolution(op: Operation, body: BodyWriter) -> None:
     texts = {
         f"{name}_group_count": f"{count.value.data} : i64"
         for name, count in (
-            ("batch", convolution.batch_group_count),
-            ("feature", convolution.feature_group_count),
+            ("batch", op.batch_group_count),
+            ("feature", op.feature_group_count),
         )
     }
     words = precision_words(op)
@@ -125,8 +125,9 @@ def write_convolution(op: Operation, body: BodyWriter) -> None:
     )
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    DotOp: write_dot,
-    RaggedDotOp: write_ragged_dot,
-    ConvolutionOp: write_convolution,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(DotOp, write_dot)
+    .add(RaggedDotOp, write_ragged_dot)
+    .add(ConvolutionOp, write_convolution)
+)

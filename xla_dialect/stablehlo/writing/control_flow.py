@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
@@ -32,15 +31,15 @@ from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import PRED, is_scalar
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def write_while(op: Operation, body: BodyWriter) -> None:
+def write_while(op: WhileOp, body: BodyWriter) -> None:
     """`stablehlo.while(%iterArg = %0) : type cond {...} do {...}`."""
-    loop = cast(WhileOp, op)
-    operands = body.leaves(loop.init)
-    types = body.types(value.type for value in loop.init)
+    operands = body.leaves(op.init)
+    types = body.types(value.type for value in op.init)
     names, head = body.heading(len(types), [value.name_hint for value in op.results])
-    condition, step = loop.condition.block, loop.body.block
+    condition, step = op.condition.block, op.body.block
     parameters = body.parameters(condition, "iterArg")
     body.bind(step.args, parameters)
     bound = ", ".join(f"{p} = {o}" for p, o in zip(parameters, operands, strict=True))
@@ -56,11 +55,10 @@ def write_while(op: Operation, body: BodyWriter) -> None:
     body.bind(op.results, names)
 
 
-def write_conditional(op: Operation, body: BodyWriter) -> None:
+def write_conditional(op: ConditionalOp, body: BodyWriter) -> None:
     """`stablehlo.if` for a pred, else `stablehlo.case`; branches see what they take."""
-    conditional = cast(ConditionalOp, op)
-    index = conditional.branch_index
-    given = list(conditional.branch_operands)
+    index = op.branch_index
+    given = list(op.branch_operands)
     for region in op.regions:
         block = region.block
         taken, given = given[: len(block.args)], given[len(block.args) :]
@@ -70,14 +68,13 @@ def write_conditional(op: Operation, body: BodyWriter) -> None:
     body.branches(op, name, body.operand(index), body.type_text(index.type))
 
 
-def write_call(op: Operation, body: BodyWriter) -> None:
+def write_call(op: CallOp | FuncCallOp, body: BodyWriter) -> None:
     """`call @f(%0)`, or `stablehlo.composite` where that is kept."""
-    call = cast("CallOp | FuncCallOp", op)
     operands = body.leaves(op.operands)
     types = body.types(value.type for value in op.operands)
     results = body.types(op.result_types)
-    symbol = symbol_text(callee(call))
-    if isinstance(call, CallOp) and call.is_composite.value.data:
+    symbol = symbol_text(callee(op))
+    if isinstance(op, CallOp) and op.is_composite.value.data:
         name, texts = _composite(op, symbol)
         shown = f" {', '.join(operands)}" if operands else ""
         text = f"stablehlo.composite {name}{shown} {dictionary_text(texts)}"
@@ -110,25 +107,24 @@ def _composite(op: Operation, symbol: str) -> tuple[str, dict[str, str]]:
     return string_text(name), texts
 
 
-def write_fusion(op: Operation, body: BodyWriter) -> None:
+def write_fusion(op: FusionOp, body: BodyWriter) -> None:
     """Its operations, inlined: StableHLO leaves fusion to the compiler."""
-    leaves = body.inline(cast(FusionOp, op).calls.block, body.leaves(op.operands))
+    leaves = body.inline(op.calls.block, body.leaves(op.operands))
     body.bind(op.results, leaves)
 
 
-def write_scan(op: Operation, body: BodyWriter) -> None:
+def write_scan(op: ScanOp, body: BodyWriter) -> None:
     """`chlo.scan(%0) inits (%1) dimension=0 {...}`."""
-    scan = cast(ScanOp, op)
     operands = body.leaves(op.operands)
     types = body.types(value.type for value in op.operands)
     results = body.types(op.result_types)
-    carries = scan.num_carries.value.data
+    carries = op.num_carries.value.data
     inputs, inits = operands[: len(operands) - carries], operands[len(operands) - carries :]
     flags = {
         name: "true"
         for name, flag in (
-            ("is_associative", scan.is_associative),
-            ("is_reverse", scan.is_reverse),
+            ("is_associative", op.is_associative),
+            ("is_reverse", op.is_reverse),
         )
         if flag.value.data
     }
@@ -137,9 +133,9 @@ def write_scan(op: Operation, body: BodyWriter) -> None:
     names, head = body.heading(len(results), [value.name_hint for value in op.results])
     body.line(
         f"{head}chlo.scan({', '.join(inputs)}) inits ({', '.join(inits)}) "
-        f"dimension={scan.dimension.value.data}{attributes} {{"
+        f"dimension={op.dimension.value.data}{attributes} {{"
     )
-    block = scan.to_apply.block
+    block = op.to_apply.block
     body.block_head(block)
     body.content(block)
     body.close(f"}} : {signature_text(types, results)}")
@@ -186,25 +182,26 @@ def write_tuple(op: Operation, body: BodyWriter) -> None:
     body.trees[op.results[0]] = tuple([body.tree(value) for value in op.operands])
 
 
-def write_get_tuple_element(op: Operation, body: BodyWriter) -> None:
+def write_get_tuple_element(op: GetTupleElementOp, body: BodyWriter) -> None:
     """Nothing: the element stands for itself."""
     tree = body.tree(op.operands[0])
     assert isinstance(tree, tuple)
-    index = cast(GetTupleElementOp, op).index
+    index = op.index
     assert isinstance(index, IntegerAttr)
     body.trees[op.results[0]] = tree[index.value.data]
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    WhileOp: write_while,
-    ConditionalOp: write_conditional,
-    CallOp: write_call,
-    FuncCallOp: write_call,
-    FusionOp: write_fusion,
-    ScanOp: write_scan,
-    OptBarrierOp: write_barrier,
-    AddDependencyOp: write_add_dependency,
-    DomainOp: write_operand,
-    TupleOp: write_tuple,
-    GetTupleElementOp: write_get_tuple_element,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(WhileOp, write_while)
+    .add(ConditionalOp, write_conditional)
+    .add(CallOp, write_call)
+    .add(FuncCallOp, write_call)
+    .add(FusionOp, write_fusion)
+    .add(ScanOp, write_scan)
+    .add(OptBarrierOp, write_barrier)
+    .add(AddDependencyOp, write_add_dependency)
+    .add(DomainOp, write_operand)
+    .add(TupleOp, write_tuple)
+    .add(GetTupleElementOp, write_get_tuple_element)
+)

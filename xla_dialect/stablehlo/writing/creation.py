@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr
@@ -14,22 +13,24 @@ from xla_dialect.ops.random import RngOp
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.writing.body import BodyWriter, Tree, Write
 from xla_dialect.types import Array, ElementClass, element_class
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
-def write_constant(op: Operation, body: BodyWriter) -> None:
+def write_constant(op: ConstantOp, body: BodyWriter) -> None:
     """`stablehlo.constant`; a constant tuple is one for every element."""
-    value = cast(ConstantOp, op).value
+    value = op.value
     if isinstance(value, ArrayAttr):
         body.trees[op.results[0]] = _tree(cast(Attribute, value), body)
         return
+    written: Operation = op
     broadcast = _only_broadcast(op)
     if broadcast is not None and not op.attributes:
         body.absorbed.add(broadcast)
-        op = broadcast
-    result = op.results[0]
-    if _is_of_rng(op, value):
+        written = broadcast
+    result = written.results[0]
+    if _is_of_rng(written, value):
         return
-    text = _constant(value, result.type, body, body.attributes(op))
+    text = _constant(value, result.type, body, body.attributes(written))
     body.trees[result] = body.emit(text, result.name_hint or _name(result.type))
 
 
@@ -83,4 +84,4 @@ def _name(type_: Attribute) -> str:
     return "cst" if element_class(cast(Array, type_).element_type) & inexact else "c"
 
 
-WRITERS: Mapping[type[Operation], Write] = {ConstantOp: write_constant}
+WRITERS = OperationTable[Write]().add(ConstantOp, write_constant)

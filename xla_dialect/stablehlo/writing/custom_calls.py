@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion
 from xla_dialect.layout import LayoutAttr
@@ -24,20 +24,20 @@ from xla_dialect.stablehlo.writing.attribute_text import (
 )
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.types import Array, tuple_elements
+from xla_dialect.xdsl.operation_table import OperationTable
 
 _ORIGINAL = API_VERSIONS.index(CustomCallApiVersion.ORIGINAL)
 
 
-def write_custom_call(op: Operation, body: BodyWriter) -> None:
+def write_custom_call(op: CustomCallOp, body: BodyWriter) -> None:
     """`stablehlo.custom_call @target(%0) {...}`; tuples stay tuples here."""
-    call = cast(CustomCallOp, op)
     operands = [body.packed(value) for value in op.operands]
     types = [body.type_text(value.type) for value in op.operands]
     results = [body.type_text(type_) for type_ in op.result_types]
     after = results[0] if len(results) == 1 else f"({', '.join(results)})"
     text = (
-        f"stablehlo.custom_call {symbol_text(call.custom_call_target.data)}"
-        f"({', '.join(operands)}){body.attributes(op, _texts(call, body))}"
+        f"stablehlo.custom_call {symbol_text(op.custom_call_target.data)}"
+        f"({', '.join(operands)}){body.attributes(op, _texts(op, body))}"
         f" : ({', '.join(types)}) -> {after}"
     )
     names = body.named(text, len(results), [value.name_hint for value in op.results])
@@ -143,4 +143,4 @@ def _layout_text(type_: Attribute) -> str:
     return f"dense<{text}> : tensor<{len(order)}xindex>"
 
 
-WRITERS: Mapping[type[Operation], Write] = {CustomCallOp: write_custom_call}
+WRITERS = OperationTable[Write]().add(CustomCallOp, write_custom_call)

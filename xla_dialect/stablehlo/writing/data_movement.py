@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import NoneAttr, StringAttr
@@ -27,6 +27,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, spell
+from xla_dialect.xdsl.operation_table import OperationTable
 
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
@@ -119,18 +120,17 @@ def write_convert(op: Operation, body: BodyWriter) -> None:
         body.regular(op, REGULAR[ConvertOp])
 
 
-def write_dynamic_reshape(op: Operation, body: BodyWriter) -> None:
+def write_dynamic_reshape(op: DynamicReshapeOp, body: BodyWriter) -> None:
     """`stablehlo.dynamic_reshape`, whose sizes are one array."""
-    reshape = cast(DynamicReshapeOp, op)
-    sizes = _sizes_array(reshape)
-    types = [body.type_text(reshape.operand.type), body.type_text(reshape.result.type)]
-    rank = len(reshape.dim_sizes)
+    sizes = _sizes_array(op)
+    types = [body.type_text(op.operand.type), body.type_text(op.result.type)]
+    rank = len(op.dim_sizes)
     if sizes is not None:
         name, type_ = body.operand(sizes), body.type_text(sizes.type)
     else:
         parts = [
             body.emit(f"stablehlo.reshape {body.operand(s)} : (tensor<i32>) -> tensor<1xi32>")
-            for s in reshape.dim_sizes
+            for s in op.dim_sizes
         ]
         type_ = f"tensor<{rank}xi32>"
         if parts:
@@ -142,7 +142,7 @@ def write_dynamic_reshape(op: Operation, body: BodyWriter) -> None:
             name = body.emit(f"stablehlo.constant dense<> : {type_}", "c")
     body.define(
         op,
-        f"stablehlo.dynamic_reshape {body.operand(reshape.operand)}, {name}{body.attributes(op)}"
+        f"stablehlo.dynamic_reshape {body.operand(op.operand)}, {name}{body.attributes(op)}"
         f" : ({types[0]}, {type_}) -> {types[1]}",
         types[1:],
     )
@@ -272,12 +272,13 @@ def _is_row_major(type_: Array) -> bool:
     )
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    BroadcastOp: write_broadcast,
-    ReshapeOp: write_reshape,
-    SliceOp: write_slice,
-    ConvertOp: write_convert,
-    DynamicReshapeOp: write_dynamic_reshape,
-    CopyOp: write_copy,
-    BitcastOp: write_bitcast,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(BroadcastOp, write_broadcast)
+    .add(ReshapeOp, write_reshape)
+    .add(SliceOp, write_slice)
+    .add(ConvertOp, write_convert)
+    .add(DynamicReshapeOp, write_dynamic_reshape)
+    .add(CopyOp, write_copy)
+    .add(BitcastOp, write_bitcast)
+)

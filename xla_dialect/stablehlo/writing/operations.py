@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import cast
 
 from xdsl.ir import Operation
 
@@ -32,6 +31,7 @@ from xla_dialect.stablehlo.writing.attribute_text import attribute_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
+from xla_dialect.xdsl.operation_table import OperationTable
 
 INEXPRESSIBLE: Mapping[type[XlaOp], str] = {
     RngGetAndUpdateStateOp: "StableHLO has no generator with a state of its own",
@@ -45,10 +45,9 @@ def _write_inexpressible(reason: str, op: Operation, body: BodyWriter) -> None:
     raise Inexpressible(reason)
 
 
-def write_rng(op: Operation, body: BodyWriter) -> None:
+def write_rng(op: RngOp, body: BodyWriter) -> None:
     """`stablehlo.rng`, whose last operand is the sizes of the result."""
-    rng = cast(RngOp, op)
-    sizes = sizes_of(rng.result.type)
+    sizes = sizes_of(op.result.type)
     shape = f"tensor<{len(sizes)}xi64>"
     text = str(sizes[0]) if len(set(sizes)) == 1 else integers_text(sizes) if sizes else ""
     last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
@@ -58,7 +57,7 @@ def write_rng(op: Operation, body: BodyWriter) -> None:
     words = {member: word for word, member in DISTRIBUTIONS.items()}
     body.define(
         op,
-        f"stablehlo.rng {', '.join(operands)}, distribution = {words[rng.distribution.data]}"
+        f"stablehlo.rng {', '.join(operands)}, distribution = {words[op.distribution.data]}"
         f"{body.attributes(op)} : ({', '.join(types)}) -> {results[0]}",
         results,
     )
@@ -76,20 +75,24 @@ def write_kept(op: Operation, body: BodyWriter) -> None:
     )
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    **creation.WRITERS,
-    **data_movement.WRITERS,
-    **contraction.WRITERS,
-    **reduction.WRITERS,
-    **control_flow.WRITERS,
-    **collectives.WRITERS,
-    **asynchronous.WRITERS,
-    **transfers.WRITERS,
-    **custom_calls.WRITERS,
-    RngOp: write_rng,
-    **dict.fromkeys((*CHECK.operations, *INTERPRETER.operations), write_kept),
-    **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
-}
+WRITERS = (
+    OperationTable[Write](
+        {
+            **creation.WRITERS,
+            **data_movement.WRITERS,
+            **contraction.WRITERS,
+            **reduction.WRITERS,
+            **control_flow.WRITERS,
+            **collectives.WRITERS,
+            **asynchronous.WRITERS,
+            **transfers.WRITERS,
+            **custom_calls.WRITERS,
+            **{op: partial(_write_inexpressible, reason) for op, reason in INEXPRESSIBLE.items()},
+        }
+    )
+    .add(RngOp, write_rng)
+    .add((*CHECK.operations, *INTERPRETER.operations), write_kept)
+)
 """The operations with a writer of their own; `REGULAR` has the others."""
 
 

@@ -205,7 +205,7 @@ def _add_entry_facts(module: ModuleOp, function: FuncOp, facts: list[Facts]) -> 
     types = _declared_types(module, function)
     for of_values, entry_types in zip(facts, types, strict=True):
         for entry, type_ in zip(of_values, entry_types, strict=True):
-            encoding = cast(Array, type_).encoding if is_array(type_) else None
+            encoding = type_.encoding if is_array(type_) else None
             if isinstance(encoding, LayoutAttr) and encoding.data.minor_to_major != tuple(
                 reversed(range(len(cast(Array, type_).shape)))
             ):

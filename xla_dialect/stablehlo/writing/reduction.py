@@ -21,6 +21,7 @@ from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.stablehlo.writing.type_text import signature_text
 from xla_dialect.types import Array, ElementClass, element_class
+from xla_dialect.xdsl.operation_table import OperationTable
 
 _APPLIED: Sequence[type[XlaOp]] = (
     binary.AddOp,
@@ -34,7 +35,7 @@ _APPLIED: Sequence[type[XlaOp]] = (
 """The operations that a reduction names where its computation is nothing else."""
 
 
-def write_reduce(op: Operation, body: BodyWriter) -> None:
+def write_reduce(op: ReduceOp, body: BodyWriter) -> None:
     """`stablehlo.reduce(%0 init: %1) applies stablehlo.add across dimensions = [0]`."""
     operands = body.leaves(op.operands)
     types = body.types(value.type for value in op.operands)
@@ -44,13 +45,13 @@ def write_reduce(op: Operation, body: BodyWriter) -> None:
     listed = ", ".join(f"({value} init: {init})" for value, init in pairs)
     dimensions = f"across dimensions = {integers_text(integers(op, 'dimensions'))}"
     end = f"{dimensions}{body.attributes(op)} : {signature_text(types, results)}"
-    applied = _applied(cast(ReduceOp, op))
+    applied = _applied(op)
     if applied is not None:
         body.define(op, f"stablehlo.reduce{listed} applies {applied} {end}", results)
         return
     names, head = body.heading(len(results), [value.name_hint for value in op.results])
     body.line(f"{head}stablehlo.reduce{listed} {end}")
-    block = cast(ReduceOp, op).to_apply.block
+    block = op.to_apply.block
     parameters = [
         f"{name}: {type_}"
         for name, type_ in zip(
@@ -106,9 +107,9 @@ def matrix_text(rows: Sequence[Sequence[int]], width: int) -> str:
     return f"dense<{text}> : tensor<{len(rows)}x{width}xi64>"
 
 
-def write_reduce_window(op: Operation, body: BodyWriter) -> None:
+def write_reduce_window(op: ReduceWindowOp, body: BodyWriter) -> None:
     """`stablehlo.reduce_window`."""
-    window = cast(ReduceWindowOp, op).window.data
+    window = op.window.data
     dimensions = window.dimensions
     properties = window_properties(window) | {
         "base_dilations": array_text([d.base_dilation for d in dimensions]),
@@ -117,9 +118,9 @@ def write_reduce_window(op: Operation, body: BodyWriter) -> None:
     write_with_regions(op, "stablehlo.reduce_window", properties, body)
 
 
-def write_select_and_scatter(op: Operation, body: BodyWriter) -> None:
+def write_select_and_scatter(op: SelectAndScatterOp, body: BodyWriter) -> None:
     """`stablehlo.select_and_scatter`."""
-    window = cast(SelectAndScatterOp, op).window.data
+    window = op.window.data
     if any(d.base_dilation != 1 or d.window_dilation != 1 for d in window.dimensions):
         raise Inexpressible(f"StableHLO has no dilation for the window {window}")
     properties = window_properties(window)
@@ -141,18 +142,17 @@ def write_with_regions(
     )
 
 
-def write_topk(op: Operation, body: BodyWriter) -> None:
+def write_topk(op: TopkOp, body: BodyWriter) -> None:
     """
     `chlo.top_k`, which takes the largest.
 
     For the smallest the order is reversed, exactly: floats are negated, of integers all bits.
     """
-    topk = cast(TopkOp, op)
-    k = topk.k.value.data
-    operand, type_ = body.operand(topk.operand), body.type_text(topk.operand.type)
+    k = op.k.value.data
+    operand, type_ = body.operand(op.operand), body.type_text(op.operand.type)
     results = body.types(op.result_types)
-    is_largest = bool(topk.largest.value.data)
-    element = element_class(cast(Array, topk.operand.type).element_type)
+    is_largest = bool(op.largest.value.data)
+    element = element_class(cast(Array, op.operand.type).element_type)
     reverse = "negate" if element & ElementClass.FLOAT else "not"
     if not is_largest:
         operand = body.emit(f"stablehlo.{reverse} {operand} : {type_}")
@@ -165,9 +165,10 @@ def write_topk(op: Operation, body: BodyWriter) -> None:
     body.bind(op.results, names)
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    ReduceOp: write_reduce,
-    ReduceWindowOp: write_reduce_window,
-    SelectAndScatterOp: write_select_and_scatter,
-    TopkOp: write_topk,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(ReduceOp, write_reduce)
+    .add(ReduceWindowOp, write_reduce_window)
+    .add(SelectAndScatterOp, write_select_and_scatter)
+    .add(TopkOp, write_topk)
+)

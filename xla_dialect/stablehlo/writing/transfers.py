@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
@@ -16,6 +15,9 @@ from xla_dialect.stablehlo.writing.collectives import channel_text
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import TOKEN
 from xla_dialect.types import Array, flatten
+from xla_dialect.xdsl.operation_table import OperationTable
+
+TransferStartT = TypeVar("TransferStartT", bound=xla.TransferStartOp)
 
 _DEVICE_TO_DEVICE = 1
 _TO_HOST = 2
@@ -71,14 +73,13 @@ def write_outfeed(op: Operation, body: BodyWriter) -> None:
     )
 
 
-def _transfer(op: Operation, host_channel: int) -> dict[str, str]:
-    transfer = cast(xla.TransferOp, op)
-    kind = host_channel if transfer.with_host else _DEVICE_TO_DEVICE
-    found = {"channel_handle": channel_text(transfer.channel or 0, kind)}
-    return found | ({"is_host_transfer": "true"} if transfer.with_host else {})
+def _transfer(op: xla.TransferOp, host_channel: int) -> dict[str, str]:
+    kind = host_channel if op.with_host else _DEVICE_TO_DEVICE
+    found = {"channel_handle": channel_text(op.channel or 0, kind)}
+    return found | ({"is_host_transfer": "true"} if op.with_host else {})
 
 
-def write_send(op: Operation, body: BodyWriter) -> None:
+def write_send(op: xla.SendOp, body: BodyWriter) -> None:
     """`stablehlo.send`, which waits."""
     operands, types = body.leaves(op.operands), body.types(v.type for v in op.operands)
     users = (use.operation for use in op.results[0].uses)
@@ -106,19 +107,19 @@ def write_recv(op: Operation, body: BodyWriter) -> None:
     body.bind(op.results, [*[None] * len(data), None, names[0]])
 
 
-def _start(op: Operation, start: type[Operation]) -> Operation:
-    owner: Any = cast(xla.TransferDoneOp, op).context[0].owner
+def _start(op: xla.TransferDoneOp, start: type[TransferStartT]) -> TransferStartT:
+    owner = op.context[0].owner
     if not isinstance(owner, start):
         raise Inexpressible("the context does not come from a start directly")
     return owner
 
 
-def write_send_done(op: Operation, body: BodyWriter) -> None:
+def write_send_done(op: xla.SendDoneOp, body: BodyWriter) -> None:
     """Nothing: the token is that of the send."""
     body.bind(op.results, leaves_of(body.contexts[_start(op, xla.SendOp)]))
 
 
-def write_recv_done(op: Operation, body: BodyWriter) -> None:
+def write_recv_done(op: xla.RecvDoneOp, body: BodyWriter) -> None:
     """`stablehlo.recv`, which waits; with what is kept with one of its halves."""
     start = _start(op, xla.RecvOp)
     names = body.generic_value(
@@ -134,12 +135,13 @@ def write_recv_done(op: Operation, body: BodyWriter) -> None:
     body.bind(op.results, names)
 
 
-WRITERS: Mapping[type[Operation], Write] = {
-    xla.AfterAllOp: write_after_all,
-    xla.InfeedOp: write_infeed,
-    xla.OutfeedOp: write_outfeed,
-    xla.SendOp: write_send,
-    xla.SendDoneOp: write_send_done,
-    xla.RecvOp: write_recv,
-    xla.RecvDoneOp: write_recv_done,
-}
+WRITERS = (
+    OperationTable[Write]()
+    .add(xla.AfterAllOp, write_after_all)
+    .add(xla.InfeedOp, write_infeed)
+    .add(xla.OutfeedOp, write_outfeed)
+    .add(xla.SendOp, write_send)
+    .add(xla.SendDoneOp, write_send_done)
+    .add(xla.RecvOp, write_recv)
+    .add(xla.RecvDoneOp, write_recv_done)
+)
