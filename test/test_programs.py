@@ -67,8 +67,12 @@ def texts_after_passes(path: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("program", "path"), LOWERED_TEXTS)
 def test_every_pass_prints_what_parses_to_the_same(program: StoredProgram, path: Path) -> None:
+    before = ""
     for _, text in texts_after_passes(path):
         title, _, body = text.partition("\n")
+        if body == before:  # The pass found nothing to do.
+            continue
+        before = body
         module = parse_program(body, "<printed>", "mlir")
         verify(module, {"<printed>": body})
         assert f"{module!s}\n" == body, title
