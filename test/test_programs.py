@@ -78,6 +78,16 @@ def test_every_pass_prints_what_parses_to_the_same(program: StoredProgram, path:
         assert f"{module!s}\n" == body, title
 
 
+@pytest.mark.parametrize(("program", "path"), LOWERED_TEXTS)
+def test_schedules_that_are_read_give_the_same_loops(program: StoredProgram, path: Path) -> None:
+    """Nothing that decides on loops is left beside what the text says."""
+    last_of_level = dict(texts_after_passes(path))
+    module = parse_program(last_of_level["schedules"].partition("\n")[2], "<printed>", "mlir")
+    loops = pass_specs(NATIVE)[len(pass_specs(NATIVE, "schedules")) :]
+    PassManager(make_context()).run(module, parse_passes(",".join(loops)))
+    assert f"{module!s}\n" == last_of_level["loops"].partition("\n")[2]
+
+
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize(("program", "path"), LOWERED_TEXTS)
 def test_mlir_opt_accepts_tensors_to_loops(

@@ -48,6 +48,12 @@ def _check_lanes(
             raise ScheduleError(
                 f"(SR4) output {output} is folded over the lanes by what may not be reassociated"
             )
+        mask = body.mask[body.accumulators[output]]
+        if not mask >> vector & 1 and mask >> order.loops[-1].dimension & 1:
+            raise ScheduleError(
+                f"(SR4) output {output} is folded over lanes, and d{order.loops[-1].dimension}, "
+                "which chooses its element, is innermost"
+            )
 
 
 def has_vector_result(nest: Nest, body: Body, dimension: int, output: int) -> bool:

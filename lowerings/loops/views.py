@@ -27,11 +27,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
-from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import integer_array, part_type
 from lowerings.loops.nest import Access, Nest, linear_form
+from lowerings.schedules.schedule import ScheduleError
 from xla_dialect.xdsl.creation import create
 
 _CAST_SEGMENTS = DenseArrayBase.from_list(i32, (1, 0, 0, 0))
@@ -66,15 +66,15 @@ def collapse_groups(nest: Nest, groups: Iterable[Sequence[int]]) -> Nest:
     """
     The nest with groups of dimensions merged, each given from the outermost in, into the last one.
 
-    Raises PassFailedException where accesses do not walk through two of them as if they were one.
+    Raises ScheduleError where accesses do not walk through two of them as if they were one.
     """
     for group in groups:
         *others, inner = group
         for outer in reversed(others):
             merged = merge_dimensions(nest, outer, inner)
             if merged is None:
-                raise PassFailedException(
-                    f"collapse: d{outer} and d{inner} are not one dimension of every operand"
+                raise ScheduleError(
+                    f"(SR1) d{outer} and d{inner} do not follow each other in every operand"
                 )
             nest = merged
     return nest

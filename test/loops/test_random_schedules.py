@@ -1,0 +1,116 @@
+"""Random schedules: each is refused by a rule, or computes what numpy does."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+from einsums import Einsum
+from linalg_nests import NestProgram, random_buffer, random_nest
+from loops_level import context, parse
+from machine_code import MachineCode
+from random_schedules import random_schedule
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
+from lowerings.loops.nest import nest_of
+from lowerings.schedules.dialect import schedule_of, set_schedule
+from lowerings.schedules.schedule import Factor
+from xla_dialect.mlir_text import print_mlir
+
+CONTRACTIONS = (
+    Einsum("mk,kn->mn", (13, 9, 37)),
+    Einsum("mk,nk->mn", (21, 12, 19), fill=False),
+    Einsum("bmk,bkn->bmn", (2, 7, 11, 18)),
+    Einsum("km,kn->mn", (20, 9, 33), "f64", "f64"),
+    Einsum("mk,kn->mn", (8, 14, 40), "i8", "i32"),
+    Einsum("mjk,jkn->mn", (5, 9, 12, 10)),
+)
+
+
+def lowered(text: str, pick: random.Random, case: Einsum | None = None) -> ModuleOp | None:
+    """The loops of a text with a random schedule on its operation; None if a rule refuses it."""
+    module = parse(text)
+    (op,) = (op for op in module.walk() if isinstance(op, GenericOp) and op.inputs)
+    extents = nest_of(op, "test").extents
+    factors = None
+    if case is not None:
+        left, right, _ = case.operands
+        factors = {
+            factor: [case.letters.index(c) for c in operand]
+            for factor, operand in ((Factor.LHS, left), (Factor.RHS, right))
+        }
+    set_schedule(op, random_schedule(pick, extents, factors))
+    printed = parse(print_mlir(module))
+    (again,) = (op for op in printed.walk() if isinstance(op, GenericOp) and op.inputs)
+    assert schedule_of(again) == schedule_of(op)
+    try:
+        ConvertLinalgToVectorLoopsPass().apply(context(), printed)
+    except PassFailedException as error:
+        if not re.search(r"schedule: \(SR\d+\)", str(error)):
+            raise
+        return None
+    printed.verify()
+    return printed
+
+
+def check_nest(program: NestProgram, module: ModuleOp) -> None:
+    source = np.random.default_rng(0)
+    buffers = [random_buffer(source, operand) for operand in [*program.inputs, *program.outputs]]
+    expected = program.expected(buffers)
+    MachineCode(module).run("main", buffers)
+    for found, right in zip(buffers[len(program.inputs) :], expected, strict=True):
+        if program.body.exact or found.dtype.kind in "biu":
+            np.testing.assert_array_equal(found, right, err_msg=print_mlir(module))
+        else:
+            scale = max(1.0, float(np.abs(right).max(initial=0)))
+            np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5 * scale)
+
+
+def check_nests(seeds: range) -> int:
+    """How many of the schedules are admitted."""
+    admitted = 0
+    for seed in seeds:
+        program = random_nest(seed)
+        if not program.inputs:
+            continue
+        module = lowered(program.text(), random.Random(seed))
+        if module is not None:
+            check_nest(program, module)
+            admitted += 1
+    return admitted
+
+
+def check_contractions(seeds: range) -> int:
+    """How many of the schedules are admitted."""
+    admitted = 0
+    for seed in seeds:
+        pick = random.Random(seed)
+        case = pick.choice(CONTRACTIONS)
+        module = lowered(case.text(), pick, case)
+        if module is None:
+            continue
+        arrays = case.arrays(seed)
+        found = arrays[-1].copy()
+        MachineCode(module).run("main", [*arrays[:-1], found])
+        case.assert_result(arrays, found)
+        admitted += 1
+    return admitted
+
+
+def test_random_schedules_of_nests() -> None:
+    assert check_nests(range(60)) > 15
+
+
+def test_random_schedules_of_contractions() -> None:
+    assert check_contractions(range(60)) > 15
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("batch", range(20))
+def test_many_random_schedules(batch: int) -> None:
+    seeds = range(1000 + batch * 100, 1100 + batch * 100)
+    assert check_nests(seeds) > 20
+    assert check_contractions(seeds) > 20

@@ -1,0 +1,54 @@
+// RUN: xla-opt %s -p xla-plan-schedules | filecheck %s
+// RUN: xla-opt %s -p "xla-plan-schedules{vector-bits=0}" | filecheck %s --check-prefix=SCALAR
+// RUN: xla-opt %s -p "xla-plan-schedules{vector-bits=256 parallel-microseconds=0}" | filecheck %s --check-prefix=PARALLEL
+
+// The planner's choices; what an operation has already, it keeps.
+
+// CHECK-LABEL:    @sums
+// CHECK:          linalg.fill {schedule.nest = #schedule.nest<loops = [d0 by 4], vector = d0 x 4>}
+// CHECK:          schedule.nest = #schedule.nest<loops = [d0, d1 by 64], vector = d1 x 16, fold_fills = [0]>
+// SCALAR-LABEL:   @sums
+// SCALAR:         schedule.nest = #schedule.nest<loops = [d0, d1], fold_fills = [0]>
+// PARALLEL-LABEL: @sums
+// PARALLEL:       schedule.nest = #schedule.nest<loops = [d0 parallel, d1 by 32], vector = d1 x 8, fold_fills = [0]>
+func.func @sums(%a: memref<4x256xf32>, %b: memref<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%b : memref<4xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a : memref<4x256xf32>) outs(%b : memref<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %r = arith.addf %y, %x : f32
+    linalg.yield %r : f32
+  }
+  func.return
+}
+
+// CHECK-LABEL:  @transpose
+// CHECK:        schedule.nest = #schedule.nest<loops = [d1 by 16, d0 by 16], vector = d0 x 16, transpose = d1>
+// SCALAR-LABEL: @transpose
+// SCALAR:       schedule.nest = #schedule.nest<loops = [d1, d0]>
+func.func @transpose(%a: memref<64x48xf32>, %b: memref<48x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<64x48xf32>) outs(%b : memref<48x64xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
+// CHECK-LABEL: @dense
+// CHECK:       schedule.nest = #schedule.nest<collapse = {{.*}}d0, d1{{.*}}, loops = [d1 by 16], vector = d1 x 16>
+func.func @dense(%a: memref<64x48xf32>, %b: memref<64x48xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<64x48xf32>) outs(%b : memref<64x48xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
+// CHECK-LABEL: @kept
+// CHECK:       "memref.copy"(%a, %b) {schedule.nest = #schedule.nest<loops = [d0 by 2]>}
+// SCALAR-LABEL: @kept
+// SCALAR:       "memref.copy"(%a, %b) {schedule.nest = #schedule.nest<loops = [d0 by 2]>}
+func.func @kept(%a: memref<64xf32>, %b: memref<64xf32>) {
+  "memref.copy"(%a, %b) {schedule.nest = #schedule.nest<loops = [d0 by 2]>} : (memref<64xf32>, memref<64xf32>) -> ()
+  func.return
+}

@@ -1,0 +1,61 @@
+"""Random schedules, most of them admitted, of a linalg operation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from lowerings.schedules.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+
+LANES = (2, 3, 4, 8, 16)
+
+
+def random_schedule(
+    pick: random.Random,
+    extents: Sequence[int],
+    factors: Mapping[Factor, Sequence[int]] | None = None,
+) -> Schedule:
+    """A schedule for extents; of a contraction with the dimensions that its factors depend on."""
+    dimensions = [d for d, n in enumerate(extents) if n > 1]
+    vector = pick.choice([None, *dimensions]) if dimensions else None
+    lanes = 1 if vector is None else min(pick.choice(LANES), extents[vector])
+    outer: list[Loop] = []
+    inner: list[Loop] = []
+    for d in dimensions:
+        room = extents[d]
+        while room > 2 and pick.random() < 0.35:
+            room = pick.randint(2, room)
+            outer.append(Loop(d, room))
+        unrolled = lanes * pick.randint(1, 2) if d == vector else pick.choice((1, 1, 2, 3))
+        unrolled = lanes if d == vector and unrolled - lanes >= room else unrolled
+        is_around = d != vector and pick.random() < 0.3
+        (outer if is_around else inner).append(Loop(d, 1 if is_around else min(unrolled, room)))
+    pick.shuffle(inner)
+    steps: list[Step] = [*_shuffled_in_order(pick, outer), *inner]
+    if pick.random() < 0.3 and steps:
+        number = pick.randrange(len(steps))
+        chosen = steps[number]
+        assert isinstance(chosen, Loop)
+        steps[number] = Loop(chosen.dimension, chosen.tile, is_parallel=True)
+    if factors and vector is not None and pick.random() < 0.6:
+        factor = next((f for f, own in factors.items() if vector in own), Factor.RHS)
+        own = [loop.dimension for loop in inner if loop.dimension in factors[factor]]
+        steps.insert(len(outer), Pack(factor, _random_order(pick, own, extents)))
+    transposed = pick.choice(dimensions) if dimensions and pick.random() < 0.1 else None
+    fills = (0,) if factors and pick.random() < 0.3 else ()
+    return Schedule(tuple(steps), vector, lanes, transposed, folded_fills=fills)
+
+
+def _random_order(pick: random.Random, own: Sequence[int], extents: Sequence[int]) -> LoopOrder:
+    vector = pick.choice([None, *own])
+    loops = [Loop(d, 4 if d == vector else pick.choice((1, 2))) for d in own]
+    pick.shuffle(loops)
+    return LoopOrder(tuple(loops), vector, 1 if vector is None else pick.choice((2, 4)))
+
+
+def _shuffled_in_order(pick: random.Random, loops: Sequence[Loop]) -> list[Loop]:
+    """Loops in random order, but those over one dimension in theirs."""
+    order = [loop.dimension for loop in loops]
+    pick.shuffle(order)
+    left = {d: [loop for loop in loops if loop.dimension == d] for d in order}
+    return [left[d].pop(0) for d in order]
