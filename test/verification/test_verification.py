@@ -151,3 +151,15 @@ def test_text_that_is_no_mlir_points_at_the_place() -> None:
 def test_deep_nesting_is_an_error_not_a_crash() -> None:
     with pytest.raises(MlirSyntaxError, match="nested too deeply"):
         read('"builtin.module"() ({' * 5000)
+
+
+def test_a_function_uses_no_value_from_outside() -> None:
+    module = read(
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  func.return %x : tensor<f32>\n}\n"
+        "func.func @other(%y: tensor<f32>) -> tensor<f32> {\n  func.return %y : tensor<f32>\n}\n"
+    )
+    main, other = module.ops
+    (leaving,) = other.regions[0].block.ops
+    leaving.operands[0] = main.regions[0].block.args[0]
+    with pytest.raises(InvalidProgram, match="operand %x is defined outside"):
+        verify(module)

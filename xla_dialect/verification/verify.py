@@ -28,7 +28,7 @@ from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
-from xla_dialect.xdsl.dominance import UsedBeforeDefined, visit_in_order
+from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -58,7 +58,7 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     program = _Program(functions, sources or {}, process_counts(module))
     try:
         visit_in_order(module.body, lambda op: _verify_operation(op, program))
-    except UsedBeforeDefined as fault:
+    except NotDefined as fault:
         raise invalid_program(fault.operation, str(fault), program.sources) from None
     runners = {
         name: list(filter(runs_functions, operations_in(function)))
@@ -132,9 +132,9 @@ def _check_beside_the_program(operation: type[Operation]) -> _Check | None:
 def _verify_operation(op: Operation, program: _Program) -> None:
     try:
         if not is_decided_by_key(op):
-            op.verify(verify_nested_ops=False)
+            verify_alone(op)
         elif (key := program.verified.key(op)) not in program.verified:
-            op.verify(verify_nested_ops=False)
+            verify_alone(op)
             program.verified.add(key)
         check = _check_beside_the_program(type(op))
         if check is not None:
