@@ -66,6 +66,7 @@ from xla_dialect.types import (
     flatten,
     spell_all,
 )
+from xla_dialect.xdsl.accessors import quicken_accessors
 from xla_dialect.xdsl.creation import create
 
 PropertyValue: TypeAlias = Attribute | Enum | Sequence[int] | str | bool | int | float | None
@@ -273,6 +274,7 @@ class XlaOp(IRDLOperation):
         found = _CONTRACTS.get(cls)
         if found is None:
             found = _CONTRACTS[cls] = Contract.of(cls)
+            quicken_accessors(cls)
         return found
 
     @classmethod

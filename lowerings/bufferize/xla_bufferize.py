@@ -20,6 +20,7 @@ from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeFunction, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
 from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
@@ -98,7 +99,7 @@ def _called(functions: Iterable[func.FuncOp]) -> frozenset[str]:
 
 def _unsupported(function: func.FuncOp) -> list[IllegalOp]:
     """The operations of a function that cannot be bufferized, with the reasons."""
-    types: dict[Attribute, str | None] = {}
+    objection_to = AttributeMemo(_type_objection)
     found: list[IllegalOp] = []
     if len(function.body.blocks) > 1:
         return [illegal_op(function, "it has several blocks: control flow must be structured")]
@@ -106,23 +107,21 @@ def _unsupported(function: func.FuncOp) -> list[IllegalOp]:
     if reason is not None:
         return [illegal_op(function, reason)]
     for op in operations_in(function):
-        reason = _objection(op, types)
+        reason = _objection(op, objection_to)
         if reason is not None:
             found.append(illegal_op(op, reason))
     return found
 
 
-def _objection(op: Operation, types: dict[Attribute, str | None]) -> str | None:
-    """Why an operation cannot be bufferized; `types` are those that have been looked at."""
+def _objection(op: Operation, objection_to: AttributeMemo[str | None]) -> str | None:
+    """Why an operation cannot be bufferized; `objection_to` says why a type cannot."""
     touches_tensors = False
     for value in (*operands_of(op), *op.results):
         type_ = value.type
         if isinstance(type_, TensorType):
             touches_tensors = True
-            if type_ not in types:
-                types[type_] = _type_objection(cast(TensorType[Attribute], type_))
-            if types[type_] is not None:
-                return types[type_]
+            if (reason := objection_to(value.type)) is not None:
+                return reason
     if not touches_tensors:
         return None
     if type(op) not in _TABLE and op.name not in _TERMINATORS:
@@ -174,7 +173,8 @@ _OBJECTIONS = (
 """What is asked of operations beyond the types of their operands."""
 
 
-def _type_objection(type: TensorType[Attribute]) -> str | None:
+def _type_objection(type_: Attribute) -> str | None:
+    type = cast(TensorType[Attribute], type_)
     if any(size < 0 for size in type.get_shape()):
         return f"{type} has dynamic dimensions"
     if not isinstance(type.encoding, NoneAttr):

@@ -39,9 +39,9 @@ def dense_of(value: SSAValue) -> Dense | None:
 def splat_of(value: SSAValue) -> Array | None:
     """The number, of rank 0, that all elements of an array are, None if there is none known."""
     owner = value.owner
-    while isinstance(owner, BroadcastOp):
+    while type(owner) is BroadcastOp:
         owner = owner.operand.owner
-    if not isinstance(owner, ConstantOp):
+    if type(owner) is not ConstantOp:
         return None
     dense = dense_of(owner.result)
     return None if dense is None else splat_of_literal(dense)

@@ -19,18 +19,19 @@ from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xla_dialect.xdsl.dense_literals import is_splat
+from xla_dialect.xdsl.traversal import ins_of
 
 
 def constant_of(value: SSAValue) -> Attribute | None:
     """The scalar that all elements of a tensor are, if that is known; complex as a pair."""
     owner = value.owner
-    if isinstance(owner, FillOp):
-        scalar = owner.inputs[0].owner
+    if type(owner) is FillOp:
+        scalar = ins_of(owner)[0].owner
         if isinstance(scalar, arith.ConstantOp):
             return cast(Attribute, scalar.value)
         filled = filled_from(owner)
         return None if filled is None else constant_of(filled)
-    if not isinstance(owner, arith.ConstantOp):
+    if type(owner) is not arith.ConstantOp:
         return None
     dense = cast(Attribute, owner.value)
     if not isinstance(dense, DenseIntOrFPElementsAttr):
@@ -41,8 +42,8 @@ def constant_of(value: SSAValue) -> Attribute | None:
 
 def filled_from(owner: Operation | Block) -> SSAValue | None:
     """The tensor of rank 0 whose element fills a tensor."""
-    if isinstance(owner, FillOp):
-        scalar = owner.inputs[0].owner
+    if type(owner) is FillOp:
+        scalar = ins_of(owner)[0].owner
         if isinstance(scalar, tensor.ExtractOp) and len(scalar.operands) == 1:
             return scalar.tensor
     return None

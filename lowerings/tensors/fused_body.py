@@ -15,6 +15,9 @@ from lowerings.tensors.indices import Index
 from lowerings.tensors.scalar_folding import fold
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append, insert_before
+from xla_dialect.xdsl.traversal import operands_of
+
+_CONSTANTS = frozenset({arith.ConstantOp, complex.ConstantOp})
 
 INDEX = IndexType()
 
@@ -59,19 +62,19 @@ class FusedBody:
 
     def copy(self, op: Operation, values: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """The result of an operation on the values that stand for its operands."""
-        if isinstance(op, arith.ConstantOp | complex.ConstantOp):
+        if type(op) in _CONSTANTS:
             return self.constant(op.properties["value"])
-        operands = [values.get(operand, operand) for operand in op.operands]
+        operands = [values.get(operand, operand) for operand in operands_of(op)]
         folded = fold(op, operands, [self.constants.get(operand) for operand in operands])
         if isinstance(folded, SSAValue):
             return folded
         if folded is not None:
             return self.constant(folded)
-        if isinstance(op, arith.DivfOp):
+        if type(op) is arith.DivfOp:
             factor = exact_reciprocal(self.constants.get(operands[1]))
             if factor is not None:
                 factors = (operands[0], self.constant(factor))
-                return self.emit(arith.MulfOp, factors, op.result.type, op.properties)
+                return self.emit(arith.MulfOp, factors, op.results[0].type, op.properties)
         return self.emit(type(op), operands, op.results[0].type, op.properties)
 
     def emit(

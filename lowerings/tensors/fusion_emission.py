@@ -19,6 +19,7 @@ from lowerings.tensors.fused_body import FusedBody
 from lowerings.tensors.fusion_graph import Group, Node
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.indices import Indices, compose
+from xla_dialect.xdsl.traversal import operands_of
 
 NodeInstance = tuple[Node, Indices]
 Leaf = tuple[SSAValue, Indices]
@@ -113,10 +114,10 @@ class GroupEmission:
             own = block.args[len(node.inputs) :]
             local.update(zip(own, by_root.get(place, ()), strict=False))
             for op in block.ops:
-                if isinstance(op, YieldOp):
-                    for i, operand in enumerate(op.operands):
+                if type(op) is YieldOp:
+                    for i, operand in enumerate(operands_of(op)):
                         self.values[node, at, i] = local.get(operand, operand)
-                elif isinstance(op, IndexOp):
+                elif type(op) is IndexOp:
                     local[op.result] = body.position(at[op.dim.value.data])
                 else:
                     local[op.results[0]] = body.copy(op, local)

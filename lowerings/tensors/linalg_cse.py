@@ -62,11 +62,12 @@ class _Merging:
         op = block.first_op
         while op is not None:
             following = op.next_op
-            if isinstance(op, tensor.EmptyOp):
-                self._numbers[op.tensor] = "empty", self._identity(op.tensor.type), *op.operands
-            elif isinstance(op, FillOp) and op.res:
-                filled = op.res[0]
-                number = "fill", self._number(op.inputs[0]), self._identity(filled.type)
+            if type(op) is tensor.EmptyOp:
+                made = op.results[0]
+                self._numbers[made] = "empty", self._identity(made.type), *operands_of(op)
+            elif type(op) is FillOp and op.results:
+                filled = op.results[0]
+                number = "fill", self._number(operands_of(op)[0]), self._identity(filled.type)
                 self._numbers[filled] = number
             elif is_pure(op):
                 candidates = self._known.setdefault(self._key(op), [])
@@ -109,7 +110,7 @@ class _Merging:
         local: dict[SSAValue, Hashable] = {argument: i for i, argument in enumerate(body.args)}
         operations: list[Hashable] = []
         for op in body.ops:
-            operations.append(tuple([local.get(operand, operand) for operand in op.operands]))
+            operations.append(tuple([local.get(operand, operand) for operand in operands_of(op)]))
             operations.append(self._form(op))
             for result in op.results:
                 local[result] = len(local)

@@ -69,15 +69,15 @@ def _fold_reshapes(block: Block) -> bool:
     while op is not None:
         following = op.next_op
         pending: list[tensor.ExpandShapeOp] = []
-        if isinstance(op, GenericOp):
+        if type(op) is GenericOp:
             changed |= _read_before_collapse(op, pending)
-        elif isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        elif type(op) is tensor.ExpandShapeOp or type(op) is tensor.CollapseShapeOp:
             shorter = _shorten(op)
             if shorter is not None:
                 following, changed = shorter, True
-            elif isinstance(op, tensor.ExpandShapeOp):
+            elif type(op) is tensor.ExpandShapeOp:
                 pending.append(op)
-        elif not isinstance(op, FillOp):
+        elif op.regions and type(op) is not FillOp:
             for region in op.regions:
                 for inner in region.blocks:
                     changed |= _fold_reshapes(inner)

@@ -43,9 +43,9 @@ def _fold_transposes(block: Block) -> bool:
     op = block.first_op
     while op is not None:
         following = op.next_op
-        if isinstance(op, GenericOp):
+        if type(op) is GenericOp:
             changed |= _fold(op)
-        elif not isinstance(op, FillOp):
+        elif op.regions and type(op) is not FillOp:
             for region in op.regions:
                 for inner in region.blocks:
                     changed |= _fold_transposes(inner)

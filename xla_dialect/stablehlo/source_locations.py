@@ -9,6 +9,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Operation, Region
 
+from xla_dialect.xdsl.creation import location_at
 from xla_dialect.xdsl.traversal import operations_in
 
 _number = lru_cache(4096)(IntAttr)
@@ -38,7 +39,7 @@ class SourceLocations:
             return op.location if isinstance(op.location, FileLineColLoc) else None
         line = bisect_right(self._line_starts, offset)
         column = offset - self._line_starts[line - 1] + 1
-        return FileLineColLoc(self._file, _number(line), _number(column))
+        return location_at(self._file, _number(line), _number(column))
 
     def copy(self, source: Region, target: Region) -> None:
         """The operations of a copied region stand where the original ones do."""

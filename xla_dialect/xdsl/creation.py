@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeAlias, TypeVar
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, StringAttr
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, OptionalDef
@@ -59,6 +59,17 @@ def create(
     # `ImplicitBuilder` hangs on it.
     Operation.__post_init__(op)
     return op
+
+
+def location_at(file: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
+    """`FileLineColLoc(file, line, column)`, whose constructor checks the types of the three."""
+    location = FileLineColLoc.__new__(FileLineColLoc)
+    # The class is frozen.
+    set_field = object.__setattr__
+    set_field(location, "filename", file)
+    set_field(location, "line", line)
+    set_field(location, "column", column)
+    return location
 
 
 @cache

@@ -54,7 +54,12 @@ def erase(op: Operation) -> None:
     block = op.parent
     assert block is not None
     block.detach_op(op)
-    op.drop_all_references()
+    if op.regions or op._successors:
+        op.drop_all_references()
+    else:
+        for operand, use in zip(op._operands, op._operand_uses, strict=True):
+            operand.remove_use(use)
+        op._operand_uses = ()
     for result in op.results:
         if result.first_use is not None:
             # It raises the error.
