@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
@@ -13,7 +14,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from lowerings.rewriting.dead_code import remove_dead_code
-from lowerings.simplify import control_flow_rules, data_movement_rules, elementwise_rules
+from lowerings.simplify import (
+    control_flow_rules,
+    data_movement_rules,
+    elementwise_rules,
+    motion_rules,
+)
 from lowerings.simplify.constant_folding import DEFAULT_LIMIT, ConstantFolder
 from lowerings.simplify.purity import is_pure
 from lowerings.simplify.rewriting import Replacement, Rule
@@ -29,9 +35,17 @@ for _rules in (
     elementwise_rules.CONSTANT_RULES,
     data_movement_rules.RULES,
     control_flow_rules.RULES,
+    motion_rules.RULES,
 ):
     for _op_class, _rule in _rules.items():
         RULES[_op_class].append(_rule)
+
+
+@cache
+def _rules_of(op_class: type[XlaOp]) -> Sequence[Rule]:
+    """Those of the class, and what is true of all elementwise operations."""
+    return (*RULES.get(op_class, ()), *((motion_rules.sink,) if op_class.is_pointwise() else ()))
+
 
 PREDECESSORS = "xla.control_predecessors"
 """The names of operations that have to run before one that needs none of their results."""
@@ -45,7 +59,8 @@ class XlaSimplifyPass(ModulePass):
     Constants are folded by the reference (up to `max_constant_bytes` each, 0 for none), identities
     are applied that are exact for the element type (the sign of a zero, NaN and rounding included),
     reshapes, transposes, slices and conversions are merged, equal operations are merged, and those
-    that nobody needs are removed.
+    that nobody needs are removed. Transposes, broadcasts and slices move through elementwise
+    operations where that spares transposes or elements.
 
     ```
     %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
@@ -150,7 +165,7 @@ class Simplifier:
         return found
 
     def _replacement(self, op: XlaOp) -> Sequence[SSAValue] | None:
-        for rule in RULES.get(type(op), ()):
+        for rule in _rules_of(type(op)):
             values = _as_values(rule(op, self))
             if values is not None and _have_types(values, op):
                 return values
