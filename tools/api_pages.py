@@ -63,6 +63,10 @@ STABLE: Mapping[str, tuple[Api, ...]] = {
         *_api("lowerings.driver.program", "parse_program", "load_program"),
         *_api("lowerings.driver.pass_manager", "PassManager", "parse_passes"),
     ),
+    "Schedules": (
+        *_api("lowerings.schedules.schedule", "Schedule", "ScheduleError"),
+        *_api("lowerings.scheduling.apply", "apply", "matching"),
+    ),
     "The reference": (
         *_api("xla_dialect.reference", "run", source="xla_dialect.reference.interpreter"),
         *_api("xla_dialect.runtime.options", "RunOptions"),

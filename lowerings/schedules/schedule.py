@@ -1,6 +1,11 @@
 """
 Schedules: in which order, in which tiles, in which lanes and on how many threads a linalg
-operation runs.
+operation runs, and the calls that make them.
+
+    tiled = Schedule.plain(3).tile(1, 128).tile(2, 256)
+    copy = Schedule.over(2, 1).vectorize(1, 16).unroll(1, 2)
+    inner = tiled.pack("rhs", copy).interchange(1, 0, 2)
+    schedule = inner.vectorize(1, 16).unroll(1, 2).unroll(0, 6).parallel(1).fold_fills(0)
 
 A schedule names the dimensions of the operation, `d0` and on, by their number. It says nothing of
 what is computed; which schedules an operation admits, `lowerings.loops.schedule_rules` says.
@@ -9,7 +14,7 @@ what is computed; which schedules an operation admits, `lowerings.loops.schedule
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.utils.str_enum import StrEnum
@@ -92,6 +97,166 @@ class Schedule:
     """How the last of an odd number of paired terms is added."""
     folded_fills: tuple[int, ...] = ()
     """The outputs that start from the constant that the operation before fills them with."""
+
+    @staticmethod
+    def plain(rank: int) -> Schedule:
+        """A loop over each of `rank` dimensions, in their order."""
+        return Schedule.over(*range(rank))
+
+    @staticmethod
+    def over(*dimensions: int) -> Schedule:
+        """
+        Loops over some dimensions, from the outside in: what a copy by `pack` needs.
+
+        Raises ScheduleError (SR1) for a dimension that is negative or named twice.
+        """
+        for number, dimension in enumerate(dimensions):
+            if dimension < 0 or dimension in dimensions[:number]:
+                raise ScheduleError(f"(SR1) d{dimension} is no dimension, or named twice")
+        return Schedule(tuple(map(Loop, dimensions)))
+
+    def tile(self, dimension: int, size: int) -> Schedule:
+        """
+        Adds a loop over tiles of `size` iterations, inside of the tiles and copies so far and
+        outside of the loops over single iterations.
+
+        Raises ScheduleError for a dimension without a loop (SR1), and for a tile of one iteration,
+        smaller than the one inside, or larger than the one around it (SR2).
+        """
+        around = outer_steps(self.steps)
+        least = max(2, self._last(dimension).tile)
+        most = [loop.tile for loop in self.loops if loop.dimension == dimension][-2:-1]
+        if size < least or any(size > tile for tile in most):
+            room = f"from {least} on" if not most else f"from {least} to {most[0]}"
+            raise ScheduleError(f"(SR2) d{dimension} by {size}; a tile here is {room}")
+        steps = (*self.steps[:around], Loop(dimension, size), *self.steps[around:])
+        return replace(self, steps=steps)
+
+    def interchange(self, *dimensions: int) -> Schedule:
+        """
+        Orders the loops inside of all tiles and copies, from the outside in.
+
+        Raises ScheduleError (SR1) unless these are the dimensions of those loops.
+        """
+        around = outer_steps(self.steps)
+        inside = (step for step in self.steps[around:] if isinstance(step, Loop))
+        loops = {loop.dimension: loop for loop in inside}
+        if sorted(dimensions) != sorted(loops):
+            names = ", ".join(f"d{d}" for d in sorted(loops))
+            raise ScheduleError(f"(SR1) the loops to be interchanged are over {names}")
+        ordered = (loops[dimension] for dimension in dimensions)
+        return replace(self, steps=(*self.steps[:around], *ordered))
+
+    def unroll(self, dimension: int, factor: int) -> Schedule:
+        """
+        Unrolls the innermost loop over a dimension, `factor` times as far as it is, inside of all
+        other loops. Of the vector dimension these are vectors.
+
+        Raises ScheduleError for a dimension without a loop (SR1) or a factor below 1 (SR2).
+        """
+        if factor < 1:
+            raise ScheduleError(f"(SR2) d{dimension} unrolled {factor} times")
+        return self._with_last(dimension, self._last(dimension).tile * factor)
+
+    def vectorize(self, dimension: int, lanes: int) -> Schedule:
+        """
+        Runs a dimension in the lanes of vectors: each iteration of its innermost loop becomes one
+        vector.
+
+        Raises ScheduleError for a dimension without a loop (SR1), for fewer lanes than one (SR8),
+        and where vectors lie along a dimension already (SR4).
+        """
+        if self.vector is not None:
+            raise ScheduleError(f"(SR4) vectors lie along d{self.vector} already")
+        if lanes < 1:
+            raise ScheduleError(f"(SR8) vectors of {lanes} lanes")
+        tiled = self._with_last(dimension, self._last(dimension).tile * lanes)
+        return replace(tiled, vector=dimension, lanes=lanes)
+
+    def transpose(self, dimension: int) -> Schedule:
+        """
+        Reads blocks with as many rows along a dimension as vectors have lanes, and transposes them
+        in registers.
+
+        Raises ScheduleError (SR5) without vectors, or along theirs.
+        """
+        if self.vector in (None, dimension):
+            raise ScheduleError("(SR5) blocks are transposed along another dimension than vectors'")
+        return replace(self._with_last(dimension, self.lanes), transposed=dimension)
+
+    def parallel(self, dimension: int) -> Schedule:
+        """
+        Lets threads share the iterations of the outermost loop over a dimension.
+
+        Raises ScheduleError for a dimension without a loop (SR1), and where a loop is parallel
+        already (SR6).
+        """
+        if self.is_parallel:
+            raise ScheduleError("(SR6) a second parallel loop")
+        self._last(dimension)
+        first = next(loop for loop in self.loops if loop.dimension == dimension)
+        return self._replacing(self.steps.index(first), replace(first, is_parallel=True))
+
+    def pack(self, factor: Factor | str, copy: Schedule) -> Schedule:
+        """
+        Copies what the loops inside read of a factor of a contraction, `lhs` or `rhs`; `copy` says
+        how, over dimensions of this schedule.
+
+        Raises ScheduleError (SR9) for another factor, a second copy, and a copy that is more than
+        loops and vectors.
+        """
+        if factor not in tuple(Factor):
+            raise ScheduleError(f"(SR9) there is no factor '{factor}', but lhs and rhs")
+        if any(self.packs):
+            raise ScheduleError("(SR9) a second copy")
+        order = LoopOrder(tuple(copy.loops), copy.vector, copy.lanes, copy.transposed)
+        if copy != Schedule(order.loops, order.vector, order.lanes, order.transposed):
+            raise ScheduleError("(SR9) a copy has loops, vectors and transposed blocks only")
+        around = outer_steps(self.steps)
+        steps = (*self.steps[:around], Pack(Factor(factor), order), *self.steps[around:])
+        return replace(self, steps=steps)
+
+    def collapse(self, *dimensions: int) -> Schedule:
+        """
+        Runs dimensions as one, which the last of them names; the loops over the others go.
+
+        Raises ScheduleError (SR1) for a dimension without a loop, or named twice.
+        """
+        if not dimensions or len(set(dimensions)) != len(dimensions):
+            raise ScheduleError("(SR1) a group of dimensions that is empty, or names one twice")
+        for dimension in dimensions:
+            self._last(dimension)
+        gone = dimensions[:-1]
+        steps = (s for s in self.steps if not (isinstance(s, Loop) and s.dimension in gone))
+        return replace(self, steps=tuple(steps), collapsed=(*self.collapsed, dimensions))
+
+    def pair(self, dimension: int, odd: Schedule | None = None) -> Schedule:
+        """
+        Multiplies the terms of a summed dimension two at a time; `odd` is how the last of an odd
+        number of them is added. Raises ScheduleError (SR1) for a dimension without a loop.
+        """
+        self._last(dimension)
+        return replace(self, paired=dimension, odd=odd)
+
+    def fold_fills(self, *outputs: int) -> Schedule:
+        """Starts outputs from what the operation before fills them with, in registers."""
+        return replace(self, folded_fills=outputs)
+
+    def _last(self, dimension: int) -> Loop:
+        """The innermost loop over a dimension; raises ScheduleError (SR1) where there is none."""
+        last = {loop.dimension: loop for loop in self.loops}
+        if dimension not in last:
+            raise ScheduleError(f"(SR1) no loop over d{dimension}")
+        return last[dimension]
+
+    def _with_last(self, dimension: int, tile: int) -> Schedule:
+        """With another tile of the innermost loop over a dimension."""
+        last = self._last(dimension)
+        number = len(self.steps) - 1 - self.steps[::-1].index(last)
+        return self._replacing(number, replace(last, tile=tile))
+
+    def _replacing(self, number: int, step: Step) -> Schedule:
+        return replace(self, steps=(*self.steps[:number], step, *self.steps[number + 1 :]))
 
     @property
     def loops(self) -> Iterator[Loop]:

@@ -1,0 +1,82 @@
+"""Schedules given by functions in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from lowerings.loops.nest import NESTS, Nest, nest_of
+from lowerings.schedules.dialect import set_schedule
+from lowerings.schedules.schedule import Schedule
+from lowerings.scheduling.checking import check_schedules
+from xla_dialect.xdsl.traversal import operations_in
+
+ASKER = "apply"
+
+Matcher: TypeAlias = Callable[[Operation], bool]
+"""Whether an operation is meant."""
+Scheduler: TypeAlias = "Schedule | Callable[[tuple[int, ...]], Schedule | None]"
+"""A schedule, or what makes one of the extents of an operation's dimensions; None for none."""
+
+
+def matching(
+    name: str | None = None,
+    *,
+    iterators: Sequence[str] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    function: str | None = None,
+) -> Matcher:
+    """
+    Matches operations by what is given of them: their name, such as `linalg.generic`; the iterator
+    types of their dimensions, `parallel` or `reduction`; some attributes; the function they are in.
+    """
+
+    def matches(op: Operation) -> bool:
+        given = {**op.properties, **op.attributes}
+        return (
+            name in (None, op.name)
+            and (iterators is None or tuple(iterators) == iterators_of(nest_of(op, ASKER)))
+            and all(given.get(key) == value for key, value in (attributes or {}).items())
+            and function in (None, _function_of(op))
+        )
+
+    return matches
+
+
+def iterators_of(nest: Nest) -> tuple[str, ...]:
+    """The iterator types of the dimensions of a nest."""
+    return tuple("reduction" if reduces else "parallel" for reduces in nest.is_reduction)
+
+
+def _function_of(op: Operation) -> str | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, FuncOp):
+        parent = parent.parent_op()
+    name = None if parent is None else parent.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else None
+
+
+def apply(module: ModuleOp, matches: Matcher, schedule: Scheduler) -> Sequence[Operation]:
+    """
+    Gives the linalg operations on memrefs that match a schedule, in the place of one that they
+    have; returns those that got one.
+
+    Raises PassFailedException, with the place of the operation and the rule, for a schedule that an
+    operation does not admit, and for memrefs of unknown sizes.
+    """
+    found: list[Operation] = []
+    for op in operations_in(module):
+        if type(op) not in NESTS or not matches(op):
+            continue
+        chosen = schedule
+        if not isinstance(chosen, Schedule):
+            chosen = chosen(nest_of(op, ASKER).extents)
+        if chosen is not None:
+            set_schedule(op, chosen)
+            found.append(op)
+    check_schedules(module, found, ASKER)
+    return found
