@@ -21,7 +21,7 @@ from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
 from lowerings.execution.dynamic_sizes import (
-    Lowered,
+    LoweredSignatures,
     RunTimeCheck,
     run_time_checks,
     static_signature,
@@ -361,7 +361,7 @@ class Lowering:
             manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
             self._checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
 
-    def to(self, level: str, machine: Machine) -> Lowered:
+    def to(self, level: str, machine: Machine) -> LoweredSignatures:
         """Brings the function to a level, which must not be above the one where it is."""
         signature = self._signature
         static = static_signature(signature, has_status=bool(self._checks))
@@ -374,7 +374,9 @@ class Lowering:
         aliases = aliased_results(main, len(static.parameters))
         known = replace(signature, aliases=aliases)
         is_same = static is signature
-        return Lowered(known, known if is_same else replace(static, aliases=aliases), self._checks)
+        return LoweredSignatures(
+            known, known if is_same else replace(static, aliases=aliases), self._checks
+        )
 
 
 _WITHOUT_DYNAMIC_DIMENSIONS = "xla-inline,xla-flatten-tuples,xla-expand-dynamic-dimensions"
@@ -429,7 +431,7 @@ def _loaded(compiled: CompiledCode, options: Options) -> Program:
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
-    return Lowered(compiled.signature, compiled.signature, ()).program(executable)
+    return LoweredSignatures(compiled.signature, compiled.signature, ()).program(executable)
 
 
 def _compile_emulated(module: ModuleOp, options: Options) -> Program:

@@ -26,7 +26,7 @@ from lowerings.universe import UNIVERSE
 from tools.expected_diagnostics import has_expectations
 from tools.input_text import split_chunks
 from tools.status import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
-from tools.update_checks import Run, runs_of
+from tools.update_checks import RunLine, runs_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.op import XlaOp
@@ -50,7 +50,7 @@ OUTSIDE = {"programs", "run"}
 
 WITHOUT_TABLE: Mapping[str, frozenset[type[XlaOp]]] = {
     "xla-expand-communication": frozenset(op for op in OPERATIONS if op in CONVERSIONS),
-    "xla-expand-dynamic-dimensions": frozenset(SIZE_RULES),
+    "xla-expand-dynamic-dimensions": frozenset(op for op in OPERATIONS if op in SIZE_RULES),
     "xla-inline": frozenset({CallOp, FusionOp}),
     "xla-flatten-tuples": frozenset({TupleOp, GetTupleElementOp}),
 }
@@ -149,7 +149,7 @@ def _chunks(text: str, path: Path) -> Iterator[tuple[str, ModuleOp]]:
                 yield chunk.text, parse_program(chunk.text, path.name)
 
 
-def _parts(text: str, module: ModuleOp, run: Run) -> Iterator[Part]:
+def _parts(text: str, module: ModuleOp, run: RunLine) -> Iterator[Part]:
     """The functions of a program with the CHECK lines from their label to the next."""
     functions = [op for op in module.walk() if isinstance(op, FuncOp)]
     for prefix in run.prefixes:

@@ -13,10 +13,26 @@ ROW = re.compile(r"^\| ([^|]+) \|.*\| `([^`|]+)` \|$", re.MULTILINE)
 ROWS: list[tuple[str, str]] = ROW.findall((ROOT / "docs" / "glossary.md").read_text("utf-8"))
 ONE_MEANING = ("Form", "Place", "Layout")
 
+_OF_TWO_DIALECTS = "an operation or type of two dialects is named alike in both"
+SHARED_NAMES = {
+    "Factor": "of dimensions, as in Shardy's rules; and of a product, as schedules pack it",
+    "GatherOp": _OF_TWO_DIALECTS,
+    "ScatterOp": _OF_TWO_DIALECTS,
+    "SelectOp": _OF_TWO_DIALECTS,
+    "TokenType": _OF_TWO_DIALECTS,
+}
+"""The public classes that have a name in common, and why."""
+
+
+def modules() -> Iterator[Path]:
+    """The modules of the packages, from the repository's root."""
+    for package in ("xla_dialect", "lowerings", "tools"):
+        yield from (path.relative_to(ROOT) for path in sorted((ROOT / package).rglob("*.py")))
+
 
 def definitions(path: Path) -> Iterator[str]:
     """The classes and type aliases of a module."""
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in ast.parse((ROOT / path).read_text("utf-8")).body:
         match node:
             case ast.ClassDef(name=name):
                 yield name
@@ -43,8 +59,18 @@ def test_glossary_has_rows() -> None:
 @pytest.mark.parametrize("word", ONE_MEANING)
 def test_word_means_one_thing(word: str) -> None:
     places: defaultdict[str, list[Path]] = defaultdict(list)
-    for package in ("xla_dialect", "lowerings", "tools"):
-        for path in (ROOT / package).rglob("*.py"):
-            for name in definitions(path):
-                places[name.lstrip("_")].append(path.relative_to(ROOT))
+    for path in modules():
+        for name in definitions(path):
+            places[name.lstrip("_")].append(path)
     assert len(places[word]) <= 1, f"{word}: {places[word]}"
+
+
+def test_public_classes_have_names_of_their_own() -> None:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        for node in ast.parse((ROOT / path).read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(f"{path}:{node.lineno}")
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
+    assert shared.keys() == SHARED_NAMES.keys()

@@ -40,7 +40,7 @@ class UpdateError(XlaError):
 
 
 @dataclass(frozen=True)
-class Run:
+class RunLine:
     """A RUN line that ends in `filecheck`: what prints, and the prefixes that look at it."""
 
     command: str
@@ -122,7 +122,7 @@ def update(text: str, path: Path, rewritten: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def runs_of(lines: Sequence[str], path: Path) -> list[Run]:
+def runs_of(lines: Sequence[str], path: Path) -> list[RunLine]:
     """The RUN lines that end in filecheck, lit's names of files substituted. Raises UpdateError."""
     commands: list[str] = []
     for line in lines:
@@ -131,12 +131,12 @@ def runs_of(lines: Sequence[str], path: Path) -> list[Run]:
                 commands[-1] = commands[-1][:-1] + match[1]
             else:
                 commands.append(match[1])
-    found: list[Run] = []
+    found: list[RunLine] = []
     for command in commands:
         start, _, end = command.rpartition("|")
         words = end.split()
         if words[:1] in (["filecheck"], ["FileCheck"]):
-            found.append(Run(_substituted(start.strip(), path), _prefixes(end)))
+            found.append(RunLine(_substituted(start.strip(), path), _prefixes(end)))
     if not found:
         raise UpdateError(f"{path}: no RUN line ends in filecheck")
     return found
@@ -163,7 +163,7 @@ def _is_check(line: str, prefix: str) -> bool:
     return re.match(directive, line) is not None
 
 
-def _output(runs: Sequence[Run], prefix: str, path: Path) -> str:
+def _output(runs: Sequence[RunLine], prefix: str, path: Path) -> str:
     """What the commands of this prefix print, which has to be the same."""
     folder = os.path.dirname(sys.executable)
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}

@@ -57,7 +57,7 @@ class Concatenation:
     offsets: Sizes
 
 
-class Access(Enum):
+class Traversal(Enum):
     """How an operation goes along a factor, where no numbers are needed to say it."""
 
     REVERSED = "reversed"
@@ -79,7 +79,7 @@ class Access(Enum):
     """Cut into blocks, or joined of them, by several processes."""
 
 
-Along: TypeAlias = Slicing | Padding | Concatenation | WindowDimension | Access
+Along: TypeAlias = Slicing | Padding | Concatenation | WindowDimension | Traversal
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ class _Rule:
 
     @staticmethod
     def of(relations: DimensionRelations) -> _Rule:
-        shown = [f.along is not Access.WINDOW for f in relations.factors]
+        shown = [f.along is not Traversal.WINDOW for f in relations.factors]
         numbers = {number: sum(shown[:number]) for number, is_shown in enumerate(shown) if is_shown}
         sections = {
             type_.value: [numbers[n] for n in relations.of_type(type_) if n in numbers]
@@ -339,14 +339,14 @@ class RelationsBuilder:
     def add_generated(self, result: int) -> None:
         """A result that the operation makes: no dimension follows an operand."""
         for d, size in enumerate(self.results[result]):
-            self.add(Factor(size, along=Access.GENERATED), {}, {result: d})
+            self.add(Factor(size, along=Traversal.GENERATED), {}, {result: d})
 
     def add_mixed(self) -> None:
         """Operand 0 and result 0, of which no dimension is known to follow another."""
         for d, size in enumerate(self.operands[0]):
-            self.add(Factor(size, along=Access.REGROUPED), {0: d})
+            self.add(Factor(size, along=Traversal.REGROUPED), {0: d})
         for d, size in enumerate(self.results[0]):
-            self.add(Factor(size, along=Access.REGROUPED), {}, {0: d})
+            self.add(Factor(size, along=Traversal.REGROUPED), {}, {0: d})
 
     def add_regrouping(self) -> None:
         """
@@ -359,7 +359,7 @@ class RelationsBuilder:
             self.add_mixed()
             return
         for size, mine, theirs in regroupings(self.operands[0], self.results[0]):
-            along = None if size == 1 or None not in (mine, theirs) else Access.REGROUPED
+            along = None if size == 1 or None not in (mine, theirs) else Traversal.REGROUPED
             self.add(
                 Factor(size, along=along),
                 {} if mine is None else {0: mine},

@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 from lowerings.execution.arrays import address_of, allocate
 from lowerings.execution.run_control import RunControl
 from lowerings.targets.llvm.guards import ModuleGuards
-from lowerings.targets.llvm.machine import CompilationError
+from lowerings.targets.llvm.machine import CodeGenerationError
 from lowerings.targets.llvm.module import ExternalConstant
 from xla_dialect.literals.arrays import Array
 
@@ -53,7 +53,7 @@ class LoadedCode:
         try:
             self._symbols = builder.link(self._linker, "program")
         except RuntimeError as error:
-            raise CompilationError(f"cannot link the program: {error}") from error
+            raise CodeGenerationError(f"cannot link the program: {error}") from error
         self._constants = [self._place(constant) for constant in constants]
         for name, address in pointers.items():
             self._point(name, address)

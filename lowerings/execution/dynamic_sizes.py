@@ -111,7 +111,7 @@ class SizedProgram(Runnable):
 
 
 @dataclass(frozen=True)
-class Lowered:
+class LoweredSignatures:
     """The signatures of a lowered function: as callers see it and as compiled."""
 
     signature: Signature

@@ -35,7 +35,7 @@ from lowerings.execution.executable import emit_entry
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import declared_operation
-from lowerings.targets.llvm.machine import CompilationError, Machine, riscv64
+from lowerings.targets.llvm.machine import CodeGenerationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.runtime.errors import located_error
@@ -339,10 +339,10 @@ def _zig(options: Sequence[str], object_code: bytes | None = None) -> bytes:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise CompilationError(f"zig did not link within {_LINK_TIME_LIMIT:g} s") from None
+            raise CodeGenerationError(f"zig did not link within {_LINK_TIME_LIMIT:g} s") from None
         if answer.returncode != 0:
             said = answer.stderr.decode(errors="replace").strip()
-            raise CompilationError(f"zig cannot link the program: {said}")
+            raise CodeGenerationError(f"zig cannot link the program: {said}")
         return result.read_bytes()
 
 

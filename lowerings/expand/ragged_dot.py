@@ -104,7 +104,7 @@ class RaggedDot:
         opposite = dict(zip(self.lhs_batch, self.rhs_batch, strict=True))
         (group_dim,) = self.group
 
-        def of_group(group: Group, found: XlaValue) -> XlaValue:
+        def of_group(group: RaggedGroup, found: XlaValue) -> XlaValue:
             where = {opposite[d]: index for d, index in group.at.items() if d in opposite}
             part = groups.box(rhs, {**where, group_dim: group.number})
             part = b.reshape(part, shapes.without(part.shape, (group_dim,)))
@@ -134,7 +134,7 @@ class RaggedDot:
         opposite = dict(zip(*pairs, strict=True))
         add = b.or_ if self.accumulator == PRED else b.add
 
-        def of_group(group: Group, found: XlaValue) -> XlaValue:
+        def of_group(group: RaggedGroup, found: XlaValue) -> XlaValue:
             where = {opposite[d]: index for d, index in group.at.items()}
             rows, columns = groups.box(lhs, group.at), groups.box(rhs, where)
 
@@ -162,7 +162,7 @@ class RaggedDot:
         return self.b.select(counts, wide, zero)
 
 
-class Group(NamedTuple):
+class RaggedGroup(NamedTuple):
     """One group, of one index of the prefix."""
 
     number: XlaValue
@@ -230,7 +230,9 @@ class Groups:
         sizes = [size if d in at else whole for d, whole in enumerate(x.shape)]
         return self.b.dynamic_slice(x, [at.get(d, 0) for d in range(x.rank)], sizes)
 
-    def each(self, initial: XlaValue, step: Callable[[Group, XlaValue], XlaValue]) -> XlaValue:
+    def each(
+        self, initial: XlaValue, step: Callable[[RaggedGroup, XlaValue], XlaValue]
+    ) -> XlaValue:
         """A loop over the groups: the last `x` of `x = step(group, x)`, from `initial`."""
         b, (lines, count) = self.b, self.begins.shape
 
@@ -242,7 +244,7 @@ class Groups:
                 for dimension, size in zip(self.prefix[::-1], self.prefix_sizes[::-1], strict=True):
                     at[dimension] = b.rem(rest, size)
                     rest = b.div(rest, size)
-            return (turn + 1, step(Group(number, line, at), found))
+            return (turn + 1, step(RaggedGroup(number, line, at), found))
 
         def goes_on(turn: XlaValue, _found: XlaValue) -> XlaValue:
             return turn < lines * count
@@ -251,7 +253,7 @@ class Groups:
 
     def tiles(
         self,
-        group: Group,
+        group: RaggedGroup,
         initial: XlaValue,
         step: Callable[[XlaValue, XlaValue, XlaValue], XlaValue],
     ) -> XlaValue:

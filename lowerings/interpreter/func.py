@@ -23,7 +23,7 @@ from lowerings.interpreter.machine import (
     Dialect,
     Frame,
     FrameFunction,
-    Machine,
+    ModuleInterpreter,
     StructuredMaker,
     Translator,
 )
@@ -109,7 +109,7 @@ def _require_disjoint(values: Sequence[Any], written: int, name: str) -> None:
             )
 
 
-def written_arguments(machine: Machine, function: func.FuncOp) -> set[int]:
+def written_arguments(machine: ModuleInterpreter, function: func.FuncOp) -> set[int]:
     """The numbers of the arguments whose memory a function writes."""
     arguments: dict[SSAValue, int] = {
         argument: number for number, argument in enumerate(function.body.block.args)
@@ -122,7 +122,7 @@ def written_arguments(machine: Machine, function: func.FuncOp) -> set[int]:
     }
 
 
-def written_operands(machine: Machine, op: Operation) -> Sequence[SSAValue]:
+def written_operands(machine: ModuleInterpreter, op: Operation) -> Sequence[SSAValue]:
     """The memrefs that an operation itself writes."""
     match op:
         case LinalgStructuredOperation():

@@ -70,7 +70,7 @@ def evaluate(expression: AffineExpr, positions: Sequence[Number]) -> Number:
             raise XlaError(f"{expression} is no expression of the loops")
 
 
-class Access:
+class OperandAccess:
     """
     How an operand is read at a step of the reduction loops: for all points of the parallel loops
     at once, with an axis for each of them, of size 1 where the operand does not depend on it.
@@ -135,10 +135,10 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Nest:
+class StructuredCode:
     """A structured operation, ready to be carried out."""
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[OperandAccess, ...]
     elements: tuple[Element, ...]
     kinds: tuple[bool, ...]
     """For each loop, whether it is carried out at once."""
@@ -262,8 +262,8 @@ def _nest(
     code = translator.block(block)
     translator.dimensions.pop()
     at_once = [d for d, kind in enumerate(kinds) if kind]
-    nest = Nest(
-        tuple(Access(m, at_once, named(o)) for m, o in zip(maps, operands, strict=True)),
+    nest = StructuredCode(
+        tuple(OperandAccess(m, at_once, named(o)) for m, o in zip(maps, operands, strict=True)),
         tuple(element_of(operand.type) for operand in operands),
         tuple(kinds),
         code,

@@ -119,7 +119,7 @@ class Code:
 class Translator:
     """Makes the code of one function."""
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: ModuleInterpreter):
         self.machine = machine
         self.count = 0
         self.dimensions: list[tuple[int, ...]] = []
@@ -224,7 +224,7 @@ class FunctionCode:
         return self.code.run([None] * self.slot_count, values)
 
 
-class Machine:
+class ModuleInterpreter:
     """Runs the functions of one module, which must not change meanwhile."""
 
     def __init__(

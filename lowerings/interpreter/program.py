@@ -27,7 +27,7 @@ from lowerings.interpreter.complex import COMPLEX
 from lowerings.interpreter.elements import as_numbers, as_stored, element_of
 from lowerings.interpreter.func import FUNC, written_arguments
 from lowerings.interpreter.linalg import LINALG
-from lowerings.interpreter.machine import Dialect, Machine
+from lowerings.interpreter.machine import Dialect, ModuleInterpreter
 from lowerings.interpreter.math import MATH
 from lowerings.interpreter.memory import Memref, argument, dense
 from lowerings.interpreter.memref import MEMREF
@@ -121,7 +121,7 @@ class InterpretedProgram(Runnable):
         no function.
         """
         declared = declared_functions(module, custom_calls or {}, observer or Observer())
-        self._machine = Machine(module, dialects, declared, **options)
+        self._machine = ModuleInterpreter(module, dialects, declared, **options)
         self._entry = entry
         function = self._machine.functions.get(entry)
         if function is None or not function.body.blocks:
@@ -211,7 +211,9 @@ def _layouts(attributes: Any, count: int) -> list[StridedLayoutAttr | None]:
     return [each if isinstance(each, StridedLayoutAttr) else None for each in found]
 
 
-def _signature(machine: Machine, function: FuncOp, types: Sequence[Attribute]) -> Signature:
+def _signature(
+    machine: ModuleInterpreter, function: FuncOp, types: Sequence[Attribute]
+) -> Signature:
     """The signature by a function's types; memrefs from the first that it writes on are results."""
     name = function.sym_name.data
     outputs: Sequence[Attribute] = tuple(function.function_type.outputs)

@@ -15,10 +15,10 @@ from lowerings.layouts.memory_order import MemoryOrder, sizes_of
 from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.dimensions import (
     RESULT,
-    Access,
     Dimension,
     DimensionRelations,
     Numbering,
+    Traversal,
 )
 from xla_dialect.op import Ints, XlaOp, decode, encode
 from xla_dialect.shapes.size_arithmetic import permuted
@@ -111,7 +111,7 @@ def _alignment(relations: DimensionRelations, is_part: bool) -> Alignment | None
     return Alignment(leader, followers, False)
 
 
-_OF_THEIR_OWN = (Access.GENERATED, Access.PROCESSES, Access.REGROUPED)
+_OF_THEIR_OWN = (Traversal.GENERATED, Traversal.PROCESSES, Traversal.REGROUPED)
 """Ways along a factor that go by the numbers of dimensions, whatever the properties say."""
 
 

@@ -23,7 +23,7 @@ from lowerings.layouts.memory_order import MemoryOrder, canonical, reshaped, siz
 from lowerings.layouts.orders import dot_result_order, is_free_reshape, renamed_order
 from xla_dialect import ops
 from xla_dialect.data_flow import OpOperand, terminator
-from xla_dialect.dimensions import Access
+from xla_dialect.dimensions import Traversal
 from xla_dialect.literals.arrays import from_numpy, to_numpy
 from xla_dialect.op import Ints, XlaOp, decode
 from xla_dialect.types import is_array
@@ -104,7 +104,7 @@ def _lead(op: XlaOp, alignment: Alignment, found: Sequence[MemoryOrder]) -> Memo
         return lead
     relations = op.dimension_relations()
     assert relations is not None
-    if any(factor.along is Access.INDEXED for factor in relations.factors):
+    if any(factor.along is Traversal.INDEXED for factor in relations.factors):
         return lead
     kept = canonical(alignment.follow(count, lead), sizes_of(op.results[0]))
     return lead if kept == found[count] else of_result

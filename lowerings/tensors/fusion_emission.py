@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.tensors.constants import constant_of, filled_from
 from lowerings.tensors.fused_body import FusedBody
-from lowerings.tensors.fusion_graph import Group, Node
+from lowerings.tensors.fusion_graph import FusionGroup, Node
 from lowerings.tensors.fusion_plan import FusionPlan
 from lowerings.tensors.indices import Indices, compose
 from xla_dialect.xdsl.traversal import operands_of
@@ -34,7 +34,7 @@ class GroupEmission:
     """The state of emitting one group as one operation."""
 
     plan: FusionPlan
-    group: Group
+    group: FusionGroup
     sources: dict[NodeInstance, list[Source | None]] = field(
         default_factory=dict[NodeInstance, "list[Source | None]"]
     )

@@ -74,7 +74,7 @@ def cost_of(op: Operation) -> int | None:
 
 
 @dataclass(eq=False)
-class Group:
+class FusionGroup:
     """The nodes that one operation will compute together, in the loops of the last of them."""
 
     position: int
@@ -107,7 +107,9 @@ class Node:
     """Operations in the body."""
     is_pointwise: bool
     is_contraction: bool
-    placements: list[tuple[Group, Indices]] = field(default_factory=list["tuple[Group, Indices]"])
+    placements: list[tuple[FusionGroup, Indices]] = field(
+        default_factory=list["tuple[FusionGroup, Indices]"]
+    )
     """Where it will be computed."""
     recomputation: int = 0
     """The cost of an element from tensors that are in memory anyway."""
@@ -178,7 +180,7 @@ def _is_contraction(body: Block, maps: list[Indices], rank: int) -> bool:
 
 
 @dataclass(eq=False)
-class View:
+class ReindexedView:
     """A reshape that adds or drops sizes of 1, or a static slice: the same elements elsewhere."""
 
     op: Operation
@@ -186,12 +188,14 @@ class View:
     source: SSAValue
     transform: Callable[[Indices], Indices]
     """From where the view is read to where its source is."""
-    demands: list[tuple[Group, Indices]] = field(default_factory=list["tuple[Group, Indices]"])
+    demands: list[tuple[FusionGroup, Indices]] = field(
+        default_factory=list["tuple[FusionGroup, Indices]"]
+    )
     escapes: bool = False
     """Whether it is used by something that needs it as a tensor."""
 
 
-def view_of(op: Operation, position: int) -> View | None:
+def view_of(op: Operation, position: int) -> ReindexedView | None:
     """The view that an operation is; None if it is none that fusion looks through."""
     match op:
         case tensor.ExtractSliceOp():
@@ -202,7 +206,7 @@ def view_of(op: Operation, position: int) -> View | None:
             transform = _unit_transform(op.result, op.src)
         case _:
             return None
-    return None if transform is None else View(op, position, op.operands[0], transform)
+    return None if transform is None else ReindexedView(op, position, op.operands[0], transform)
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from lowerings.tensors.fusion_graph import Group, Node, View, node_of, view_of
+from lowerings.tensors.fusion_graph import FusionGroup, Node, ReindexedView, node_of, view_of
 from lowerings.tensors.indices import Indices, compose, identity, is_permutation, loops_of
 from lowerings.tensors.recomputation import estimate_recomputation
 
@@ -30,8 +30,8 @@ MIN_REUSE = 8
 class Demand:
     """The uses of a node's results."""
 
-    places: dict[tuple[Group, Indices], None] = field(
-        default_factory=dict["tuple[Group, Indices]", None]
+    places: dict[tuple[FusionGroup, Indices], None] = field(
+        default_factory=dict["tuple[FusionGroup, Indices]", None]
     )
     """The groups that can compute the node inline, and at which indices."""
     reader_positions: list[int] = field(default_factory=list[int])
@@ -52,14 +52,14 @@ class FusionPlan:
         self.block = block
         self.positions: dict[Operation, int] = {}
         self.nodes: dict[Operation, Node] = {}
-        self.views: dict[Operation, View] = {}
-        self.groups: list[Group] = []
-        self.readers: dict[SSAValue, list[tuple[Group, Indices]]] = {}
+        self.views: dict[Operation, ReindexedView] = {}
+        self.groups: list[FusionGroup] = []
+        self.readers: dict[SSAValue, list[tuple[FusionGroup, Indices]]] = {}
         self.stored: dict[SSAValue, SSAValue] = {}
         """The new results that stand for the old ones, as groups are made."""
         self.slices: dict[tuple[SSAValue, tuple[tuple[int, int, int], ...]], SSAValue] = {}
         """Slices for groups: of what, and offset, size and stride for each dimension."""
-        self._scalar_groups: dict[Operation, Group] = {}
+        self._scalar_groups: dict[Operation, FusionGroup] = {}
         operations = list(block.ops)
         for position, op in enumerate(operations):
             self.positions[op] = position
@@ -110,17 +110,17 @@ class FusionPlan:
         assert ancestor is not None
         demand.reader_positions.append(self.positions[ancestor])
 
-    def _scalar_group(self, user: tensor.ExtractOp) -> Group | None:
+    def _scalar_group(self, user: tensor.ExtractOp) -> FusionGroup | None:
         """The group of a read of the only element of a tensor, in this block."""
         position = self.positions.get(user)
         if position is None:
             return None
         found = self._scalar_groups.get(user)
         if found is None:
-            found = self._scalar_groups[user] = Group(position, (), (), scalar=user)
+            found = self._scalar_groups[user] = FusionGroup(position, (), (), scalar=user)
         return found
 
-    def _look_through(self, view: View) -> None:
+    def _look_through(self, view: ReindexedView) -> None:
         demand = self._demand(view.op)
         view.escapes = bool(demand.reader_positions)
         view.demands = [(group, view.transform(indices)) for group, indices in demand.places]
@@ -138,7 +138,7 @@ class FusionPlan:
             group = self._joinable(node, demand)
             place = identity(len(node.sizes))
             if group is None:
-                group = Group(node.position, node.sizes, node.reduces, node.is_contraction)
+                group = FusionGroup(node.position, node.sizes, node.reduces, node.is_contraction)
                 self.groups.append(group)
             else:
                 place = self._place_in(node, group, demand)
@@ -166,11 +166,13 @@ class FusionPlan:
             return True
         return node.recomputation <= MAX_DUPLICATED_COST and len(node.tensors) <= 1
 
-    def _joinable(self, node: Node, demand: Demand) -> Group | None:
+    def _joinable(self, node: Node, demand: Demand) -> FusionGroup | None:
         """The first group with the loops of the node that may store it, if there is one."""
         if node.is_contraction:
             return None
-        candidates = {group for group, _ in demand.places} if node.is_pointwise else set[Group]()
+        candidates = (
+            {group for group, _ in demand.places} if node.is_pointwise else set[FusionGroup]()
+        )
         if not candidates:
             candidates = self._siblings(node)
         for group in sorted(candidates, key=lambda g: g.position):
@@ -180,7 +182,7 @@ class FusionPlan:
                 return group
         return None
 
-    def _siblings(self, node: Node) -> set[Group]:
+    def _siblings(self, node: Node) -> set[FusionGroup]:
         """The groups that read a large input of the node where the node reads it."""
         rank = len(node.sizes)
         return {
@@ -191,7 +193,7 @@ class FusionPlan:
             if place == indices
         }
 
-    def _fits(self, node: Node, group: Group, demand: Demand) -> bool:
+    def _fits(self, node: Node, group: FusionGroup, demand: Demand) -> bool:
         """Whether the loops of the node are loops of the group, at one place only."""
         if (
             group.scalar is not None
@@ -212,7 +214,7 @@ class FusionPlan:
             return False
         return any(group.reduces) or places[0] == identity(rank)
 
-    def _place_in(self, node: Node, group: Group, demand: Demand) -> Indices:
+    def _place_in(self, node: Node, group: FusionGroup, demand: Demand) -> Indices:
         for other, indices in demand.places:
             if other is group:
                 return indices

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from lowerings.tensors.constants import constant_of, exact_reciprocal
-from lowerings.tensors.fusion_graph import CHEAP, DIVISION, Node, View
+from lowerings.tensors.fusion_graph import CHEAP, DIVISION, Node, ReindexedView
 from lowerings.tensors.indices import Indices, compose, loops_of
 
 
@@ -28,7 +28,7 @@ def origin_of(
     value: SSAValue,
     indices: Indices,
     nodes: Mapping[Operation, Node],
-    views: Mapping[Operation, View],
+    views: Mapping[Operation, ReindexedView],
 ) -> Origin:
     """The origin of a tensor that is read at these indices."""
     while isinstance(value, OpResult):
@@ -44,7 +44,7 @@ def origin_of(
 
 
 def estimate_recomputation(
-    node: Node, nodes: Mapping[Operation, Node], views: Mapping[Operation, View]
+    node: Node, nodes: Mapping[Operation, Node], views: Mapping[Operation, ReindexedView]
 ) -> None:
     """
     Fills in cost, recomputation and tensors of a node, after those of all nodes before it.

@@ -27,7 +27,7 @@ from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
-from xla_dialect.dimensions import Access, DimensionRelations, FactorType
+from xla_dialect.dimensions import DimensionRelations, FactorType, Traversal
 from xla_dialect.op import XlaOp
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import Array, without_layout
@@ -102,7 +102,7 @@ def _indexing_maps(relations: DimensionRelations) -> IndexingMaps:
     loops = {factor: AffineExpr.dimension(n) for n, factor in enumerate((*parallel, *reduced))}
 
     def index(factor: int, *, is_read: bool) -> AffineExpr:
-        if is_read and factors[factor].along is Access.REVERSED:
+        if is_read and factors[factor].along is Traversal.REVERSED:
             return AffineExpr.constant(factors[factor].size - 1) - loops[factor]
         return loops[factor]
 

@@ -12,7 +12,7 @@ from specification_tables import numbers, table
 
 from xla_dialect.diagnostics import Violation
 from xla_dialect.shapes.broadcasting import (
-    Expansion,
+    BroadcastSteps,
     broadcast_shape,
     degenerate_shape,
     expansion,
@@ -83,19 +83,19 @@ def test_a_message_says_what_was_found() -> None:
     ("operand", "result", "dimensions", "expected"),
     [
         ((2, 3), (2, 3), (0, 1), None),
-        ((), (2, 3), (), Expansion((), ())),
-        ((3,), (2, 3), (1,), Expansion((3,), (1,))),
-        ((1, 3), (2, 3), (0, 1), Expansion((3,), (1,))),
-        ((1, 3), (1, 2, 3), (0, 2), Expansion((1, 3), (0, 2))),
-        ((1,), (0,), (0,), Expansion((), ())),
-        ((1, 1), (1, 4), (0, 1), Expansion((1,), (0,))),
+        ((), (2, 3), (), BroadcastSteps((), ())),
+        ((3,), (2, 3), (1,), BroadcastSteps((3,), (1,))),
+        ((1, 3), (2, 3), (0, 1), BroadcastSteps((3,), (1,))),
+        ((1, 3), (1, 2, 3), (0, 2), BroadcastSteps((1, 3), (0, 2))),
+        ((1,), (0,), (0,), BroadcastSteps((), ())),
+        ((1, 1), (1, 4), (0, 1), BroadcastSteps((1,), (0,))),
     ],
 )
 def test_expansion(
     operand: tuple[int, ...],
     result: tuple[int, ...],
     dimensions: tuple[int, ...],
-    expected: Expansion | None,
+    expected: BroadcastSteps | None,
 ) -> None:
     assert expansion(operand, result, dimensions) == expected
 

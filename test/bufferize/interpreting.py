@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.interpreter.elements import element_of
-from lowerings.interpreter.machine import Machine
+from lowerings.interpreter.machine import ModuleInterpreter
 from lowerings.interpreter.memory import argument, byte_count
 from lowerings.interpreter.program import DIALECTS
 
@@ -24,7 +24,7 @@ ITERATION_LIMIT = 1000
 
 def call_tensors(module: ModuleOp, arguments: Sequence[AnyArray], seed: int) -> list[AnyArray]:
     """The results of `@main`; `seed` makes the tensors that are unspecified."""
-    machine = Machine(module, DIALECTS, {}, seed=seed, iteration_limit=ITERATION_LIMIT)
+    machine = ModuleInterpreter(module, DIALECTS, {}, seed=seed, iteration_limit=ITERATION_LIMIT)
     return [np.array(value) for value in machine.call("main", [x.copy() for x in arguments])]
 
 
@@ -33,7 +33,7 @@ def call_buffers(module: ModuleOp, arguments: Sequence[AnyArray], seed: int) -> 
     What `@main` writes into its results, which are in arbitrary memory, as the arena is; inputs are
     not written. A result in the memory of a parameter holds that at first.
     """
-    machine = Machine(module, DIALECTS, {}, seed=seed, iteration_limit=ITERATION_LIMIT)
+    machine = ModuleInterpreter(module, DIALECTS, {}, seed=seed, iteration_limit=ITERATION_LIMIT)
     function = machine.functions["main"]
     types = list(function.function_type.inputs)
     memory = [np.array(each) for each in arguments]

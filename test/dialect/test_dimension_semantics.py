@@ -14,7 +14,6 @@ import pytest
 from executed_operations import Arrays, Executed, executed
 
 from xla_dialect.dimensions import (
-    Access,
     Along,
     Concatenation,
     Dimension,
@@ -22,6 +21,7 @@ from xla_dialect.dimensions import (
     FactorType,
     Padding,
     Slicing,
+    Traversal,
 )
 from xla_dialect.shapes.window import WindowDimension
 
@@ -150,7 +150,7 @@ def reached(along: Along | None, place: int, count: int, operand: int) -> Callab
     match along:
         case None:
             return lambda i: i == place
-        case Access.REVERSED:
+        case Traversal.REVERSED:
             return lambda i: i == count - 1 - place
         case Slicing(start, limit, stride):
             return lambda i: start + i * stride == place < limit

@@ -15,7 +15,7 @@ from lowerings.execution import compile_cache
 from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.targets.llvm.machine import CompilationError
+from lowerings.targets.llvm.machine import CodeGenerationError
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 
@@ -237,5 +237,5 @@ def test_on_the_command_line(
 
 def test_options_are_checked_before_the_cache(tmp_path: Path) -> None:
     run(tmp_path / "c")
-    with pytest.raises((XlaError, CompilationError), match="num_threads is 0"):
+    with pytest.raises((XlaError, CodeGenerationError), match="num_threads is 0"):
         lowerings.compile(ADD, compile_cache=tmp_path / "c", num_threads=0)

@@ -31,7 +31,7 @@ from lowerings.execution.emulator import (
     link,
 )
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.targets.llvm.machine import CompilationError
+from lowerings.targets.llvm.machine import CodeGenerationError
 from tools import xla_run
 from tools.comparison import DEFAULT_TOLERANCE, largest_relative_error
 from tools.examples import examples
@@ -425,7 +425,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @with_qemu
 def test_wrong_features_are_named() -> None:
     text = "HloModule m\nENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"
-    with pytest.raises(CompilationError, match=r"'v' is no feature as LLVM spells them"):
+    with pytest.raises(CodeGenerationError, match=r"'v' is no feature as LLVM spells them"):
         lowerings.compile(text, backend="riscv64", emulation=Emulation("v"))
     with pytest.raises(EmulationError, match=r"qemu-riscv64: .*VLEN"):
         lowerings.compile(text, backend="riscv64", emulation=Emulation("+v,+zvl64b"))([1, 2])
@@ -433,7 +433,7 @@ def test_wrong_features_are_named() -> None:
 
 @on_riscv64
 def test_what_cannot_be_compiled_is_named() -> None:
-    with pytest.raises(CompilationError, match="zig cannot link the program"):
+    with pytest.raises(CodeGenerationError, match="zig cannot link the program"):
         link(b"no object code")
     text = "HloModule m\nENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"
     with pytest.raises(XlaError, match="the backend 'llvm' emulates no processor"):

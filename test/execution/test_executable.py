@@ -15,7 +15,7 @@ from lowerings.execution import arrays
 from lowerings.execution.arrays import ArgumentError, OutOfMemory
 from lowerings.execution.executable import Executable, compile_llvm_ir, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.targets.llvm.machine import CompilationError
+from lowerings.targets.llvm.machine import CodeGenerationError
 from lowerings.targets.llvm.module import ExternalConstant
 from xla_dialect.diagnostics import XlaError
 
@@ -295,7 +295,7 @@ def test_llvm_ir_with_external_constants():
 
 
 def test_missing_entry():
-    with pytest.raises(CompilationError, match="cannot link the program"):
+    with pytest.raises(CodeGenerationError, match="cannot link the program"):
         compile_llvm_ir(
             "define void @main(ptr %p) {\n  ret void\n}\n", Signature((), ()), entry="f"
         )

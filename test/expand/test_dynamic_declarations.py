@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.shape_text.type_parser import parse_type
@@ -68,7 +68,7 @@ class WholeLineOp(LineOp):
     def relate(relations: RelationsBuilder) -> None:
         rows, columns = relations.operands[0]
         relations.add(rows, {0: 0}, {0: 0})
-        relations.add(Factor(columns, FactorType.NEED_REPLICATION, Access.WHOLE), {0: 1, 1: 0})
+        relations.add(Factor(columns, FactorType.NEED_REPLICATION, Traversal.WHOLE), {0: 1, 1: 0})
 
 
 @irdl_op_definition
@@ -81,7 +81,7 @@ class FixedLineOp(LineOp):
     def relate(relations: RelationsBuilder) -> None:
         rows, columns = relations.operands[0]
         relations.add(rows, {0: 0}, {0: 0})
-        relations.add(Factor(columns, FactorType.NEED_REPLICATION, Access.WHOLE), {0: 1, 1: 0})
+        relations.add(Factor(columns, FactorType.NEED_REPLICATION, Traversal.WHOLE), {0: 1, 1: 0})
         relations.static[0, 1] = "lines are fixed"
 
 

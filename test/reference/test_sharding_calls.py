@@ -14,7 +14,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
 from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh, Parts, Sharding
+from xla_dialect.devices.device_parts import Mesh, Sharding, Shards
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
 
@@ -28,23 +28,23 @@ PROGRAMS = devices.programs() if has_jax() else {}
 
 
 def test_devices_by_tiles() -> None:
-    parts = Parts.of_tiles("{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}", 2, 8)
+    parts = Shards.of_tiles("{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}", 2, 8)
     assert parts.counts == (2, 1)
     assert [parts.places[device] for device in range(8)] == [(0, 0), (1, 0)] * 4
     assert parts.slices(3, (6, 5)) == (slice(3, 6), slice(0, 5))
-    listed = Parts.of_tiles("{devices=[1,4]3,1,0,2}", 2, 4)
+    listed = Shards.of_tiles("{devices=[1,4]3,1,0,2}", 2, 4)
     assert [listed.places[device] for device in range(4)] == [(0, 2), (0, 1), (0, 3), (0, 0)]
-    everywhere = Parts.of_tiles("{replicated}", 1, 2)
+    everywhere = Shards.of_tiles("{replicated}", 1, 2)
     assert everywhere.slices(1, (3,)) == (slice(0, 3),)
 
 
 def test_devices_by_axes() -> None:
     mesh = Mesh.read('#sdy.mesh<["x"=2, "y"=3], device_ids=[5, 4, 3, 2, 1, 0]>')
     sharding = Sharding.read('<@mesh, [{"y", "x"}, {?}]>')
-    parts = Parts.of_mesh(mesh, sharding, ("x", "y"), 2)
+    parts = Shards.of_mesh(mesh, sharding, ("x", "y"), 2)
     assert parts.counts == (6, 1)
     assert [parts.places[device][0] for device in (5, 4, 3, 2, 1, 0)] == [0, 2, 4, 1, 3, 5]
-    assert Parts.of_mesh(mesh, sharding, ("x",), 2).counts == (2, 1)
+    assert Shards.of_mesh(mesh, sharding, ("x",), 2).counts == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_devices_by_axes() -> None:
 )
 def test_tiles_that_are_refused(text: str) -> None:
     with pytest.raises(SpellingError):
-        Parts.of_tiles(text, 1, 4)
+        Shards.of_tiles(text, 1, 4)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from loops_level import parse, run
 from xdsl.ir import Block, Region
 
 from lowerings.targets.llvm.errors import EmissionError
-from lowerings.targets.llvm.machine import CompilationError, Machine, host
+from lowerings.targets.llvm.machine import CodeGenerationError, Machine, host
 from lowerings.targets.llvm.module import FunctionAttributes, emit_module
 
 
@@ -112,7 +112,7 @@ def test_undefined_function_is_a_clear_error():
       func.return
     }
     """
-    with pytest.raises(CompilationError, match="cannot link the program"):
+    with pytest.raises(CodeGenerationError, match="cannot link the program"):
         run(text, [], ["f64[]"])
 
 
@@ -309,7 +309,7 @@ def test_errors_say_where():
 
 
 def test_invalid_ir_is_a_compilation_error():
-    with pytest.raises(CompilationError, match="LLVM rejects the module"):
+    with pytest.raises(CodeGenerationError, match="LLVM rejects the module"):
         host().object_code("define void @f() {\n  ret i32 0\n}\n")
-    with pytest.raises(CompilationError, match="LLVM has no target"):
+    with pytest.raises(CodeGenerationError, match="LLVM has no target"):
         Machine("nonsense-unknown-unknown").object_code("")

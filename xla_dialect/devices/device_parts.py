@@ -134,7 +134,7 @@ class Sharding:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Shards:
     """An array cut into equal parts along its dimensions, and who has which."""
 
     counts: tuple[int, ...]
@@ -143,27 +143,27 @@ class Parts:
     """For each device the number of its part along each dimension."""
 
     @staticmethod
-    def of_mesh(mesh: Mesh, sharding: Sharding, manual: Collection[str], rank: int) -> Parts:
+    def of_mesh(mesh: Mesh, sharding: Sharding, manual: Collection[str], rank: int) -> Shards:
         """The parts of a sharding over a mesh; raises SpellingError for unknown axes."""
         axes = [sharding.spread(d, manual) for d in range(rank)]
         known = dict(mesh.axes)
         for name in itertools.chain.from_iterable(axes):
             if name not in known:
                 raise SpellingError(f"mesh @{sharding.mesh} has no axis {name!r}")
-        return Parts(
+        return Shards(
             tuple(map(mesh.size, axes)),
             {d: tuple(mesh.coordinate(d, names) for names in axes) for d in mesh.devices},
         )
 
     @staticmethod
-    def of_tiles(text: str, rank: int, device_count: int) -> Parts:
+    def of_tiles(text: str, rank: int, device_count: int) -> Shards:
         """
         The parts of `{devices=[4,2]<=[8]}`, `{devices=[2,1]0,1}` or `{replicated}`.
 
         Raises SpellingError.
         """
         if text == "{replicated}":
-            return Parts((1,) * rank, dict.fromkeys(range(device_count), (0,) * rank))
+            return Shards((1,) * rank, dict.fromkeys(range(device_count), (0,) * rank))
         found = _TILES.match(text)
         if found is None:
             raise SpellingError(f"sharding {text} is not supported")
@@ -183,7 +183,7 @@ class Parts:
         places = {
             int(device): tuple(map(int, index[:rank])) for index, device in np.ndenumerate(tiles)
         }
-        return Parts(sizes[:rank], places)
+        return Shards(sizes[:rank], places)
 
     def local_sizes(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """The sizes of a part; raises SpellingError where they are no whole numbers."""

@@ -64,7 +64,7 @@ class Host:
 
 
 @dataclass
-class Meeting:
+class Rendezvous:
     """One execution of a collective: what its members bring, until all of them are there."""
 
     members: tuple[LogicalId, ...]
@@ -91,7 +91,7 @@ ChannelKey: TypeAlias = int | Route | None
 
 
 @dataclass
-class Channel:
+class ChannelQueue:
     """What goes from one process to another: a `send` hands over to a `recv` that is ready."""
 
     sender: LogicalId | None = None
@@ -122,8 +122,8 @@ class ProcessGrid:
             )
         self.replicas = replicas
         self.partitions = partitions
-        self.meetings: dict[Hashable, Meeting] = {}
-        self.channels: dict[ChannelKey, Channel] = {}
+        self.meetings: dict[Hashable, Rendezvous] = {}
+        self.channels: dict[ChannelKey, ChannelQueue] = {}
         self.ended: set[LogicalId] = set()
         self.lock = threading.Condition()
         self._running = 0
@@ -341,7 +341,7 @@ class Process:
         grid = self.grid
         with grid.lock:
             number = self._executions[key, members] = self._executions.get((key, members), 0) + 1
-            meeting = grid.meetings.setdefault((key, members, number), Meeting(members))
+            meeting = grid.meetings.setdefault((key, members, number), Rendezvous(members))
             meeting.brought[self.place] = value
             grid.lock.notify_all()
 
@@ -365,7 +365,7 @@ class Process:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
         grid = self.grid
         with grid.lock:
-            channel = grid.channels.setdefault(key, Channel())
+            channel = grid.channels.setdefault(key, ChannelQueue())
             if channel.sender not in (None, self.place):
                 raise XlaError(
                     f"(C1) {grid.name_of_channel(key)} has two senders, "
@@ -387,7 +387,7 @@ class Process:
         """Gets ready to receive over a channel. Raises XlaError for a second receiver."""
         grid = self.grid
         with grid.lock:
-            channel = grid.channels.setdefault(key, Channel())
+            channel = grid.channels.setdefault(key, ChannelQueue())
             if channel.receiver not in (None, self.place):
                 raise XlaError(
                     f"(C1) {grid.name_of_channel(key)} has two receivers, "

@@ -31,7 +31,7 @@ from xla_dialect.hlo_text.literal_printing import spell_float
 from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
 from xla_dialect.shape_text.errors import (
     HloSyntaxError,
-    Inexpressible,
+    NoHloSpelling,
     PartError,
     quoted,
     suggestion,
@@ -139,7 +139,7 @@ def kept_text(attribute: str, value: Attribute) -> str:
         ]
         return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
     if not isinstance(value, StringAttr):
-        raise Inexpressible(f"{attribute} = {value} is no text of HLO")
+        raise NoHloSpelling(f"{attribute} = {value} is no text of HLO")
     return value.data
 
 

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xla_dialect.hlo_text.attributes import names as names_in
 from xla_dialect.hlo_text.naming import FreeNames, given_name
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, Opcode
-from xla_dialect.hlo_text.program_printing import Body, ProgramPrinter
+from xla_dialect.hlo_text.program_printing import ComputationText, ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import (
     NOTHING,
     Bundle,
@@ -31,7 +31,7 @@ from xla_dialect.hlo_text.structure_printing import (
     tuple_of,
 )
 from xla_dialect.ops.control_flow import ReturnOp
-from xla_dialect.shape_text.errors import Inexpressible
+from xla_dialect.shape_text.errors import NoHloSpelling
 from xla_dialect.shape_text.shapes import count_list
 
 
@@ -82,7 +82,7 @@ class BodyPrinter(ABC):
         packed: bool = False,
         captured: Sequence[SSAValue] = (),
         hands_on: bool = False,
-    ) -> Body:
+    ) -> ComputationText:
         """
         Prints a block that ends with a return.
 
@@ -106,16 +106,16 @@ class BodyPrinter(ABC):
                 self._print_due()
             try:
                 self.instruction(op)
-            except Inexpressible as error:
+            except NoHloSpelling as error:
                 fail(op, f"{op.name}: {error}")
         if not isinstance(last, ReturnOp | FuncReturnOp):
             found = "nothing" if last is None else last.name
             fail(last or parent_of(block), f"a computation ends with {found}, not with a return")
         try:
             result = self._mark_root([*last.operands, *(captured if hands_on else ())])
-        except Inexpressible as error:
+        except NoHloSpelling as error:
             fail(last, f"{last.name}: {error}")
-        return Body(self.lines, self.parameters, result, list(self.callees))
+        return ComputationText(self.lines, self.parameters, result, list(self.callees))
 
     def _mark_root(self, returned: Sequence[SSAValue]) -> Attribute:
         """Marks the instruction that is the result; returns its type."""
@@ -211,7 +211,7 @@ class BodyPrinter(ABC):
             self.instruction(owner)
             return self._operands[value]
         user = owner if isinstance(owner, Operation) else parent_of(owner)
-        raise Inexpressible(
+        raise NoHloSpelling(
             f"uses a value of {user.name} around its computation, which HLO cannot express"
         )
 

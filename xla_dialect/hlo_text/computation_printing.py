@@ -24,7 +24,7 @@ from xla_dialect.hlo_text.custom_call_printing import (
 from xla_dialect.hlo_text.instruction_forms import name_list
 from xla_dialect.hlo_text.literal_printing import splat_element
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode
-from xla_dialect.hlo_text.program_printing import Body
+from xla_dialect.hlo_text.program_printing import ComputationText
 from xla_dialect.hlo_text.structure_printing import (
     dictionaries,
     facts_of_regions,
@@ -245,7 +245,7 @@ class ComputationPrinter(BodyPrinter):
         return "".join(f", {key}={name}" for key, name in zip(chosen, names, strict=True))
 
 
-def _new_name(op: Operation, number: int, body: Body) -> str:
+def _new_name(op: Operation, number: int, body: ComputationText) -> str:
     """A name for the computation of a region: that of its only operation, or of the region."""
     if len(body.lines) == len(body.parameters) + 1:
         match = _ROOT_OPCODE.search(body.lines[-1])

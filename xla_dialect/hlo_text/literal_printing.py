@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.literals.text import integer_texts
-from xla_dialect.shape_text.errors import Inexpressible
+from xla_dialect.shape_text.errors import NoHloSpelling
 from xla_dialect.types import (
     BY_TYPE,
     Array,
@@ -67,15 +67,15 @@ def spell_literal(value: Attribute) -> str:
         parts = map(spell_literal, cast("ArrayAttr[Attribute]", value).data)
         return f"( {', '.join(parts)} )"
     if not isinstance(value, DenseIntOrFPElementsAttr):
-        raise Inexpressible(f"no literal for {value}")
+        raise NoHloSpelling(f"no literal for {value}")
     dense = cast("DenseIntOrFPElementsAttr[Any]", value)
     type_ = cast(Array, dense.type)
     element = BY_TYPE.get(type_.element_type)
     if element is None:
-        raise Inexpressible(f"{type_.element_type} is no element type of HLO")
+        raise NoHloSpelling(f"{type_.element_type} is no element type of HLO")
     sizes = type_.get_shape()
     if any(size < 0 for size in sizes):
-        raise Inexpressible(f"no literal has the dynamic shape {spell(type_)}")
+        raise NoHloSpelling(f"no literal has the dynamic shape {spell(type_)}")
     texts = _SPELLINGS[element.element_class](dense.data.data, element)
     if not sizes:
         (text,) = texts
@@ -83,7 +83,7 @@ def spell_literal(value: Attribute) -> str:
     if len(texts) == 1:
         # One element may stand for all.
         if element_count(sizes) > MAX_SPLAT_ELEMENTS:
-            raise Inexpressible(f"a literal of {element_count(sizes)} equal elements")
+            raise NoHloSpelling(f"a literal of {element_count(sizes)} equal elements")
         texts *= element_count(sizes)
     return _in_braces(texts, sizes)
 
@@ -101,7 +101,7 @@ def _in_braces(texts: list[str], sizes: Sequence[int]) -> str:
         return "{" + ", ".join(texts) + "}"
     count = element_count(sizes[:-1])
     if not texts and count > MAX_EMPTY_ROWS:
-        raise Inexpressible(f"a literal with {count} empty rows")
+        raise NoHloSpelling(f"a literal with {count} empty rows")
     width = sizes[-1]
     opening, closing = ("{", "}") if width <= 1 else ("{ ", " }")
     rows = [

@@ -19,11 +19,11 @@ from xla_dialect.hlo_text.syntax import (
     ONE_COMPUTATION,
     AttributeText,
     Computation,
+    ComputationSignature,
     ComputationUse,
     Instruction,
     Module,
     Operand,
-    Signature,
     Span,
 )
 from xla_dialect.hlo_text.uninterpreted import check_table_line
@@ -268,7 +268,7 @@ class _Parser(TypeParser):
             self.lexer.fail("second ENTRY computation", computation.start)
         self.entry = computation
 
-    def signature(self) -> Signature:
+    def signature(self) -> ComputationSignature:
         """Steps over `(name: type, ...) -> type`; the names are those of the instructions."""
         lexer = self.lexer
         start = lexer.start
@@ -281,9 +281,9 @@ class _Parser(TypeParser):
             lexer.expect(":")
             parameters.append(self.type())
         lexer.expect("->")
-        return Signature(start, parameters, lexer.start, self.type())
+        return ComputationSignature(start, parameters, lexer.start, self.type())
 
-    def entry_layout(self, value: Span) -> Signature:
+    def entry_layout(self, value: Span) -> ComputationSignature:
         """Reads `{(type, ...)->type}`; the current token stays."""
         lexer = self.lexer
         resume_at = lexer.start
@@ -296,7 +296,7 @@ class _Parser(TypeParser):
                 lexer.expect(",")
             parameters.append(self.type())
         lexer.expect("->")
-        layout = Signature(value.start, parameters, lexer.start, self.type())
+        layout = ComputationSignature(value.start, parameters, lexer.start, self.type())
         if lexer.token != "}":
             lexer.fail_expected("'}'")
         lexer.advance_to(resume_at)

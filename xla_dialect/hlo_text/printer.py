@@ -21,9 +21,9 @@ from xla_dialect.hlo_text.module_head import head_attributes
 from xla_dialect.hlo_text.naming import valid_name
 from xla_dialect.hlo_text.parser import STACK_FRAME_TABLES
 from xla_dialect.hlo_text.print_options import HloPrintOptions
-from xla_dialect.hlo_text.program_printing import Computation, ProgramPrinter
+from xla_dialect.hlo_text.program_printing import PrintedComputation, ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import dictionaries, fail, only_block
-from xla_dialect.shape_text.errors import Inexpressible
+from xla_dialect.shape_text.errors import NoHloSpelling
 
 
 def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
@@ -44,7 +44,7 @@ def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
         facts = dictionaries(function.arg_attrs, len(block.args))
         try:
             body = ComputationPrinter(program).print_block(block, facts)
-        except Inexpressible as error:
+        except NoHloSpelling as error:
             fail(function, str(error))
         symbol = function.sym_name.data
         program.add_function(symbol, name, body, function.attributes, function is entry)
@@ -97,7 +97,7 @@ def _tables(module: ModuleOp) -> str:
     return text and f"{text}\n"
 
 
-def _in_order(program: ProgramPrinter, order: Iterable[str]) -> list[Computation]:
+def _in_order(program: ProgramPrinter, order: Iterable[str]) -> list[PrintedComputation]:
     """
     The computations in the order of the text that the module comes from, the entry last otherwise.
 
@@ -105,7 +105,7 @@ def _in_order(program: ProgramPrinter, order: Iterable[str]) -> list[Computation
     """
     computations = program.computations
     entries = [c.name for c in computations.values() if c.is_entry]
-    found: dict[str, Computation] = {}
+    found: dict[str, PrintedComputation] = {}
     for root in (*order, *(name for name in computations if name not in entries), *entries):
         pending = [root] if root in computations else []
         while pending:

@@ -29,7 +29,7 @@ _MEMORIZED_BYTES = 64
 
 
 @dataclass
-class Body:
+class ComputationText:
     """The inside of a computation as text."""
 
     lines: Sequence[str]
@@ -41,11 +41,11 @@ class Body:
 
 
 @dataclass
-class Computation:
+class PrintedComputation:
     """A computation that is printed already."""
 
     name: str
-    body: Body
+    body: ComputationText
     trailing: str
     """What follows its closing brace."""
     is_entry: bool
@@ -56,7 +56,7 @@ class ProgramPrinter:
 
     def __init__(self, options: HloPrintOptions, avoided: Sequence[str]):
         self.options = options
-        self.computations: dict[str, Computation] = {}
+        self.computations: dict[str, PrintedComputation] = {}
         """By name, called ones before those that call them (but functions, which may be called
         before they are printed)."""
         self.common_attributes = common_attributes(options)
@@ -130,18 +130,23 @@ class ProgramPrinter:
         return self._functions.get(symbol)
 
     def add_function(
-        self, symbol: str, name: str, body: Body, kept: Mapping[str, Attribute], is_entry: bool
+        self,
+        symbol: str,
+        name: str,
+        body: ComputationText,
+        kept: Mapping[str, Attribute],
+        is_entry: bool,
     ) -> None:
         """Adds the computation of a function; a region that says the same will share it."""
         taken = self._functions[symbol]
-        computation = Computation(taken, body, self._trailing_text(kept), is_entry)
+        computation = PrintedComputation(taken, body, self._trailing_text(kept), is_entry)
         self.computations[taken] = computation
         self._by_content.setdefault((name, _content(computation)), taken)
 
     def add_region(
         self,
         name: str | None,
-        body: Body,
+        body: ComputationText,
         kept: Mapping[str, Attribute],
         make_name: Callable[[], str],
         may_share: bool,
@@ -152,7 +157,7 @@ class ProgramPrinter:
         `name` is that of the text that the module comes from. What has none shares the computation
         of another region that has none either, where HLO allows that (`may_share`).
         """
-        computation = Computation("", body, self._trailing_text(kept), is_entry=False)
+        computation = PrintedComputation("", body, self._trailing_text(kept), is_entry=False)
         key = name, _content(computation)
         known = self._by_content.get(key) if name is not None or may_share else None
         if known is not None:
@@ -180,7 +185,7 @@ class ProgramPrinter:
     def _trailing_text(self, kept: Mapping[str, Attribute]) -> str:
         return "".join(form.text(kept) for form in self._trailing.values())
 
-    def text_of(self, computation: Computation) -> str:
+    def text_of(self, computation: PrintedComputation) -> str:
         """A computation with its head."""
         body = computation.body
         signature = ""
@@ -200,7 +205,7 @@ class ProgramPrinter:
         return known[1]
 
 
-def _content(computation: Computation) -> str:
+def _content(computation: PrintedComputation) -> str:
     """All that a computation says but its name."""
     return "\n".join((*computation.body.lines, computation.trailing))
 

@@ -81,7 +81,7 @@ class Instruction:
 
 
 @dataclass(slots=True)
-class Signature:
+class ComputationSignature:
     """`(name: type, ...) -> type` in the head of a computation, or an entry layout."""
 
     start: int
@@ -97,7 +97,7 @@ class Computation:
     start: int
     name: str
     is_entry: bool
-    signature: Signature | None
+    signature: ComputationSignature | None
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     root: Instruction | None = None
     """The instruction marked ROOT, or else the last one; None only while parsing."""
@@ -120,5 +120,5 @@ class Module:
     """The stack frame tables by name, e.g. `FileNames`; lines without numbers and brackets."""
     computations: dict[str, Computation]
     entry: Computation
-    entry_layout: Signature | None
+    entry_layout: ComputationSignature | None
     """What `entry_computation_layout` says."""

@@ -32,7 +32,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairsAttr,
 )
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.process_groups import (
     FALSE,
@@ -143,7 +143,7 @@ def relate_blocks(relations: RelationsBuilder, dimension: int) -> None:
         for d, size in enumerate(before):
             if d != dimension:
                 relations.add(size, {i: d}, {i: d})
-        block = Factor(before[dimension], FactorType.NEED_REPLICATION, Access.PROCESSES)
+        block = Factor(before[dimension], FactorType.NEED_REPLICATION, Traversal.PROCESSES)
         relations.add(block, {i: dimension})
         relations.add(replace(block, size=after[dimension]), {}, {i: dimension})
 
@@ -553,7 +553,7 @@ class RaggedAllToAllOp(GroupedOp):
     def relate(relations: RelationsBuilder) -> None:
         """Rows move between processes."""
         rows = [
-            Factor(sizes[0], FactorType.NEED_REPLICATION, Access.PROCESSES)
+            Factor(sizes[0], FactorType.NEED_REPLICATION, Traversal.PROCESSES)
             for sizes in relations.operands[:2]
         ]
         relations.add(rows[0], {0: 0})

@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.dot_dimensions import DotDimensions, ragged_prefix
 from xla_dialect.rules.constraints import (
@@ -449,7 +449,7 @@ def _relate_window(
     is_dense = part == WindowDimension(part.size, part.stride)
     if not part.moves:
         relations.add(placements, {0: base}, {0: place})
-        relations.add(replace(covered, along=Access.WINDOW), {1: kernel})
+        relations.add(replace(covered, along=Traversal.WINDOW), {1: kernel})
     elif is_dense and part.size == size:
         relations.add(covered, {0: base, 1: kernel})
     elif is_dense and part.size * placements == size and part.size == part.stride:
@@ -457,4 +457,4 @@ def _relate_window(
         relations.add(covered, {0: base, 1: kernel})
     else:
         relations.add(Factor(placements, FactorType.PERMUTATION, part), {0: base}, {0: place})
-        relations.add(replace(covered, along=Access.WINDOW), {0: base, 1: kernel})
+        relations.add(replace(covered, along=Traversal.WINDOW), {0: base, 1: kernel})

@@ -33,7 +33,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 from xla_dialect.attributes import FusionKindAttr
 from xla_dialect.data_flow import DataFlowEdge, OpOperand, terminator
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     flat_results,
@@ -383,7 +383,7 @@ class ScanOp(XlaOp):
         produced = len(relations.results) - num_carries
         length = (*relations.operands[:scanned], *relations.results)[0][dimension]
         relations.add(
-            Factor(length, FactorType.NEED_REPLICATION, Access.WHOLE),
+            Factor(length, FactorType.NEED_REPLICATION, Traversal.WHOLE),
             dict.fromkeys(range(scanned), dimension),
             dict.fromkeys(range(produced), dimension),
         )
@@ -391,7 +391,7 @@ class ScanOp(XlaOp):
             for i, sizes in enumerate(arrays):
                 for d, size in enumerate(sizes):
                     if d != dimension or i >= (scanned, produced)[is_result]:
-                        own = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE)
+                        own = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE)
                         relations.add(own, *(({}, {i: d}) if is_result else ({i: d}, {})))
 
 

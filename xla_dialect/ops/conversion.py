@@ -8,7 +8,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_shape, with_elements
 from xla_dialect.types import BY_TYPE, Array, ElementClass, array, array_like, sizes_of
@@ -73,10 +73,12 @@ class BitcastConvertOp(XlaOp):
         common = min(len(before), len(after))
         relations.add_each(before[:common])
         for size in before[common:]:
-            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {0: common})
+            relations.add(Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE), {0: common})
             relations.static[0, common] = "its elements become one"
         for size in after[common:]:
-            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE), {}, {0: common})
+            relations.add(
+                Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE), {}, {0: common}
+            )
 
 
 def bitcast_type(source: Array, element_type: Attribute) -> Array:

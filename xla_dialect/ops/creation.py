@@ -21,7 +21,7 @@ from xdsl.traits import ConstantLike, Pure
 
 from xla_dialect import syntax
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import RESULT, Access, Factor, Numbering, RelationsBuilder
+from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
 from xla_dialect.types import ElementClass, element_class
@@ -120,5 +120,5 @@ class IotaOp(XlaOp):
     def relate(relations: RelationsBuilder, *, iota_dimension: int) -> None:
         """Elements differ along `iota_dimension` only."""
         for d, size in enumerate(relations.results[0]):
-            along = Access.GENERATED if d == iota_dimension else None
+            along = Traversal.GENERATED if d == iota_dimension else None
             relations.add(Factor(size, along=along), {}, {0: d})

@@ -20,7 +20,6 @@ from xdsl.traits import Pure
 from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import (
     RESULT,
-    Access,
     Concatenation,
     Factor,
     FactorType,
@@ -28,6 +27,7 @@ from xla_dialect.dimensions import (
     Padding,
     RelationsBuilder,
     Slicing,
+    Traversal,
     pointwise,
 )
 from xla_dialect.layout import LayoutError
@@ -411,7 +411,7 @@ class ReverseOp(XlaOp):
     def relate(relations: RelationsBuilder, *, dimensions: Ints) -> None:
         """Dimension by dimension."""
         relations.add_each(
-            Factor(size, FactorType.PERMUTATION, Access.REVERSED) if d in dimensions else size
+            Factor(size, FactorType.PERMUTATION, Traversal.REVERSED) if d in dimensions else size
             for d, size in enumerate(relations.operands[0])
         )
 
@@ -460,7 +460,7 @@ class DynamicSliceOp(XlaOp):
         relations.add_each(
             size
             if size == taken
-            else Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED, blocked=True)
+            else Factor(size, FactorType.NEED_REPLICATION, Traversal.INDEXED, blocked=True)
             for size, taken in zip(relations.operands[0], relations.results[0], strict=True)
         )
 
@@ -511,8 +511,8 @@ class DynamicUpdateSliceOp(XlaOp):
             if size == written:
                 relations.add(size, {0: d, 1: d}, {0: d})
             else:
-                relations.add(Factor(size, along=Access.INDEXED), {0: d}, {0: d})
-                part = Factor(written, FactorType.NEED_REPLICATION, Access.INDEXED)
+                relations.add(Factor(size, along=Traversal.INDEXED), {0: d}, {0: d})
+                part = Factor(written, FactorType.NEED_REPLICATION, Traversal.INDEXED)
                 relations.add(part, {1: d})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Ints
 from xla_dialect.rules.constraints import require_dimensions
 from xla_dialect.shapes import size_arithmetic as shapes
@@ -85,13 +85,13 @@ class DotDimensions:
             factor = Factor(
                 relations.operands[operand][d],
                 FactorType.PASS_THROUGH if is_kept else FactorType.REDUCTION,
-                Access.INDEXED if operands.get(0) == ragged else None,
+                Traversal.INDEXED if operands.get(0) == ragged else None,
             )
             of_groups = {2: rows[d]} if operand == 0 and d in rows else {}
             relations.add(factor, {**operands, **of_groups}, {0: place} if is_kept else {})
             place += is_kept
         of_rhs = {1: groups[0]} if groups else {}
-        group = Factor(group_sizes[-1], FactorType.NEED_REPLICATION, Access.INDEXED)
+        group = Factor(group_sizes[-1], FactorType.NEED_REPLICATION, Traversal.INDEXED)
         relations.add(group, {**of_rhs, 2: len(group_sizes) - 1}, {0: 0} if in_front else {})
 
     def relate_scaled(self, relations: RelationsBuilder) -> None:
@@ -109,7 +109,7 @@ class DotDimensions:
                 counts = [1, 1]
             elif 0 in counts or any(n % m for m, n in pairwise(counts)):
                 # Blocks that are no refinement of one another: sizes 2 and 3 of 6.
-                along, counts = Access.REGROUPED, [1, size]
+                along, counts = Traversal.REGROUPED, [1, size]
             for taken, count in pairwise(counts):
                 within = {i: operands[i - 2] for i, n in blocks.items() if n >= count and not along}
                 factor = Factor(

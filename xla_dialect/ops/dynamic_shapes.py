@@ -21,7 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import DynamicSize
@@ -112,7 +112,7 @@ class SetDimensionSizeOp(XlaOp):
     def relate(relations: RelationsBuilder, *, dimension: int) -> None:
         """Dimension by dimension; the size of `dimension` counts from its first element."""
         relations.add_each(
-            Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED) if d == dimension else size
+            Factor(size, FactorType.NEED_REPLICATION, Traversal.INDEXED) if d == dimension else size
             for d, size in enumerate(relations.operands[0])
         )
 

@@ -20,7 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, Slicing
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Slicing, Traversal
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.reduction import may_reassociate, require_reducer
 from xla_dialect.rules.constraints import (
@@ -154,8 +154,8 @@ class GatherOp(XlaOp):
         places = iter(shapes.without(range(len(index_sizes)), (index_vector_dim,)))
         paired = dict(zip(start_indices_batching_dims, operand_batching_dims, strict=True))
 
-        def picked(d: int) -> Access | Slicing:
-            return Access.INDEXED if d in start_index_map else Slicing(0, slice_sizes[d], 1)
+        def picked(d: int) -> Traversal | Slicing:
+            return Traversal.INDEXED if d in start_index_map else Slicing(0, slice_sizes[d], 1)
 
         for place, size in enumerate(relations.results[0]):
             if place not in offset_dims:
@@ -364,7 +364,7 @@ class ScatterOp(XlaOp):
                     inputs = dict.fromkeys(results, paired[g])
                     relations.add(size, {**inputs, count: g, **mine}, inputs)
                 else:
-                    written = Factor(size, combined, Access.INDEXED)
+                    written = Factor(size, combined, Traversal.INDEXED)
                     ordered.append(relations.add(written, {count: g, **mine}))
                 continue
             d = next(windows)
@@ -372,14 +372,14 @@ class ScatterOp(XlaOp):
             if d not in scatter_dims_to_operand_dims and size == sizes[d]:
                 relations.add(size, {**inputs, **mine}, inputs)
                 continue
-            base = Factor(sizes[d], FactorType.NEED_REPLICATION, Access.INDEXED)
+            base = Factor(sizes[d], FactorType.NEED_REPLICATION, Traversal.INDEXED)
             relations.add(base, inputs, inputs)
-            relations.add(Factor(size, FactorType.NEED_REPLICATION, Access.INDEXED), mine)
+            relations.add(Factor(size, FactorType.NEED_REPLICATION, Traversal.INDEXED), mine)
             reason = "its windows do not take in all of a dimension"
             relations.static.update(((i, p), reason) for i in updates)
         for d in inserted_window_dims:
             inputs = dict.fromkeys(results, d)
-            relations.add(Factor(sizes[d], along=Access.INDEXED), inputs, inputs)
+            relations.add(Factor(sizes[d], along=Traversal.INDEXED), inputs, inputs)
         _relate_index_vector(relations, index_vector_dim, count)
         relations.ordered = () if may_combine else tuple(ordered)
 
@@ -430,6 +430,6 @@ def _relate_index_vector(
     """The dimension of the indices, operand number `indices`, that holds the parts of one."""
     sizes = relations.operands[indices]
     if index_vector_dim < len(sizes):
-        vector = Factor(sizes[index_vector_dim], FactorType.NEED_REPLICATION, Access.WHOLE)
+        vector = Factor(sizes[index_vector_dim], FactorType.NEED_REPLICATION, Traversal.WHOLE)
         relations.add(vector, {indices: index_vector_dim})
         relations.static[indices, index_vector_dim] = "it holds the parts of an index"

@@ -20,7 +20,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.attributes import FftType, FftTypeAttr, Transpose, TransposeAttr
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, with_elements
 from xla_dialect.shapes.dynamic_size import marked, united
@@ -103,7 +103,7 @@ class FftOp(XlaOp):
             line = Factor(
                 before[d],
                 FactorType.NEED_REPLICATION,
-                Access.WHOLE,
+                Traversal.WHOLE,
                 blocked=before[d] != after[d],
             )
             relations.add(line, {0: d}, {0: d})
@@ -146,8 +146,8 @@ class CholeskyOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """Matrices stay whole."""
         *batch, rows, columns = relations.operands[0]
-        row = Factor(rows, FactorType.NEED_REPLICATION, Access.WHOLE)
-        column = Factor(columns, FactorType.NEED_REPLICATION, Access.WHOLE, same_size=len(batch))
+        row = Factor(rows, FactorType.NEED_REPLICATION, Traversal.WHOLE)
+        column = Factor(columns, FactorType.NEED_REPLICATION, Traversal.WHOLE, same_size=len(batch))
         relations.add_each((*batch, row, column))
 
 
@@ -205,7 +205,7 @@ class TriangularSolveOp(XlaOp):
         first = len(batch)
         solved, free = (first, first + 1) if left_side else (first + 1, first)
         read, given = (solved, free) if transpose_a == Transpose.NO_TRANSPOSE else (free, solved)
-        of_b = Factor(relations.operands[0][-1], FactorType.NEED_REPLICATION, Access.WHOLE)
+        of_b = Factor(relations.operands[0][-1], FactorType.NEED_REPLICATION, Traversal.WHOLE)
         for d in (first, first + 1):
             if d == solved:
                 relations.add(of_b, {0: read, 1: d})

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
 from xla_dialect.shapes.dynamic_size import marked
@@ -75,7 +75,7 @@ def _relate_features(
             results = dict.fromkeys(vector_results, 0)
             relations.add(size, mine | dict.fromkeys(vectors, 0), {0: d} | results)
         elif vector_results:
-            whole = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE)
+            whole = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE)
             relations.add(whole, mine, {0: d})
         else:
             relations.add(size, mine, {0: d})

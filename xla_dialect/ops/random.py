@@ -21,7 +21,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import Access, Factor, FactorType, RelationsBuilder, pointwise
+from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal, pointwise
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import (
     declared_array,
@@ -139,7 +139,7 @@ class RngBitGeneratorOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """All of a state makes the next one, and the bits."""
         (size,) = relations.operands[0]
-        state = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, blocked=True)
+        state = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE, blocked=True)
         relations.add(state, {0: 0}, {0: 0})
         relations.add_generated(1)
 

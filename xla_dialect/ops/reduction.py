@@ -23,11 +23,11 @@ from xdsl.traits import RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import (
-    Access,
     Factor,
     FactorType,
     Numbering,
     RelationsBuilder,
+    Traversal,
     pointwise,
 )
 from xla_dialect.op import Types, XlaOp
@@ -226,7 +226,7 @@ class ReduceWindowOp(XlaOp):
                 relations.add(size, places, places)
                 continue
             relations.add(Factor(size, FactorType.PERMUTATION, part), places, places)
-            covered = Factor(part.size, FactorType.REDUCTION, Access.WINDOW)
+            covered = Factor(part.size, FactorType.REDUCTION, Traversal.WINDOW)
             ordered.append(relations.add(covered, places))
         if not may_reassociate(to_apply):
             relations.ordered = tuple(ordered)
@@ -309,9 +309,9 @@ class SelectAndScatterOp(XlaOp):
             if not part.moves:
                 relations.add(size, {0: d, 1: d}, {0: d})
                 continue
-            placement = Factor(source, FactorType.NEED_REPLICATION, Access.INDEXED)
+            placement = Factor(source, FactorType.NEED_REPLICATION, Traversal.INDEXED)
             relations.add(placement, {1: d})
-            relations.add(Factor(size, FactorType.PERMUTATION, Access.INDEXED), {0: d}, {0: d})
+            relations.add(Factor(size, FactorType.PERMUTATION, Traversal.INDEXED), {0: d}, {0: d})
             relations.static[0, d] = relations.static[1, d] = "the window slides along it"
 
 

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from xla_dialect.diagnostics import require
-from xla_dialect.dimensions import Access, Factor, FactorType, Numbering, RelationsBuilder
+from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
 from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
@@ -67,7 +67,7 @@ class SortOp(XlaOp):
         sizes = relations.results[0]
         count = range(len(relations.results))
         line = Factor(
-            sizes[dimension], FactorType.NEED_REPLICATION, Access.WHOLE, blocked=len(sizes) == 1
+            sizes[dimension], FactorType.NEED_REPLICATION, Traversal.WHOLE, blocked=len(sizes) == 1
         )
         relations.add_each(
             (line if d == dimension else n for d, n in enumerate(sizes)), count, count
@@ -107,6 +107,6 @@ class TopkOp(XlaOp):
     def relate(relations: RelationsBuilder) -> None:
         """Lines along the last dimension stay whole."""
         *batch, size = relations.operands[0]
-        line = Factor(size, FactorType.NEED_REPLICATION, Access.WHOLE, blocked=True)
+        line = Factor(size, FactorType.NEED_REPLICATION, Traversal.WHOLE, blocked=True)
         relations.add_each((*batch, line), results=(0, 1))
         relations.static[0, len(batch)] = "it may have fewer than k elements"

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import types
 from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh, Parts, Sharding, axis_names
+from xla_dialect.devices.device_parts import Mesh, Sharding, Shards, axis_names
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array
@@ -60,14 +60,14 @@ class ShardingCalls:
         """GSPMD: the call says how its result is spread."""
         return self._join(op, [local], [self._tiles(op.outputs[0], local.ndim)])
 
-    def _cut(self, op: CustomCallOp, wholes: Sequence[Array], parts: Sequence[Parts]) -> object:
+    def _cut(self, op: CustomCallOp, wholes: Sequence[Array], parts: Sequence[Shards]) -> object:
         found = [
             np.ascontiguousarray(whole[each.slices(self._device(each), whole.shape)])
             for whole, each in zip(wholes, parts, strict=True)
         ]
         return _as_results(op, found)
 
-    def _join(self, op: CustomCallOp, local: Sequence[Array], parts: Sequence[Parts]) -> object:
+    def _join(self, op: CustomCallOp, local: Sequence[Array], parts: Sequence[Shards]) -> object:
         declared = [cast("types.Array", t) for t in types.flatten(op.result_types)]
         if len(declared) != len(local):
             raise XlaError(f"has {len(local)} operands and {len(declared)} results")
@@ -89,7 +89,7 @@ class ShardingCalls:
             results.append(whole)
         return _as_results(op, results)
 
-    def _device(self, parts: Parts) -> int:
+    def _device(self, parts: Shards) -> int:
         count = self.process.grid.partitions
         if sorted(parts.places) != list(range(count)):
             raise XlaError(
@@ -100,14 +100,14 @@ class ShardingCalls:
 
     def _parts_by_axes(
         self, op: CustomCallOp, name: str, declared: Sequence[Attribute]
-    ) -> list[Parts]:
+    ) -> list[Shards]:
         entries = _frontend_attributes(op)
         manual = axis_names(entries.get("xla.sdy.manual_axes", ""))
         shardings = Sharding.read_all(entries.get(name, ""))
         if len(shardings) != len(declared):
             raise XlaError(f"{name} has {len(shardings)} entries for {len(declared)} arrays")
         return [
-            Parts.of_mesh(self._mesh(s.mesh), s, manual, len(types.extents(cast(Any, type_))))
+            Shards.of_mesh(self._mesh(s.mesh), s, manual, len(types.extents(cast(Any, type_))))
             for s, type_ in zip(shardings, declared, strict=True)
         ]
 
@@ -124,13 +124,13 @@ class ShardingCalls:
             raise XlaError(f"there is no mesh @{name}")
         return Mesh.read(text)
 
-    def _tiles(self, value: SSAValue, rank: int) -> Parts:
+    def _tiles(self, value: SSAValue, rank: int) -> Shards:
         """The parts of a value by the sharding at the operation that has it as its result."""
         attributes: Mapping[str, Attribute] = getattr(value.owner, "attributes", {})
         text = _text(attributes.get("xla.sharding", attributes.get("mhlo.sharding")))
         if not text:
             raise XlaError("nothing says how the whole array is spread over devices")
-        return Parts.of_tiles(text, rank, self.process.grid.partitions)
+        return Shards.of_tiles(text, rank, self.process.grid.partitions)
 
 
 def _with_target(target: str, function: Callable[..., object]) -> Callable[..., object]:

@@ -15,7 +15,7 @@ Box = tuple[slice, ...]
 
 
 @dataclass(frozen=True)
-class Meeting:
+class WindowOverlap:
     """
     Where one element of a window dimension meets elements of the base, and not padding or holes.
 
@@ -27,7 +27,7 @@ class Meeting:
     base: slice
 
 
-def meetings(dimension: WindowDimension, size: int) -> list[Meeting]:
+def meetings(dimension: WindowDimension, size: int) -> list[WindowOverlap]:
     """What each element of a window dimension meets, in order; none for those that meet nothing."""
     count = dimension.placements(size)
     if not count or not size:
@@ -36,7 +36,9 @@ def meetings(dimension: WindowDimension, size: int) -> list[Meeting]:
     return [meeting for meeting in found if meeting is not None]
 
 
-def _meeting(dimension: WindowDimension, size: int, count: int, element: int) -> Meeting | None:
+def _meeting(
+    dimension: WindowDimension, size: int, count: int, element: int
+) -> WindowOverlap | None:
     """
     All (p, i) with `p * stride + element * window_dilation - padding_low = i * base_dilation`.
 
@@ -57,7 +59,7 @@ def _meeting(dimension: WindowDimension, size: int, count: int, element: int) ->
     last -= (last - first) % step
     begin, end = ((p * stride + shift) // holes for p in (first, last))
     taken = slice(begin, end + 1, stride // divisor)
-    return Meeting(element, slice(first, last + 1, step), taken)
+    return WindowOverlap(element, slice(first, last + 1, step), taken)
 
 
 def _candidates(dimension: WindowDimension, size: int, count: int) -> Iterable[int]:

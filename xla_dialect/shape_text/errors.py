@@ -33,7 +33,7 @@ class PartError(ValueError):
         super().__init__(message)
 
 
-class Inexpressible(ValueError):
+class NoHloSpelling(ValueError):
     """HLO text cannot spell a type or a value; the caller adds the location."""
 
 

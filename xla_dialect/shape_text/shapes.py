@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.layouts.type_layouts import validate_layout_for_shape
-from xla_dialect.shape_text.errors import Inexpressible, PartError, quoted, suggestion
+from xla_dialect.shape_text.errors import NoHloSpelling, PartError, quoted, suggestion
 from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
     BY_NAME,
@@ -118,7 +118,7 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
     if isinstance(type_, TensorType):
         type_ = cast(Array, type_)
         if type_.element_type not in BY_TYPE:
-            raise Inexpressible(f"{type_} is no type of HLO")
+            raise NoHloSpelling(f"{type_} is no type of HLO")
         return spell(type_) + (_spell_layout(type_) if with_layouts else "")
     if isinstance(type_, TupleType):
         return f"({count_list([spell_type(t, with_layouts) for t in type_.types.data])})"
@@ -126,7 +126,7 @@ def spell_type(type_: Attribute, with_layouts: bool = True) -> str:
         return f"b({spell_type(type_.content, with_layouts)})"
     if isinstance(type_, TokenType | OpaqueType):
         return spell(type_)
-    raise Inexpressible(f"{type_} is no type of HLO")
+    raise NoHloSpelling(f"{type_} is no type of HLO")
 
 
 def spell_entry_layout(parameters: Sequence[Attribute], result: Attribute) -> str:
@@ -149,9 +149,9 @@ def _spell_layout(type_: Array) -> str:
         rank = len(type_.shape.data)
         return f"{{{','.join(map(str, range(rank - 1, -1, -1)))}}}" if rank else ""
     if not isinstance(type_.encoding, LayoutAttr):
-        raise Inexpressible(f"{type_} has an encoding that is no layout")
+        raise NoHloSpelling(f"{type_} has an encoding that is no layout")
     layout = type_.encoding.data
     if layout.padded_dimensions:
-        raise Inexpressible(f"layout of {type_}: today's HLO text has no padded_dimensions")
+        raise NoHloSpelling(f"layout of {type_}: today's HLO text has no padded_dimensions")
     text = str(layout)
     return "" if text == "{}" else text

@@ -107,7 +107,7 @@ def degenerate_shape(lhs: Sequence[int], rhs: Sequence[int]) -> Sizes:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class BroadcastSteps:
     """How an array becomes a larger one: reshaped, then by HLO's `broadcast`."""
 
     reshaped: Sizes
@@ -118,7 +118,7 @@ class Expansion:
 
 def expansion(
     operand: Sequence[int], result: Sequence[int], dimensions: Sequence[int]
-) -> Expansion | None:
+) -> BroadcastSteps | None:
     """
     How an array of sizes `operand` becomes one of sizes `result`; None if it is one.
 
@@ -127,4 +127,4 @@ def expansion(
     if tuple(operand) == tuple(result):
         return None
     kept = [i for i, d in enumerate(dimensions) if operand[i] == result[d]]
-    return Expansion(tuple(operand[i] for i in kept), tuple(dimensions[i] for i in kept))
+    return BroadcastSteps(tuple(operand[i] for i in kept), tuple(dimensions[i] for i in kept))

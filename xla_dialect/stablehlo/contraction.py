@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect.ops.contraction import DotOp, RaggedDotOp
 from xla_dialect.stablehlo import attributes
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.correspondence import Fields, Property, Special, integers, same
+from xla_dialect.stablehlo.correspondence import FieldProperties, Property, Special, integers, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Gathered, fields_clause, form, pair_clause, words_clause
 
@@ -92,7 +92,7 @@ def _lists(names: Mapping[str, str]) -> Mapping[str, Property]:
 _DOT = same(
     DotOp,
     _lists(_DIMENSIONS),
-    fields=Fields("dot_dimension_numbers", "stablehlo.dot", tuple(_DIMENSIONS)),
+    fields=FieldProperties("dot_dimension_numbers", "stablehlo.dot", tuple(_DIMENSIONS)),
 )
 _PRECISION = words_clause("precision_config", "precision")
 
@@ -102,7 +102,7 @@ ROWS: Mapping[str, Row] = {
         same(
             RaggedDotOp,
             _lists(_RAGGED_DIMENSIONS),
-            fields=Fields(
+            fields=FieldProperties(
                 "ragged_dot_dimension_numbers", "chlo.ragged_dot", tuple(_RAGGED_DIMENSIONS)
             ),
             before=keep_precision,

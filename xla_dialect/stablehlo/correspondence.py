@@ -117,7 +117,7 @@ def spell_number(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldProperties:
     """Properties that are fields of one attribute: `#stablehlo.gather<offset_dims = [1], ...>`."""
 
     name: str
@@ -135,7 +135,7 @@ class Same:
     op_class: type[XlaOp]
     properties: Mapping[str, Property]
     """Properties by their names in the `xla` dialect."""
-    fields: Fields | None = None
+    fields: FieldProperties | None = None
     at_least: int = 0
     """The least number of operands, where a list of them follows the first ones."""
     before: Callable[[SourceOp], None] | None = None
@@ -168,7 +168,7 @@ def same(
     op_class: type[XlaOp],
     properties: Mapping[str, Property] | None = None,
     *,
-    fields: Fields | None = None,
+    fields: FieldProperties | None = None,
     at_least: int = 0,
     before: Callable[[SourceOp], None] | None = None,
 ) -> Same:

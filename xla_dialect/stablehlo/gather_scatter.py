@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.correspondence import (
-    Fields,
+    FieldProperties,
     Special,
     flag,
     integer,
@@ -44,7 +44,9 @@ GATHER = same(
         integers("slice_sizes"),
         flag("indices_are_sorted"),
     ),
-    fields=Fields("dimension_numbers", "stablehlo.gather", (*_GATHER_LISTS, "index_vector_dim")),
+    fields=FieldProperties(
+        "dimension_numbers", "stablehlo.gather", (*_GATHER_LISTS, "index_vector_dim")
+    ),
 )
 _SCATTER = same(
     ScatterOp,
@@ -54,7 +56,7 @@ _SCATTER = same(
         flag("indices_are_sorted"),
         flag("unique_indices"),
     ),
-    fields=Fields(
+    fields=FieldProperties(
         "scatter_dimension_numbers", "stablehlo.scatter", (*_SCATTER_LISTS, "index_vector_dim")
     ),
 )

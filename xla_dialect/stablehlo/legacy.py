@@ -38,7 +38,7 @@ def string_clause(name: str) -> Clause:
     return Clause((name,), parse, '"{}"'.format)
 
 
-class Labelled:
+class EinsumOperand:
     """An array with one letter for each of its dimensions."""
 
     def __init__(self, op: SourceOp, conversion: Conversion, value: SSAValue, labels: str):
@@ -54,14 +54,14 @@ class Labelled:
         return cast(Array, self.value.type)
 
     @staticmethod
-    def of(op: SourceOp, conversion: Conversion, value: SSAValue, labels: str) -> Labelled:
+    def of(op: SourceOp, conversion: Conversion, value: SSAValue, labels: str) -> EinsumOperand:
         """With its diagonal where a letter occurs twice, which then comes last."""
-        found = Labelled(op, conversion, value, labels)
+        found = EinsumOperand(op, conversion, value, labels)
         while (repeated := _repeated(found.labels)) is not None:
             found = found.diagonal(op, repeated)
         return found
 
-    def diagonal(self, op: SourceOp, label: str) -> Labelled:
+    def diagonal(self, op: SourceOp, label: str) -> EinsumOperand:
         """The elements whose indices in the first two dimensions with a letter are equal."""
         first = self.labels.index(label)
         second = self.labels.index(label, first + 1)
@@ -89,20 +89,20 @@ class Labelled:
             strides=[*(1 for _ in outer), size + 1],
         )
         labels = "".join(self.labels[d] for d in rest) + label
-        return Labelled(op, self.conversion, value, labels)
+        return EinsumOperand(op, self.conversion, value, labels)
 
     def places(self, labels: str) -> list[int]:
         """The dimensions with these letters."""
         return [self.labels.index(label) for label in labels]
 
-    def summed_to(self, op: SourceOp, wanted: str) -> Labelled:
+    def summed_to(self, op: SourceOp, wanted: str) -> EinsumOperand:
         """The sum over the dimensions whose letters are not among the wanted ones."""
         dropped = [d for d, label in enumerate(self.labels) if label not in wanted]
         if not dropped:
             return self
         total = emit_sum(self.conversion, self.value, dropped)
         rest = "".join(label for label in self.labels if label in wanted)
-        return Labelled(op, self.conversion, total, rest)
+        return EinsumOperand(op, self.conversion, total, rest)
 
     def ordered(self, op: SourceOp, wanted: str) -> SSAValue:
         """The array with its dimensions in the wanted order."""
@@ -171,7 +171,7 @@ def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     labels, wanted = take_config(op, conversion.operands(op))
     keep_precision(op)
     sides = [
-        Labelled.of(op, conversion, value, text)
+        EinsumOperand.of(op, conversion, value, text)
         for value, text in zip(conversion.operands(op), labels, strict=True)
     ]
     lhs = sides[0].summed_to(op, wanted + labels[1])
@@ -198,14 +198,14 @@ def convert_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         [array(declared.element_type, sizes)],
         {name: dimension_list(places) for name, places in properties.items()},
     )
-    result = Labelled(op, conversion, product, batch + free[0] + free[1])
+    result = EinsumOperand(op, conversion, product, batch + free[0] + free[1])
     return checked_result(op, conversion, result.ordered(op, wanted))
 
 
 def convert_unary_einsum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.unary_einsum`: a sum over letters that the result has not, and a transposition."""
     (labels,), wanted = take_config(op, conversion.operands(op))
-    operand = Labelled.of(op, conversion, conversion.operands(op)[0], labels)
+    operand = EinsumOperand.of(op, conversion, conversion.operands(op)[0], labels)
     return checked_result(op, conversion, operand.summed_to(op, wanted).ordered(op, wanted))
 
 

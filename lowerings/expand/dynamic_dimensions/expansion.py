@@ -71,7 +71,7 @@ class Status(NamedTuple):
     value: SSAValue
 
 
-class RunTimeCheck(NamedTuple):
+class CheckedRule(NamedTuple):
     """A rule that an operation has to keep at run time."""
 
     op: Operation
@@ -91,11 +91,11 @@ def concerns(op: Operation) -> bool:
 
 
 @dataclass(eq=False)
-class Expansion:
+class DynamicDimensionExpansion:
     """What has become of values with dynamic dimensions, function by function."""
 
     known: dict[SSAValue, Counted] = field(default_factory=dict[SSAValue, Counted])
-    checks: list[RunTimeCheck] = field(default_factory=list[RunTimeCheck])
+    checks: list[CheckedRule] = field(default_factory=list[CheckedRule])
     """Of the function; the first has the number 1."""
     status: Status | None = None
     """Where the walk is; None in functions that cannot go wrong."""
@@ -188,7 +188,7 @@ class Expansion:
         """The status after the checks of an operation."""
         b, (number, value) = rules.b, status
         for check in rules.checks:
-            self.checks.append(RunTimeCheck(rules.op, check.message))
+            self.checks.append(CheckedRule(rules.op, check.message))
             fails = ~check.holds & (number == 0)
             number, value = (
                 b.select(fails, rules.number(len(self.checks)), number),

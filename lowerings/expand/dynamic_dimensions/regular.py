@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import Float8E8M0FNUType
 from lowerings.expand.dynamic_dimensions.sized import Rules, Sized, dynamic
 from xla_dialect.builder import XlaValue
 from xla_dialect.dimensions import (
-    Access,
     Concatenation,
     DimensionRelations,
     FactorType,
     Padding,
     Place,
     Slicing,
+    Traversal,
 )
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
@@ -165,7 +165,9 @@ def _is_regular(relations: DimensionRelations, place: Place) -> bool:
         return False
     along = relations.factors[first].along
     is_window = isinstance(along, WindowDimension) and len(rest) == 1
-    reads = along is None or isinstance(along, Slicing | WindowDimension) or along is Access.INDEXED
+    reads = (
+        along is None or isinstance(along, Slicing | WindowDimension) or along is Traversal.INDEXED
+    )
     reductions = [
         f for f in map(relations.factors.__getitem__, dimension) if f.type is FactorType.REDUCTION
     ]

@@ -24,8 +24,8 @@ from lowerings.targets.llvm.types import (
     F32,
     F64,
     I1,
-    ElementType,
     Kind,
+    NumberType,
     ValueType,
     element_type_of,
 )
@@ -38,14 +38,14 @@ _FLOAT_FORMS = {F16: "0xH{:04X}", BF16: "{}", F64: "0x{:016X}"}
 _SINGLE_EXPONENT = 0x7F80_0000
 
 
-def integer_literal(element: ElementType, value: int) -> str:
+def integer_literal(element: NumberType, value: int) -> str:
     """An integer; i1 is `true` or `false`."""
     if element is I1:
         return "true" if value else "false"
     return str(value)
 
 
-def float_literal(element: ElementType, bits: int) -> str:
+def float_literal(element: NumberType, bits: int) -> str:
     """The float with these bits."""
     if element is not F32:
         return _FLOAT_FORMS[element].format(bits)
@@ -59,7 +59,7 @@ def float_literal(element: ElementType, bits: int) -> str:
     return _FLOAT_FORMS[F64].format(double)
 
 
-def _literal(element: ElementType, data: bytes) -> str:
+def _literal(element: NumberType, data: bytes) -> str:
     """The element with these bytes, as xDSL packs them."""
     if element.kind is Kind.FLOAT:
         return float_literal(element, int.from_bytes(data, "little"))

@@ -12,7 +12,7 @@ from lowerings.targets.llvm.module import FunctionAttributes
 from xla_dialect.diagnostics import XlaError
 
 
-class CompilationError(XlaError):
+class CodeGenerationError(XlaError):
     """LLVM rejects a module, or cannot generate code for it."""
 
 
@@ -87,7 +87,7 @@ class Machine:
             module = llvm.parse_assembly(text, llvm.create_context())
             module.verify()
         except RuntimeError as error:
-            raise CompilationError(f"LLVM rejects the module: {error}") from error
+            raise CodeGenerationError(f"LLVM rejects the module: {error}") from error
         options = llvm.create_pipeline_tuning_options()
         builder = llvm.create_pass_builder(_target_machine(self), options)
         passes = _passes()
@@ -149,11 +149,11 @@ def _target_machine(machine: Machine) -> llvm.TargetMachine:
     _initialize()
     if wrong := [each for each in _split(machine.features) if not _FEATURE.fullmatch(each)]:
         # LLVM would end the process.
-        raise CompilationError(f"{wrong[0]!r} is no feature as LLVM spells them: +avx2,-avx512f")
+        raise CodeGenerationError(f"{wrong[0]!r} is no feature as LLVM spells them: +avx2,-avx512f")
     try:
         target = llvm.Target.from_triple(machine.triple)
     except RuntimeError as error:
-        raise CompilationError(f"LLVM has no target {machine.triple}: {error}") from error
+        raise CodeGenerationError(f"LLVM has no target {machine.triple}: {error}") from error
     return target.create_target_machine(
         cpu=machine.cpu,
         features=machine.features,

@@ -10,7 +10,7 @@ numbers themselves are words of 16 bits to LLVM.
 from __future__ import annotations
 
 from lowerings.targets.llvm.emitter import FunctionEmitter
-from lowerings.targets.llvm.types import BF16, F16, F32, F64, INTEGERS, ElementType, ValueType
+from lowerings.targets.llvm.types import BF16, F16, F32, F64, INTEGERS, NumberType, ValueType
 
 _I32 = INTEGERS[32]
 
@@ -65,7 +65,7 @@ def _round_to_odd(e: FunctionEmitter, operand: str, double: ValueType) -> str:
     return e.temporary(f"bitcast {word} {chosen} to {single.text}")
 
 
-def truncate_float(e: FunctionEmitter, operand: str, source: ValueType, target: ElementType) -> str:
+def truncate_float(e: FunctionEmitter, operand: str, source: ValueType, target: NumberType) -> str:
     """A float operand rounded to a narrower type, once."""
     if source.element is F64 and target in (BF16, F16):
         operand, source = _round_to_odd(e, operand, source), source.with_element(F32)

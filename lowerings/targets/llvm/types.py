@@ -48,7 +48,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ElementType:
+class NumberType:
     """The type of one number."""
 
     text: str
@@ -69,13 +69,13 @@ class ElementType:
         return self.size // 2 if self.kind is Kind.COMPLEX else self.size
 
 
-def _integer(bits: int) -> ElementType:
+def _integer(bits: int) -> NumberType:
     size = max(1, bits // 8)
-    return ElementType(f"i{bits}", f"i{8 * size}", bits, size, Kind.INTEGER, f"i{bits}")
+    return NumberType(f"i{bits}", f"i{8 * size}", bits, size, Kind.INTEGER, f"i{bits}")
 
 
-def _float(text: str, bits: int, suffix: str) -> ElementType:
-    return ElementType(text, text, bits, bits // 8, Kind.FLOAT, suffix)
+def _float(text: str, bits: int, suffix: str) -> NumberType:
+    return NumberType(text, text, bits, bits // 8, Kind.FLOAT, suffix)
 
 
 INTEGERS = {bits: _integer(bits) for bits in (1, 2, 4, 6, 8, 16, 32, 64, 128)}
@@ -84,10 +84,10 @@ I64 = INTEGERS[64]
 F16 = _float("half", 16, "f16")
 # A word: LLVM for x86 aborts where 2^k + 1 `bfloat` are stored or selected as one vector. What is
 # computed with them is computed in f32, see `narrow_floats`.
-BF16 = ElementType("i16", "i16", 16, 2, Kind.FLOAT, "i16")
+BF16 = NumberType("i16", "i16", 16, 2, Kind.FLOAT, "i16")
 F32 = _float("float", 32, "f32")
 F64 = _float("double", 64, "f64")
-_BY_CLASS: dict[type[Attribute], ElementType] = {
+_BY_CLASS: dict[type[Attribute], NumberType] = {
     IndexType: I64,
     Float16Type: F16,
     BFloat16Type: BF16,
@@ -96,16 +96,16 @@ _BY_CLASS: dict[type[Attribute], ElementType] = {
 }
 
 
-def _complex(part: ElementType) -> ElementType:
+def _complex(part: NumberType) -> NumberType:
     text = f"{{ {part.text}, {part.text} }}"
-    return ElementType(text, text, 2 * part.bits, 2 * part.size, Kind.COMPLEX, "")
+    return NumberType(text, text, 2 * part.bits, 2 * part.size, Kind.COMPLEX, "")
 
 
 _COMPLEX = {part: _complex(part) for part in (F32, F64)}
-OPAQUE = ElementType("i8", "i8", 8, 1, Kind.OPAQUE, "i8")
+OPAQUE = NumberType("i8", "i8", 8, 1, Kind.OPAQUE, "i8")
 
 
-def element_type_of(type_: Attribute) -> ElementType:
+def element_type_of(type_: Attribute) -> NumberType:
     """The element type for a scalar type of MLIR; raises UnsupportedType."""
     found = _BY_CLASS.get(type(type_))
     if found is not None:
@@ -125,7 +125,7 @@ def element_type_of(type_: Attribute) -> ElementType:
 class ValueType:
     """The type of a register: a number, or a vector of `lanes` numbers."""
 
-    element: ElementType
+    element: NumberType
     lanes: int | None
     text: str
     """LLVM's type of the value in a register."""
@@ -134,7 +134,7 @@ class ValueType:
     suffix: str
     """How names of LLVM's intrinsics spell the type."""
 
-    def with_element(self, element: ElementType) -> ValueType:
+    def with_element(self, element: NumberType) -> ValueType:
         """As many lanes of another element type."""
         return value_type(element, self.lanes)
 
@@ -143,10 +143,10 @@ class ValueType:
         return literal if self.lanes is None else f"splat ({self.element.text} {literal})"
 
 
-_value_types: dict[tuple[ElementType, int | None], ValueType] = {}
+_value_types: dict[tuple[NumberType, int | None], ValueType] = {}
 
 
-def value_type(element: ElementType, lanes: int | None = None) -> ValueType:
+def value_type(element: NumberType, lanes: int | None = None) -> ValueType:
     """The type of `lanes` numbers, or of one number; the same object each time."""
     key = element, lanes
     found = _value_types.get(key)
@@ -188,7 +188,7 @@ class MemRefLayout:
     are known at run time only.
     """
 
-    element: ElementType
+    element: NumberType
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
     offset: int | None
@@ -234,7 +234,7 @@ class Stepping:
 
 
 def _stepping(
-    element: ElementType, shape: tuple[int | None, ...], strides: tuple[int | None, ...]
+    element: NumberType, shape: tuple[int | None, ...], strides: tuple[int | None, ...]
 ) -> Stepping | None:
     """
     The form with nested arrays, e.g. `[64 x float]` for strides 64 and 1; None where a stride is
