@@ -38,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Lets all programs check their bounds if asked for, also those of other processes."""
     if config.getoption("--check-bounds"):
         os.environ[BOUNDS_VARIABLE] = "1"
+    # Until all is collected there is nothing to free.
+    gc.disable()
 
 
 _LONG = pytest.StashKey[int]()
@@ -83,6 +85,7 @@ def pytest_collection_finish() -> None:
     """Keeps what was collected, 20,000 tests, out of every later round of the garbage collector."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
