@@ -16,7 +16,8 @@ from xdsl.passes import ModulePass
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import functions_of, isolate_entry, reached_from
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import InputFormat, Source
+from lowerings.driver.program import InputFormat, Source, read_file
+from lowerings.driver.schedule_option import PLANNING, with_schedules
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
@@ -102,6 +103,8 @@ class Options:
     replicas: int | None = None
     partitions: int | None = None
     """Of each replica; None for as many as the program says."""
+    schedules: str | Path | None = None
+    """A file of schedules, as `xla-tune` writes them, to run operations by."""
     cached: CacheEntry | None = None
     """Where machine code is kept for other processes: what `cache_entry` says of the source."""
 
@@ -119,6 +122,8 @@ class Options:
             )
         if self.emulation is not None and not self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' emulates no processor")
+        if self.schedules is not None and not self.executor.is_scheduled:
+            raise CompilationError(f"the backend '{self.backend}' obeys no schedules")
         if self.check_bounds and self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
 
@@ -207,6 +212,7 @@ def compile(
     compile_cache: bool | str | Path | None = None,
     replicas: int | None = None,
     partitions: int | None = None,
+    schedules: str | Path | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -225,7 +231,8 @@ def compile(
     where machine code is kept for other processes, True for the usual one; by default as
     `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
     each, are the processes that `Program.run_processes` runs, by default as many as the program
-    says.
+    says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
+    which of them an operation does not admit.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -241,6 +248,7 @@ def compile(
         memory_limit=memory_limit,
         replicas=replicas,
         partitions=partitions,
+        schedules=schedules,
     )
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
@@ -272,6 +280,7 @@ def cache_entry(
         *(source.text, source.file_name, source.input_format, options.entry),
         donate if donate == "aliased" else list(donate),
         checks_bounds(options.check_bounds),
+        None if options.schedules is None else read_file(options.schedules),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
@@ -339,10 +348,16 @@ class Lowering:
     """
 
     def __init__(
-        self, module: ModuleOp, entry: str, donate: Donation = (), name: str | None = None
+        self,
+        module: ModuleOp,
+        entry: str,
+        donate: Donation = (),
+        name: str | None = None,
+        schedules: str | Path | None = None,
     ):
-        """`name`: what callers know the function by, if it is another."""
+        """`name`: what callers know the function by, if it is another; `schedules`: a file."""
         self.module = module
+        self._schedules = schedules
         self.level: str | None = None
         """The level that it has been brought to, if any."""
         self._signature = replace(_signature_in(module, entry), name=name or entry)
@@ -367,6 +382,8 @@ class Lowering:
         static = static_signature(signature, has_status=bool(self._checks))
         done = 0 if self.level is None else len(_native_passes(self.level, machine))
         passes = _native_passes(level, machine)
+        if self._schedules is not None:
+            passes = with_schedules(passes, self._schedules, machine)
         assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
         PassManager(make_context(), verify_each=False).run(self.module, passes[done:])
         self.level = level
@@ -395,7 +412,8 @@ def _compile_native(module: ModuleOp, options: Options) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options)
-    return native_program(Lowering(module, options.entry, options.donate), options)
+    lowering = Lowering(module, options.entry, options.donate, schedules=options.schedules)
+    return native_program(lowering, options)
 
 
 def native_program(lowering: Lowering, options: Options) -> Program:
@@ -445,7 +463,9 @@ def _compile_emulated(module: ModuleOp, options: Options) -> Program:
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
-    lowering = Lowering(module, ENTRY_SYMBOL, options.donate, signature.name)
+    lowering = Lowering(
+        module, ENTRY_SYMBOL, options.donate, signature.name, schedules=options.schedules
+    )
     lowered = lowering.to(LEVELS[-1], emulation.machine)
     in_memory = compile_for_emulator(module, lowered.static.in_memory, emulation)
     program = lowered.program(in_memory)
@@ -467,7 +487,8 @@ def _limited(emulation: Emulation, options: Options) -> Emulation:
 def _compile_interpreted(module: ModuleOp, options: Options) -> Program:
     found = level_of(module)
     if found == LEVELS[0]:
-        return interpreted_program(Lowering(module, options.entry, options.donate), options)
+        lowering = Lowering(module, options.entry, options.donate, schedules=options.schedules)
+        return interpreted_program(lowering, options)
     if options.level not in (None, found):
         raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
     return _interpreter(module, options.entry, options)
@@ -504,7 +525,7 @@ def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
     """The native pipeline down to a level, for the vectors that a machine has."""
     pairs = str(machine.multiplies_pairs).lower()
     vectors = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
-    options = {"xla-plan-schedules": vectors}
+    options = {PLANNING: vectors}
     specs = [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
     return parse_passes(",".join(specs))
 
@@ -520,6 +541,8 @@ class _Backend:
     """Whether it lowers programs before it runs them."""
     levels: tuple[str, ...] = ()
     """The levels at which it can run a program, the first by default; none to choose if empty."""
+    is_scheduled: bool = True
+    """Whether it runs operations by their schedules."""
     is_emulated: bool = False
     """Whether it runs programs in an emulator, and takes an `Emulation`."""
 
@@ -532,7 +555,7 @@ INTERPRETED_LEVELS: tuple[str, ...] = ("tensors", "buffers", "loops")
 
 _BACKENDS: dict[str, _Backend] = {
     "llvm": _Backend(_compile_native, is_cached=True),
-    "reference": _Backend(ReferenceProgram, is_compiled=False),
+    "reference": _Backend(ReferenceProgram, is_compiled=False, is_scheduled=False),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
     "riscv64": _Backend(_compile_emulated, is_emulated=True),
 }

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
 
 from xdsl.utils.exceptions import DiagnosticException
 
+from lowerings.schedules.schedule import ScheduleWarning
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 TRACEBACK_VARIABLE = "XLA_TRACEBACK"
@@ -22,7 +26,8 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
     An exception that is no diagnostic is a bug of ours and says so.
     """
     try:
-        return body()
+        with _printed_warnings(tool):
+            return body()
     except LocatedError as error:
         print(error, *_notes(error), sep="\n", file=sys.stderr)
     except (XlaError, DiagnosticException) as error:
@@ -49,6 +54,23 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
             file=sys.stderr,
         )
     return 1
+
+
+@contextmanager
+def _printed_warnings(tool: str) -> Generator[None]:
+    """Prints warnings that are for the user as such; others go their way."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def print_warning(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, ScheduleWarning):
+                print(f"{tool}: warning: {message}", file=sys.stderr)
+            else:
+                show(message, category, *rest)
+
+        warnings.simplefilter("always", ScheduleWarning)
+        warnings.showwarning = print_warning
+        yield
 
 
 def _notes(error: Exception) -> list[str]:

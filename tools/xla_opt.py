@@ -6,6 +6,7 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
 from typing import IO, TYPE_CHECKING
@@ -17,6 +18,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_schedule
 from lowerings.driver.program import INPUT_FORMATS, parse_program
+from lowerings.driver.schedule_option import PLANNING, with_schedules
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -77,6 +79,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("-p", "--passes", default="", metavar="PIPELINE", help="passes, separated by commas")
+    add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
     add("-t", "--target", default="mlir", help="what to print (see --list-targets)")
     add("-o", "--output-file", default="-", help="where to print; - is stdout")
     for names, text in FLAGS:
@@ -141,7 +144,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         take_reproducer(args, reproducer, file_name)
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
-        schedule = parse_schedule(args.passes)
+        schedule = with_given_schedules(parse_schedule(args.passes), args.schedules)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
@@ -160,6 +163,20 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
             outputs.append(f"{error}\n".encode())
     write_output(args.output_file, b"// -----\n".join(outputs))
     return exit_code
+
+
+def with_given_schedules(
+    schedule: Sequence[ScheduledPass], file: str | None
+) -> Sequence[ScheduledPass]:
+    """Passes that take the schedules of a file; raises XlaError where none of them can."""
+    if file is None:
+        return schedule
+    if not any(each.module_pass.name == PLANNING for each in schedule):
+        raise XlaError(f"--schedules is for pipelines with the pass {PLANNING}")
+    # Only machine code needs LLVM; here it says which processor this is.
+    host = import_module("lowerings.targets.llvm.machine").host()
+    passes = with_schedules([each.module_pass for each in schedule], file, host)
+    return [replace(each, module_pass=own) for each, own in zip(schedule, passes, strict=True)]
 
 
 def take_reproducer(

@@ -114,6 +114,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         help="where compiled code is kept for the next time; default: nowhere, or as "
         f"{CACHE_VARIABLE} in the environment says",
     )
+    add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
     add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
@@ -250,6 +251,7 @@ def run_function(
         memory_limit=args.memory_limit,
         replicas=grid.replicas,
         partitions=grid.partitions,
+        schedules=args.schedules,
     )
     cached = None if source is None else cache_entry(source, options, args.compile_cache)
     program = compile_module(module.clone(), replace(options, cached=cached))

@@ -76,13 +76,13 @@ def read_mlir(text: str, ctx: Context, file_name: str = "<input>") -> ModuleOp:
     Raises MlirSyntaxError (with line and column) for text that cannot be read. The module is not
     verified.
     """
-    with _located_errors(ctx, text, file_name) as parser:
+    with parser_of(text, ctx, file_name) as parser:
         return parser.parse_module()
 
 
 def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attribute:
     """The type that a whole text spells; raises MlirSyntaxError for any other text."""
-    with _located_errors(ctx, text, file_name) as parser:
+    with parser_of(text, ctx, file_name) as parser:
         type_ = parser.parse_type()
         if parser.pos < len(text.rstrip()):
             parser.raise_error("expected the end of the type")
@@ -90,7 +90,7 @@ def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attrib
 
 
 @contextmanager
-def _located_errors(ctx: Context, text: str, file_name: str) -> Generator[LocatingParser]:
+def parser_of(text: str, ctx: Context, file_name: str) -> Generator[LocatingParser]:
     """A parser for a text; whatever it raises becomes MlirSyntaxError."""
     try:
         # It reads the first token.

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from types import MethodType
 from typing import Any
 
@@ -30,16 +31,17 @@ def jit(
     donate_argnames: str | Sequence[str] | None = None,
     backend: str = "llvm",
     num_threads: int | None = None,
+    schedules: str | Path | None = None,
 ) -> Any:
     """
     A function that JAX traces and lowers, and this toolkit compiles and runs.
 
     Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
     arguments or settings of JAX. If an argument is a JAX array, so are the results, else they are
-    numpy arrays; neither is copied where that can be avoided. `backend` and `num_threads` are
-    those of `lowerings.compile`. Results are put into the memory of those arguments of
-    `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX arrays are
-    left as they are, for JAX may share their memory.
+    numpy arrays; neither is copied where that can be avoided. `backend`, `num_threads` and
+    `schedules` are those of `lowerings.compile`. Results are put into the memory of those arguments
+    of `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX arrays
+    are left as they are, for JAX may share their memory.
 
     What `jax.shard_map` or `jax.pmap` gives to several devices runs in as many threads. Nothing is
     written in place then.
@@ -54,7 +56,7 @@ def jit(
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
         donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
-        return Jitted(function, numbers, names, donated, backend, num_threads)
+        return Jitted(function, numbers, names, donated, backend, num_threads, schedules)
 
     return make if fun is None else make(fun)
 
@@ -89,6 +91,7 @@ class Jitted:
         donated: Mapping[str, Any],
         backend: str,
         num_threads: int | None,
+        schedules: str | Path | None = None,
     ):
         """`donated`: what is given away, as `jax.jit` takes it."""
         self.__name__ = "function"
@@ -96,6 +99,7 @@ class Jitted:
         self._function = function
         self._backend = backend
         self._num_threads = num_threads
+        self._schedules = schedules
         self._static_numbers = frozenset(static_argnums)
         self._static_names = frozenset(static_argnames)
         self._jax = jax.jit(
@@ -131,7 +135,7 @@ class Jitted:
             _tracing.reset(token)
         leaves, _ = self._leaves_and_key(args, kwargs)
         writable = frozenset(n for n, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
-        return Lowered(traced, self._backend, self._num_threads, writable)
+        return Lowered(traced, self._backend, self._num_threads, writable, self._schedules)
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of a function inside one that is being traced for us becomes part of it."""

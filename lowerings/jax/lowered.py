@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -58,10 +59,16 @@ class Lowered:
     """
 
     def __init__(
-        self, traced: Any, backend: str, num_threads: int | None, writable: frozenset[int]
+        self,
+        traced: Any,
+        backend: str,
+        num_threads: int | None,
+        writable: frozenset[int],
+        schedules: str | Path | None = None,
     ):
         """`writable`: the leaves of the arguments that are numpy arrays, not JAX's."""
         self.backend = backend
+        self.schedules = schedules
         self.num_threads = num_threads
         self.name: str = traced.fun_name
         lowered = traced.lower(lowering_platforms=("cpu",))
@@ -141,6 +148,7 @@ class Lowered:
                 Options(
                     backend=self.backend,
                     num_threads=self.num_threads,
+                    schedules=self.schedules,
                     donate=self.donated,
                     custom_calls=host_callbacks(kept_callbacks(self._lowered)),
                 ),

@@ -17,6 +17,7 @@ from lowerings.loops.nest import NESTS, Nest, nest_of
 from lowerings.loops.views import collapse_dense
 from lowerings.planning.contractions import plan_contraction, plan_in_pairs
 from lowerings.planning.fitting import fitted
+from lowerings.planning.given_schedules import GivenSchedules
 from lowerings.planning.lanes import plan_order
 from lowerings.planning.packed_contraction import PackedContraction
 from lowerings.planning.threads import block_columns, in_parallel
@@ -35,6 +36,9 @@ class XlaPlanSchedulesPass(ModulePass):
     innermost loop works on vectors where that pays. A contraction has a register tile; columns
     without unit stride, or too many for the caches, are packed. Operations that have a schedule
     keep it.
+
+    With a `file`, an operation whose key is in it for `processor` gets the schedule that is there;
+    one that the operation does not admit is left out with a warning.
 
     ```mlir
     linalg.generic {
@@ -56,12 +60,18 @@ class XlaPlanSchedulesPass(ModulePass):
     """Whether sums of products of at most 16 bits add two at a time, as x86 has instructions to."""
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
+    file: str = ""
+    """A file of schedules to take before planning any, as `xla-tune` writes them."""
+    processor: str = ""
+    """The processor whose schedules of the file are taken; those for all of them if not given."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        given = GivenSchedules.of(self.file, self.processor)
         for inner in operations_in(op):
             if type(inner) in NESTS:
                 if schedule_of(inner) is None:
-                    set_schedule(inner, self._schedule(nest_of(inner, self.name)))
+                    schedule = given and given.schedule_for(inner)
+                    set_schedule(inner, schedule or self._schedule(nest_of(inner, self.name)))
             elif isinstance(inner, scf.ForOp):
                 microseconds = promised_microseconds(inner)
                 if microseconds is not None and self._least <= microseconds:

@@ -286,3 +286,7 @@ def outer_steps(steps: Sequence[Step]) -> int:
 
 class ScheduleError(ValueError):
     """A schedule that its operation does not admit; the message begins with the rule."""
+
+
+class ScheduleWarning(UserWarning):
+    """A schedule of a file that is not used, though it is there for an operation."""

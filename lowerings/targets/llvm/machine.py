@@ -53,6 +53,12 @@ class Machine:
         return next(wide, _BASE_VECTOR_BITS.get(self.triple.partition("-")[0], 128))
 
     @property
+    def processor(self) -> str:
+        """What schedules that were measured on it are kept under, in files of schedules."""
+        architecture = self.triple.partition("-")[0]
+        return f"{architecture} {self.cpu or self.features}, {self.vector_bits} bits"
+
+    @property
     def multiplies_pairs(self) -> bool:
         """Whether it has vector instructions that add products of neighbouring 16-bit numbers."""
         return self.triple.startswith("x86_64")

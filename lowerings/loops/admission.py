@@ -1,0 +1,59 @@
+"""Whether an operation admits a schedule: all rules, also those that show as loops are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.loops.builder import LoopBuilder
+from lowerings.loops.constants import FunctionConstants
+from lowerings.loops.schedule_rules import scheduled_nest
+from lowerings.schedules.dialect import set_schedule
+from lowerings.schedules.schedule import Schedule
+from xla_dialect.xdsl.traversal import operations_in
+
+
+def reason_against(op: Operation, schedule: Schedule) -> str | None:
+    """
+    Why an operation does not admit a schedule; None if it does.
+
+    Whether outputs can start from a fill is not asked: that depends on what stands before the
+    operation. It takes as long as to convert the operation.
+    """
+    schedule = replace(schedule, folded_fills=())
+    block = Block()
+    values: dict[SSAValue, SSAValue] = {}
+    for value in dict.fromkeys(_used_from_outside(op)):
+        if isinstance(value.owner, arith.ConstantOp):
+            constant = value.owner.clone()
+            block.add_op(constant)
+            values[value] = constant.result
+        else:
+            values[value] = block.insert_arg(value.type, len(block.args))
+    copy = op.clone(values)
+    block.add_op(copy)
+    set_schedule(copy, schedule)
+    builder = LoopBuilder(FunctionConstants(block))
+    try:
+        scheduled_nest(copy, "", builder.constants).emit(builder, "")
+    except PassFailedException as error:
+        return str(error).rpartition("schedule: ")[2]
+    return None
+
+
+def _used_from_outside(op: Operation) -> list[SSAValue]:
+    """The values that an operation and what is in its regions use but do not define."""
+    every = operations_in(op)
+    inside: set[SSAValue] = {result for each in every for result in each.results}
+    inside.update(
+        argument
+        for each in every
+        for region in each.regions
+        for block in region.blocks
+        for argument in block.args
+    )
+    used = [operand for each in every for operand in each.operands]
+    return [value for value in used if value not in inside]

@@ -1,0 +1,150 @@
+"""
+Files of schedules: which operation runs how on which processor.
+
+    // Comments, and lines between entries, are as in MLIR.
+    schedules for "x86_64 skylake-avx512" {
+      "5f3a91c2e0b7d441" = #schedule.nest<loops = [d1 by 32, d0 by 8, d2], vector = d1 x 16>
+        note "contraction of 61x97xf32, 97x53xf32: 9.1 us, by default 12.3 us"
+    }
+
+The key of an entry is that of `operation_key`; its note, if it has one, is for people. Entries of
+`schedules { ... }` are for every processor that has none of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.parser import AttrParser
+
+from lowerings.schedules.dialect import SCHEDULE, ScheduleAttr
+from lowerings.schedules.schedule import Schedule
+from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.mlir_text import parser_of
+
+
+@dataclass(frozen=True)
+class ScheduleEntry:
+    """How one operation runs on one processor."""
+
+    key: str
+    schedule: Schedule
+    note: str = ""
+    processor: str | None = None
+    """None for all that have no entry of their own."""
+    place: str = ""
+    """Where it was read, `file:line:column`."""
+
+
+class ScheduleFile:
+    """Entries by processor and key."""
+
+    def __init__(self, entries: Iterable[ScheduleEntry] = ()):
+        self._entries = {(entry.processor, entry.key): entry for entry in entries}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def entries(self) -> tuple[ScheduleEntry, ...]:
+        """In the order in which they were read or added."""
+        return tuple(self._entries.values())
+
+    def entry(self, key: str, processor: str | None) -> ScheduleEntry | None:
+        """The entry of an operation for a processor, else the one for all."""
+        return self._entries.get((processor, key)) or self._entries.get((None, key))
+
+    def updated(self, entries: Iterable[ScheduleEntry]) -> ScheduleFile:
+        """With some entries in the place of those with their processor and key."""
+        return ScheduleFile((*self.entries, *entries))
+
+    def __str__(self) -> str:
+        sections: dict[str | None, list[ScheduleEntry]] = {}
+        for entry in self.entries:
+            sections.setdefault(entry.processor, []).append(entry)
+        return "\n".join(_section_text(name, own) for name, own in sections.items())
+
+    def write(self, path: str | Path) -> None:
+        """
+        Writes the file beside its place and then puts it there: nobody sees a part of it.
+
+        Raises XlaError where that is not possible.
+        """
+        path = Path(path)
+        try:
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as target:
+                    target.write(str(self))
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(name, 0o666 & ~mask)
+                os.replace(name, path)
+            except BaseException:
+                os.unlink(name)
+                raise
+        except OSError as error:
+            raise XlaError(f"{path}: error: {error.strerror}") from None
+
+
+def _section_text(processor: str | None, entries: Iterable[ScheduleEntry]) -> str:
+    head = "schedules" if processor is None else f"schedules for {_quoted(processor)}"
+    lines = [f"{head} {{"]
+    for entry in entries:
+        lines.append(f"  {_quoted(entry.key)} = {ScheduleAttr(entry.schedule)}")
+        if entry.note:
+            lines.append(f"    note {_quoted(entry.note)}")
+    return "\n".join([*lines, "}\n"])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def read_schedule_file(path: str | Path) -> ScheduleFile:
+    """The schedules of a file; raises XlaError with the place of what is wrong."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise XlaError(f"{path}: error: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise XlaError(f"{path}: error: not UTF-8 text (byte {error.start})") from None
+    return parse_schedule_file(text, str(path))
+
+
+def parse_schedule_file(text: str, file_name: str = "<schedules>") -> ScheduleFile:
+    """The schedules that a text has; raises LocatedError."""
+    ctx = Context()
+    ctx.load_dialect(SCHEDULE)
+    found: dict[tuple[str | None, str], ScheduleEntry] = {}
+    with parser_of(text, ctx, file_name) as parser:
+        while parser.parse_optional_keyword("schedules"):
+            processor = parser.parse_str_literal() if parser.parse_optional_keyword("for") else None
+            parser.parse_characters("{")
+            while not parser.parse_optional_characters("}"):
+                start = parser.pos
+                entry = replace(_parse_entry(parser), processor=processor)
+                if (processor, entry.key) in found:
+                    parser.raise_error(f"a second entry {entry.key!r}", start, parser.pos)
+                at = LocatedError.at_offset("", file_name, text, start)
+                place = f"{file_name}:{at.line}:{at.column}"
+                found[processor, entry.key] = replace(entry, place=place)
+        if parser.pos < len(text):
+            parser.raise_error("expected 'schedules'")
+    return ScheduleFile(found.values())
+
+
+def _parse_entry(parser: AttrParser) -> ScheduleEntry:
+    key = parser.parse_str_literal(" of an operation's key, or '}'")
+    parser.parse_characters("=")
+    start = parser.pos
+    attribute = parser.parse_attribute()
+    if not isinstance(attribute, ScheduleAttr):
+        parser.raise_error(f"expected #{ScheduleAttr.name}<...>", start, parser.pos)
+    note = parser.parse_str_literal() if parser.parse_optional_keyword("note") else ""
+    return ScheduleEntry(key, attribute.data, note)
