@@ -95,7 +95,7 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 before = function.function_type
-                walk = expansion.Expansion()
+                walk = expansion.DynamicDimensionExpansion()
                 walk.function(function)
                 _complete(op, function, before.inputs.data, before.outputs.data)
                 if walk.checks:
