@@ -3,6 +3,7 @@
 import gc
 import os
 from collections import Counter
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -38,8 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Lets all programs check their bounds if asked for, also those of other processes."""
     if config.getoption("--check-bounds"):
         os.environ[BOUNDS_VARIABLE] = "1"
-    # Until all is collected there is nothing to free.
-    gc.disable()
 
 
 _LONG = pytest.StashKey[int]()
@@ -81,11 +80,15 @@ def _marker(peer: str) -> str:
     return peer.replace("-", "_")
 
 
-def pytest_collection_finish() -> None:
-    """Keeps what was collected, 20,000 tests, out of every later round of the garbage collector."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keeps what is collected, 20,000 tests, out of every round of the garbage collector."""
+    gc.disable()
+    collected = yield
     gc.collect()
     gc.freeze()
     gc.enable()
+    return collected
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
