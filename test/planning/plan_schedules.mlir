@@ -10,7 +10,7 @@
 // SCALAR-LABEL:   @sums
 // SCALAR:         schedule.nest = #schedule.nest<loops = [d0, d1], fold_fills = [0]>
 // PARALLEL-LABEL: @sums
-// PARALLEL:       schedule.nest = #schedule.nest<loops = [d0 parallel, d1 by 32], vector = d1 x 8, fold_fills = [0]>
+// PARALLEL:       schedule.nest = #schedule.nest<loops = [d0 parallel, d1 by 64], vector = d1 x 8, fold_fills = [0]>
 func.func @sums(%a: memref<4x256xf32>, %b: memref<4xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%b : memref<4xf32>)
