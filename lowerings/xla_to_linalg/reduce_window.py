@@ -29,8 +29,8 @@ from lowerings.xla_to_linalg.windows import (
     WindowLoops,
     sliding_dimensions,
 )
-from xla_dialect.analysis.computations import is_associative, neutral_element
-from xla_dialect.ops.reduction import ReduceWindowOp
+from xla_dialect.analysis.computations import neutral_element
+from xla_dialect.ops.reduction import ReduceWindowOp, may_reassociate
 from xla_dialect.types import ElementClass, element_class, is_array
 
 
@@ -57,7 +57,7 @@ def convert_reduce_window(op: ReduceWindowOp, builder: ConversionBuilder) -> str
         builder.replace(results)
         return None
     running = Running.of(met)
-    if running is not None and (not running.backwards or is_associative(computation)):
+    if running is not None and (not running.backwards or may_reassociate(op.to_apply)):
         builder.replace(convert_cumulative(builder, computation, op.inputs, inits, running))
         return None
     builder.replace(_windows(op, builder, met, inits))

@@ -25,16 +25,6 @@ def only_operation(computation: Block) -> type[XlaOp] | None:
     return type(op)
 
 
-def is_associative(computation: Block) -> bool:
-    """Whether a computation is known to be associative, up to rounding."""
-    operation = only_operation(computation)
-    return (
-        operation is not None
-        and issubclass(operation, ElementwiseBinaryOp)
-        and operation.NEUTRAL is not None
-    )
-
-
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
 """The float types with -0.0 and infinities."""
 
