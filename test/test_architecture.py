@@ -85,6 +85,8 @@ FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
     "xla_dialect.stablehlo": (
         "lowerings.driver",
         "lowerings.targets.stablehlo",
+        # Names its dialects among those of the toolkit.
+        "lowerings.universe",
         # The conversion of StableHLO, as a pass.
         "lowerings.expand.convert_stablehlo_to_xla",
     ),
@@ -135,9 +137,24 @@ def statements(node: ast.AST) -> Iterator[ast.stmt]:
             yield from statements(child)
 
 
-def imports(module: str) -> Iterator[tuple[str, int]]:
-    """The project's modules that a module imports anywhere in its text, with the line."""
+@cache
+def imports(module: str) -> list[tuple[str, int]]:
+    """
+    The project's modules that a module imports anywhere in its text, with the line: by a statement,
+    or as a string that names one to be loaded on use, `package.module` or `package.module:name`.
+    """
     tree = syntax_tree(modules()[module])
+    found = list(imports_by_statement(module, tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0]
+            # Names of packages are words as well.
+            if "." in name and name in modules():
+                found.append((name, node.lineno))
+    return found
+
+
+def imports_by_statement(module: str, tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in statements(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -226,6 +243,7 @@ def test_packages_have_an_init() -> None:
 
 def test_modules_say_what_they_hold() -> None:
     assert [path for path in python_files() if path.stem in UNNAMED] == []
+    assert [path for path in python_files() if path.stem == path.parent.name] == []
 
 
 def test_lengths() -> None:

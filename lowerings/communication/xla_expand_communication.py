@@ -195,7 +195,7 @@ class Communication(Flattening):
         """What a collective makes of what was exchanged."""
         if not op.regions:
             return values
-        builder_class, fold = loaded("folds:fold", __package__)
+        builder_class, fold = loaded("lowerings.communication.folds:fold")
         (computation,) = op.regions
         return build_before(place, values, partial(fold, computation), builder_class)
 
@@ -311,7 +311,7 @@ def convert_random(to: Communication, op: random.RngOp) -> Values:
     count = ConstantOp.make((), {"value": from_numpy(np.array(wanted, np.uint64))})
     to.insert([count], op)
     (state,) = to.call(op, [_STATE], op, [op.a, op.b, count.result])
-    builder_class, numbers = loaded("random_numbers:numbers", __package__)
+    builder_class, numbers = loaded("lowerings.communication.random_numbers:numbers")
     return build_before(op, [state, op.a, op.b], partial(numbers, op), builder_class)
 
 

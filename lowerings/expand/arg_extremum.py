@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lowerings.expand.reduction import Extremum, largest_integer
+from lowerings.expand.extremum import Extremum, largest_integer
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.types import ElementClass, element_class
 

@@ -17,11 +17,11 @@ Expansion: TypeAlias = "Callable[..., Sequence[Any]]"
 
 
 @cache
-def loaded(place: str, package: str = "lowerings.expand") -> tuple[type[Any], Expansion]:
-    """The builder's class, and the expansion at `module:function` of a package."""
+def loaded(place: str) -> tuple[type[Any], Expansion]:
+    """The builder's class, and the expansion at `module:function`."""
     module, name = place.split(":")
     builder_class = import_module("xla_dialect.builder").XlaBuilder
-    return builder_class, getattr(import_module(f"{package}.{module}"), name)
+    return builder_class, getattr(import_module(module), name)
 
 
 def build_before(

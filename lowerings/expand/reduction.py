@@ -16,9 +16,10 @@ from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from lowerings.expand.building import build_before, loaded
+from lowerings.expand.extremum import Extremum, largest_integer
 from lowerings.rewriting.conversion import ConversionBuilder
 from xla_dialect.attributes import ComparisonDirection, ComparisonType
 from xla_dialect.literals.arrays import dense_to_numpy, numpy_dtype
@@ -67,16 +68,6 @@ _UNORDERED = ((nan, 0.0), (0.0, nan), (nan, nan))
 """The orders that the accumulated value and the element can have."""
 
 _Better: TypeAlias = Callable[[float, float], float]
-
-
-@dataclass(frozen=True)
-class Extremum:
-    """The extremum whose first index a reduction finds."""
-
-    is_maximum: bool
-    """A maximum rather than a minimum; a NaN counts as either."""
-    starts_beyond: bool
-    """Whether no element is beyond the init value, and its place is the first of a row."""
 
 
 def extremum_of(op: ReduceOp) -> Extremum | None:
@@ -136,11 +127,6 @@ def _counts(value: SSAValue, dimension: int) -> bool:
     if not element_class(type_.element_type) & ElementClass.INTEGER:
         return False
     return type_.get_shape()[dimension] <= largest_integer(type_.element_type)
-
-
-def largest_integer(element_type: Attribute) -> int:
-    """The largest number of an integer type."""
-    return int(ml_dtypes.iinfo(numpy_dtype(element_type)).max)
 
 
 def _scalar(value: SSAValue) -> float | None:
@@ -212,7 +198,7 @@ def expand_arg_extremum(op: ReduceOp, builder: ConversionBuilder) -> None:
     extremum = extremum_of(op)
     if extremum is None:
         return
-    builder_class, expansion = loaded("arg_extremum:first_places")
+    builder_class, expansion = loaded("lowerings.expand.arg_extremum:first_places")
     (dimension,) = op.dimensions.get_values()
 
     def build(b: Any, *operands: Any) -> Sequence[Any]:

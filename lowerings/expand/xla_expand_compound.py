@@ -25,14 +25,14 @@ from xla_dialect.ops.random import RngBitGeneratorOp
 from xla_dialect.types import is_array
 
 _EXPANSIONS: Mapping[type[XlaOp], str] = {
-    BatchNormGradOp: "batch_norm:gradient",
-    BatchNormInferenceOp: "batch_norm:inference",
-    BatchNormTrainingOp: "batch_norm:training",
-    CholeskyOp: "factorizations:cholesky",
-    RaggedDotOp: "ragged_dot:ragged_dot",
-    RngBitGeneratorOp: "random_bits:random_bits",
-    ScaledDotOp: "scaled_dot:scaled_dot",
-    TriangularSolveOp: "factorizations:triangular_solve",
+    BatchNormGradOp: "lowerings.expand.batch_norm:gradient",
+    BatchNormInferenceOp: "lowerings.expand.batch_norm:inference",
+    BatchNormTrainingOp: "lowerings.expand.batch_norm:training",
+    CholeskyOp: "lowerings.expand.factorizations:cholesky",
+    RaggedDotOp: "lowerings.expand.ragged_dot:ragged_dot",
+    RngBitGeneratorOp: "lowerings.expand.random_bits:random_bits",
+    ScaledDotOp: "lowerings.expand.scaled_dot:scaled_dot",
+    TriangularSolveOp: "lowerings.expand.factorizations:triangular_solve",
 }
 """Module and function of each expansion. They are loaded on use: the builder takes time to load."""
 

@@ -31,12 +31,12 @@ from lowerings.xla_to_linalg import (
     select_and_scatter,
 )
 from lowerings.xla_to_linalg.elementwise_clusters import ElementwiseClusters
-from lowerings.xla_to_linalg.fourier import fourier
+from lowerings.xla_to_linalg.fourier import fft
 from lowerings.xla_to_linalg.kept_attributes import drop_kept_attributes
 from lowerings.xla_to_linalg.scalar_functions.element_functions import NotLowered
 from lowerings.xla_to_linalg.scalar_functions.scalar_operations import ELEMENTWISE
 from lowerings.xla_to_linalg.signless import make_signless
-from lowerings.xla_to_linalg.sorting import sorting, topk
+from lowerings.xla_to_linalg.sorting import sort, topk
 from lowerings.xla_to_linalg.structured import array_type, empty
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import element_count
@@ -104,8 +104,8 @@ _PURE = conversion_table(
     reduce_window.convert_reduce_window,
     select_and_scatter.convert_select_and_scatter,
     reduction.convert_map,
-    fourier.convert_fft,
-    sorting.convert_sort,
+    fft.convert_fft,
+    sort.convert_sort,
     topk.convert_topk,
     contraction.convert_dot,
     convolution.convert_convolution,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import accumulate
 from typing import Any, cast
 
@@ -84,7 +83,8 @@ class XlaExpandDynamicDimensionsPass(ReportingPass):
         if not has_dynamic_dimensions(op):
             return False
         # It loads the builder, which takes time.
-        expansion = import_module("lowerings.expand.dynamic_dimensions.expansion")
+        from lowerings.expand.dynamic_dimensions import expansion  # noqa: PLC0415
+
         for inner in operations_in(op):
             if isinstance(inner, XlaOp) and expansion.has_parts(inner):
                 _cut(inner)

@@ -22,8 +22,8 @@ from lowerings.xla_to_linalg.lines import Lines
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
 from lowerings.xla_to_linalg.sorting.radix_sort import Digit, RadixSort, digits_of
+from lowerings.xla_to_linalg.sorting.sort import NANOSECONDS, radix_cost
 from lowerings.xla_to_linalg.sorting.sort_order import element_key
-from lowerings.xla_to_linalg.sorting.sorting import NANOSECONDS, radix_cost
 from lowerings.xla_to_linalg.structured import (
     constant,
     empty,

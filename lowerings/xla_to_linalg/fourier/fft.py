@@ -45,7 +45,7 @@ from lowerings.xla_to_linalg.fourier.fourier_planes import (
     roots,
 )
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, Values
-from lowerings.xla_to_linalg.sorting.sorting import moved_back, moved_last
+from lowerings.xla_to_linalg.sorting.sort import moved_back, moved_last
 from lowerings.xla_to_linalg.structured import (
     array_type,
     empty,
