@@ -241,7 +241,7 @@ def test_list_passes_has_pipelines_levels_and_options(
 ) -> None:
     assert main(["--list-passes"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "  native{to=<xla|tensors|buffers|loops>}" in lines
+    assert "  native{to=<xla|tensors|buffers|schedules|loops>}" in lines
     for stage in PIPELINES["native"]:
         assert f"      {stage.level}: {', '.join(stage.passes)}" in lines
     for name in UNIVERSE.all_passes:
