@@ -26,6 +26,7 @@ _DIALECTS = {
     "check": "xla_dialect.self_checking.check:CHECK",
     "schedule": "lowerings.schedules.dialect:SCHEDULE",
     "interpreter": "xla_dialect.self_checking.interpreter:INTERPRETER",
+    "rv_pseudo": "lowerings.targets.riscv.dialect:RV_PSEUDO",
 }
 
 _PASSES = (
@@ -53,6 +54,12 @@ _PASSES = (
     "lowerings.planning.xla_plan_schedules",
     "lowerings.loops.convert_linalg_to_vector_loops",
     "lowerings.loops.expand_math",
+    "lowerings.targets.riscv.scf_unroll_and_jam",
+    "lowerings.targets.riscv.convert_loops_to_rv64",
+    "lowerings.targets.riscv.riscv_scf_strength_reduction",
+    "lowerings.targets.riscv.riscv_scf_legalize_yields",
+    "lowerings.targets.riscv.convert_executed_loops_to_riscv_cf",
+    "lowerings.targets.riscv.rv_expand_pseudo",
 )
 """A pass has the name of its module, and so has its class: `xla_inline`, `XlaInlinePass`."""
 
@@ -64,6 +71,7 @@ _TARGETS = {
     "xla-riscv-asm": "lowerings.targets.llvm:XlaRiscvAssemblyTarget",
     "x86-object": "lowerings.targets.llvm:X86ObjectTarget",
     "riscv-object": "lowerings.targets.llvm:RiscvObjectTarget",
+    "xdsl-riscv-asm": "lowerings.targets.riscv:XdslRiscvAssemblyTarget",
 }
 
 _REPLACED_DIALECTS = {

@@ -1,0 +1,218 @@
+"""The pass `scf-unroll-and-jam`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
+from xdsl.transforms.scf_for_loop_unroll import UnrollLoopPattern
+
+from lowerings.ir.scalar_attributes import constant_integer
+from lowerings.targets.llvm.func import ENTRY, KERNEL
+from xla_dialect.xdsl.traversal import operations_in
+
+_VIEWS = (
+    memref.CastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.ReinterpretCastOp,
+    memref.SubviewOp,
+    memref.ViewOp,
+)
+
+
+@dataclass(frozen=True)
+class ScfUnrollAndJamPass(ModulePass):
+    """
+    Register tiles: the two innermost parallel loops of a nest are unrolled, and the copies of what
+    is inside are merged, loops too. Reductions of few iterations become straight-line code.
+
+    ```mlir
+    scf.for %j = %c0 to %c16 step %c1 {
+      %sum = scf.for %k = %c0 to %c200 step %c1 iter_args(%s = %zero) -> (f64) { ... }
+      memref.store %sum, %c[%j] : memref<16xf64>
+    }
+    ```
+    ->
+    ```mlir
+    scf.for %j = %c0 to %c16 step %c2 {
+      %0, %1 = scf.for %k = %c0 to %c200 step %c1 iter_args(%s = %zero, %t = %zero) -> (f64, f64) {
+        ...
+      }
+      memref.store %0, %c[%j] : memref<16xf64>
+      %2 = arith.addi %j, %c1 : index
+      memref.store %1, %c[%2] : memref<16xf64>
+    }
+    ```
+
+    Only in functions whose arguments are promised not to overlap, and only where what a loop
+    stores to is stored to in one place and loaded nowhere in it.
+    """
+
+    name = "scf-unroll-and-jam"
+
+    columns: int = 4
+    """Iterations of the innermost parallel loop that run together; 1 leaves it as it is."""
+    rows: int = 1
+    """Iterations of the loop around it."""
+    whole: int = 16
+    """Reductions of at most so many iterations are unrolled wholly, longer ones by `columns`."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if isinstance(function, func.FuncOp) and (function.attributes.keys() & {ENTRY, KERNEL}):
+                self._schedule(function)
+
+    def _schedule(self, function: func.FuncOp) -> None:
+        for loop in list(operations_in(function)):
+            if not isinstance(loop, scf.ForOp) or not _is_parallel(loop):
+                continue
+            if not any(map(_is_parallel, _loops_of(loop))):
+                around = loop.parent_op()
+                is_in_rows = isinstance(around, scf.ForOp) and _is_parallel(around)
+                unroll(loop, self.columns)
+                if isinstance(around, scf.ForOp) and is_in_rows and len(_loops_of(around)) == 1:
+                    unroll(around, self.rows)
+        # The innermost first: what is around them can follow then.
+        for loop in reversed(list(operations_in(function))):
+            if isinstance(loop, scf.ForOp) and loop.iter_args and not _loops_of(loop):
+                count = trip_count(loop)
+                if count is None:
+                    continue
+                if count <= self.whole:
+                    UnrollLoopPattern().match_and_rewrite(loop, PatternRewriter(loop))
+                else:
+                    unroll(loop, self.columns)
+
+
+def trip_count(loop: scf.ForOp) -> int | None:
+    """How many iterations a loop has; None if it is not known."""
+    bounds = [constant_integer(bound) for bound in (loop.lb, loop.ub, loop.step)]
+    lower, upper, step = bounds
+    if lower is None or upper is None or step is None:
+        return None
+    return max(0, -((lower - upper) // step))
+
+
+def _loops_of(loop: scf.ForOp) -> list[scf.ForOp]:
+    """The loops in the body of a loop, without those inside of them."""
+    return [op for op in loop.body.block.ops if isinstance(op, scf.ForOp)]
+
+
+def _is_parallel(loop: scf.ForOp) -> bool:
+    """Whether iterations can run together, step by step."""
+    if loop.iter_args:
+        return False
+    loaded: set[SSAValue] = set()
+    stored: list[SSAValue] = []
+    for op in operations_in(loop):
+        match op:
+            case memref.LoadOp():
+                loaded.add(_root(op.memref))
+            case memref.StoreOp():
+                stored.append(_root(op.memref))
+            case scf.ForOp():
+                if trip_count(op) is None:
+                    return False
+            case scf.YieldOp():
+                pass
+            case _ if op.name.partition(".")[0] not in ("arith", "math"):
+                return False
+            case _:
+                pass
+    return len(stored) == len(set(stored)) and not loaded & set(stored)
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The buffer that a memref is a view of."""
+    while isinstance(value.owner, _VIEWS):
+        value = value.owner.operands[0]
+    return value
+
+
+def unroll(loop: scf.ForOp, factor: int) -> None:
+    """
+    Runs `factor` iterations of a loop as one. Those of a parallel loop run together, step by step;
+    those of a reduction one after the other. What is left over stays a loop.
+    """
+    count = trip_count(loop)
+    if count is None or factor < 2 or count < factor:
+        return
+    lower, step = constant_integer(loop.lb), constant_integer(loop.step)
+    assert lower is not None and step is not None
+    before = Builder(InsertPoint.before(loop))
+    end = lower + count // factor * factor * step
+    start, middle, stride = (_index(before, n) for n in (lower, end, factor * step))
+    offsets = [_index(before, number * step) for number in range(1, factor)]
+    body = Block(arg_types=loop.body.block.arg_types)
+    many = before.insert(scf.ForOp(start, middle, stride, loop.iter_args, Region(body)))
+    inside = Builder(InsertPoint.at_end(body))
+    index, *carried = body.args
+    indices = [index, *(inside.insert(arith.AddiOp(index, each)).result for each in offsets)]
+    if carried:
+        values: Sequence[SSAValue] = carried
+        for each in indices:
+            old = loop.body.block.args
+            mapping = dict(zip(old, (each, *values), strict=True))
+            values = _jam(loop.body.block, [mapping], inside)
+    else:
+        old_index = loop.body.block.args[0]
+        values = _jam(loop.body.block, [{old_index: each} for each in indices], inside)
+    inside.insert(scf.YieldOp(*values))
+    rewriter = PatternRewriter(loop)
+    if count % factor:
+        loop.operands[0] = middle
+        for number, result in enumerate(many.results):
+            loop.operands[3 + number] = result
+    else:
+        rewriter.replace(loop, (), many.results)
+
+
+def _index(builder: Builder, number: int) -> SSAValue:
+    return builder.insert(arith.ConstantOp(IntegerAttr(number, IndexType()))).result
+
+
+def _jam(
+    block: Block, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder
+) -> list[SSAValue]:
+    """Copies of a block, merged operation by operation; what they yield, one copy after the other."""
+    for op in block.ops:
+        if isinstance(op, scf.YieldOp):
+            return [mapping.get(v, v) for mapping in mappings for v in op.operands]
+        if isinstance(op, scf.ForOp) and len(mappings) > 1:
+            _jam_loop(op, mappings, to)
+        else:
+            for mapping in mappings:
+                to.insert(op.clone(mapping))
+    raise AssertionError("a loop ends with a yield")
+
+
+def _jam_loop(
+    loop: scf.ForOp, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder
+) -> None:
+    """One loop that does what the copies of a loop do; its bounds are the same for all."""
+    initial = [mapping.get(value, value) for mapping in mappings for value in loop.iter_args]
+    old = loop.body.block.args
+    body = Block(arg_types=(old[0].type, *(value.type for value in initial)))
+    inner = [dict(mapping) for mapping in mappings]
+    width = len(old) - 1
+    for number, mapping in enumerate(inner):
+        carried = body.args[1 + number * width : 1 + (number + 1) * width]
+        mapping.update(zip(old, (body.args[0], *carried), strict=True))
+    inside = Builder(InsertPoint.at_end(body))
+    inside.insert(scf.YieldOp(*_jam(loop.body.block, inner, inside)))
+    bounds = [mappings[0].get(bound, bound) for bound in (loop.lb, loop.ub, loop.step)]
+    jammed = to.insert(scf.ForOp(*bounds, initial, Region(body)))
+    for number, mapping in enumerate(mappings):
+        results = jammed.results[number * width : (number + 1) * width]
+        mapping.update(zip(loop.results, results, strict=True))
+
+

@@ -1,0 +1,39 @@
+"""The output format `xdsl-riscv-asm`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.riscv.abstract_ops import print_assembly
+from xdsl.utils.target import Target
+
+from lowerings.targets.riscv.pipeline import TILES, RegisterTile, lower
+
+
+@dataclass(frozen=True)
+class XdslRiscvAssemblyTarget(Target):
+    """
+    RV64GC assembly by xDSL's own backend, for loops over scalars or for its RISC-V dialects.
+
+    A function takes a pointer for each memref, as in C. `rows` and `columns` are the iterations of
+    the two innermost parallel loops that run together, `hoisted_loads` how many loads at most are
+    moved before a loop; without them the largest tile is taken that registers suffice for.
+    """
+
+    name = "xdsl-riscv-asm"
+
+    rows: int = 0
+    columns: int = 0
+    hoisted_loads: int = 0
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the assembly; raises XlaError for what has no lowering, and for want of registers."""
+        if any(isinstance(op, FuncOp) for op in module.ops):
+            tile = RegisterTile(max(1, self.rows), max(1, self.columns), self.hoisted_loads)
+            chosen = (tile,) if self.rows or self.columns or self.hoisted_loads else TILES
+            module, _ = lower(ctx, module, chosen)
+        print_assembly(module, output)
