@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -302,11 +303,21 @@ def link(object_code: bytes) -> bytes:
     """
     The executable of the object code of a program, whose entry is `main`.
 
-    Raises EmulatorMissing, and CompilationError for what does not link.
+    Raises EmulatorMissing, and CodeGenerationError for what does not link.
     """
     return _zig([*_PROGRAM_OPTIONS, str(_DRIVER)], object_code)
 
 
+def assemble(text: str) -> bytes:
+    """
+    The object code of RV64GC assembly.
+
+    Raises EmulatorMissing, and CodeGenerationError for what is no assembly.
+    """
+    return _zig([*_PROGRAM_OPTIONS[:4], "-c"], text.encode(), "program.s")
+
+
+@cache
 def _counter(emulator: str) -> bytes:
     """The plugin that counts instructions, for the version of an emulator."""
     command = [emulator, "--version"]
@@ -317,18 +328,20 @@ def _counter(emulator: str) -> bytes:
     return _zig([*_PLUGIN_OPTIONS, f"-DPLUGIN_VERSION={version}", str(_COUNTER)])
 
 
-def _zig(options: Sequence[str], object_code: bytes | None = None) -> bytes:
-    """What zig's C compiler makes of its options and a file of object code."""
+def _zig(
+    options: Sequence[str], program: bytes | None = None, file_name: str = "program.o"
+) -> bytes:
+    """What zig's C compiler makes of its options and a file."""
     if not has_linker():
         raise EmulatorMissing(
             "programs for riscv64 are linked by zig, which is not installed: "
             "pip install 'xla-dialect[riscv]'"
         )
     with tempfile.TemporaryDirectory(prefix="xla-riscv64-") as folder:
-        source, result = Path(folder, "program.o"), Path(folder, "result")
+        source, result = Path(folder, file_name), Path(folder, "result")
         command = [sys.executable, "-m", "ziglang", "cc", *options, "-o", str(result)]
-        if object_code is not None:
-            source.write_bytes(object_code)
+        if program is not None:
+            source.write_bytes(program)
             command.append(str(source))
         try:
             answer = subprocess.run(
@@ -342,7 +355,8 @@ def _zig(options: Sequence[str], object_code: bytes | None = None) -> bytes:
             raise CodeGenerationError(f"zig did not link within {_LINK_TIME_LIMIT:g} s") from None
         if answer.returncode != 0:
             said = answer.stderr.decode(errors="replace").strip()
-            raise CodeGenerationError(f"zig cannot link the program: {said}")
+            verb = "assemble" if "-c" in options else "link"
+            raise CodeGenerationError(f"zig cannot {verb} the program: {said}")
         return result.read_bytes()
 
 

@@ -64,7 +64,8 @@ def visit_in_order(
             for result in op.results:
                 defined.add(id(result))
                 added.append(id(result))
-        defined.difference_update(added)
+        if len(blocks) == 1:
+            defined.difference_update(added)
 
 
 def _values_of(block: Block) -> set[int]:

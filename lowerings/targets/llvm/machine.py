@@ -75,8 +75,20 @@ class Machine:
         return str(_target_machine(self).target_data)
 
     def assembly(self, text: str) -> str:
-        """Optimised assembly for the text of a module; raises CompilationError."""
+        """Optimised assembly for the text of a module; raises CodeGenerationError."""
         return _target_machine(self).emit_assembly(self._optimized(text))
+
+    def assembly_at_level(self, text: str, level: int) -> str:
+        """
+        Assembly by LLVM's own pipeline for an optimisation level, as `clang -O2` has it for 2: what
+        our code is compared with. Raises CodeGenerationError.
+        """
+        module = _verified(text)
+        target = _target_machine(self, level)
+        options = llvm.create_pipeline_tuning_options(speed_level=level)
+        builder = llvm.create_pass_builder(target, options)
+        builder.getModulePassManager().run(module, builder)
+        return target.emit_assembly(module)
 
     def object_code(self, text: str) -> bytes:
         """Optimised, position-independent object code for the text of a module; raises
@@ -84,16 +96,11 @@ class Machine:
         return _target_machine(self).emit_object(self._optimized(text))
 
     def optimized(self, text: str) -> str:
-        """The text of a module after optimisation; raises CompilationError."""
+        """The text of a module after optimisation; raises CodeGenerationError."""
         return str(self._optimized(text))
 
     def _optimized(self, text: str) -> llvm.ModuleRef:
-        try:
-            # A context of its own: what a module leaves behind in the common one stays for good.
-            module = llvm.parse_assembly(text, llvm.create_context())
-            module.verify()
-        except RuntimeError as error:
-            raise CodeGenerationError(f"LLVM rejects the module: {error}") from error
+        module = _verified(text)
         options = llvm.create_pipeline_tuning_options()
         builder = llvm.create_pass_builder(_target_machine(self), options)
         passes = _passes()
@@ -126,6 +133,16 @@ def riscv64(cpu: str = "", features: str = "") -> Machine:
     return Machine("riscv64-unknown-linux-gnu", cpu, spelled, "lp64d")
 
 
+def _verified(text: str) -> llvm.ModuleRef:
+    try:
+        # A context of its own: what a module leaves behind in the common one stays for good.
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise CodeGenerationError(f"LLVM rejects the module: {error}") from error
+    return module
+
+
 def _split(features: str) -> list[str]:
     return [feature for feature in features.split(",") if feature]
 
@@ -151,7 +168,7 @@ def _initialize() -> None:
 
 
 @cache
-def _target_machine(machine: Machine) -> llvm.TargetMachine:
+def _target_machine(machine: Machine, level: int = 3) -> llvm.TargetMachine:
     _initialize()
     if wrong := [each for each in _split(machine.features) if not _FEATURE.fullmatch(each)]:
         # LLVM would end the process.
@@ -163,7 +180,7 @@ def _target_machine(machine: Machine) -> llvm.TargetMachine:
     return target.create_target_machine(
         cpu=machine.cpu,
         features=machine.features,
-        opt=3,
+        opt=level,
         reloc="pic",
         codemodel="small",
         abiname=machine.abi,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from xdsl.dialects import riscv, riscv_scf, rv64
+from xdsl.dialects import riscv_scf, rv64
 from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.riscv import ops as riscv
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.transforms.canonicalization_patterns.riscv import get_constant_value
 

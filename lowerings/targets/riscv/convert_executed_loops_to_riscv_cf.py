@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import riscv, riscv_cf, riscv_scf
+from xdsl.dialects import riscv_cf, riscv_scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.riscv import ops as riscv
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -45,9 +46,7 @@ class _LowerLoop(RewritePattern):
         first = riscv.MVOp(op.start, rd=index.type)  # pyright: ignore
         enter = riscv_cf.BranchOp((first.rd, *op.iter_args), body)
         rewriter.insert((first, enter), InsertPoint.at_end(before))
-        rewriter.insert(
-            riscv.LabelOp(f"loop_{self.number}"), InsertPoint.at_start(body)
-        )
+        rewriter.insert(riscv.LabelOp(f"loop_{self.number}"), InsertPoint.at_start(body))
         self.number += 1
         rewriter.replace(op, (), after.args[1:])
 

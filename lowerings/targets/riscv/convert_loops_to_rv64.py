@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, math, memref, riscv, rv64, scf
+from xdsl.dialects import arith, func, math, memref, rv64, scf
 from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
@@ -20,8 +20,9 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.riscv import Registers
+from xdsl.dialects.riscv import ops as riscv
 from xdsl.dialects.riscv.abstract_ops import RISCVInstruction
+from xdsl.dialects.riscv.registers import Registers
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
@@ -222,6 +223,17 @@ def _view(to: Conversion, op: memref.ViewOp) -> None:
     to.replace(to.insert(riscv.AddOp(to.register(op.source), to.register(op.byte_shift))))
 
 
+def _reinterpret_cast(to: Conversion, op: memref.ReinterpretCastOp) -> None:
+    """Of a buffer that begins where its pointer points to; `_check` knows the offset."""
+    (offset,) = op.static_offsets.get_values()
+    element = cast("MemRefType[Any]", op.source.type).element_type
+    address = to.register(op.source)
+    if offset:
+        by = to.insert(rv64.LiOp(offset * element.size))
+        address = to.insert(riscv.AddOp(address, by))
+    to.replace(address)
+
+
 CONVERSIONS: Mapping[type[Operation], Callable[[Conversion, Any], None]] = {
     arith.ConstantOp: _constant,
     arith.MaximumfOp: _extremum,
@@ -238,6 +250,7 @@ CONVERSIONS: Mapping[type[Operation], Callable[[Conversion, Any], None]] = {
     memref.CollapseShapeOp: _same_memory,
     memref.ExpandShapeOp: _same_memory,
     memref.CastOp: _same_memory,
+    memref.ReinterpretCastOp: _reinterpret_cast,
     memref.ViewOp: _view,
 }
 """What xDSL converts wrongly for RV64, or not at all."""
@@ -264,6 +277,10 @@ def _check(op: Operation) -> None:
                 raise located_error(op, f"sizes and strides must be known, found {type_}")
         elif not isinstance(type_, (*_FLOATS, IndexType)) and type_ not in (i1, i64):
             raise located_error(op, f"values are f32, f64, i64 or i1, found {type_}")
+    if isinstance(op, memref.ReinterpretCastOp) and (
+        op.offsets or cast("MemRefType[Any]", op.source.type).get_offset() != 0
+    ):
+        raise located_error(op, "only from the beginning of a buffer, by an offset that is known")
     if isinstance(op, memref.LoadOp | memref.StoreOp):
         element = cast("MemRefType[Attribute]", op.memref.type).element_type
         if not isinstance(element, _FLOATS):

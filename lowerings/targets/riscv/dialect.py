@@ -1,10 +1,10 @@
-"""The dialect `rv_pseudo`: what register allocation must see as one instruction, and no processor has."""
+"""The dialect `rv_pseudo`: what is one instruction to register allocation, and to no processor."""
 
 from __future__ import annotations
 
 from xdsl.backend.register_allocatable import RegisterConstraints
-from xdsl.dialects.riscv import FloatRegisterType, IntRegisterType
 from xdsl.dialects.riscv.abstract_ops import RISCVRegallocOperation
+from xdsl.dialects.riscv.registers import FloatRegisterType, IntRegisterType
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -46,9 +46,7 @@ class MoveIfZeroOp(RISCVRegallocOperation):
             raise VerifyException("nothing else may read the register that it overwrites")
 
     def get_register_constraints(self) -> RegisterConstraints:
-        return RegisterConstraints(
-            (self.condition, self.new), (), ((self.old, self.results[0]),)
-        )
+        return RegisterConstraints((self.condition, self.new), (), ((self.old, self.results[0]),))
 
 
 RV_PSEUDO = Dialect("rv_pseudo", [MoveIfZeroOp])

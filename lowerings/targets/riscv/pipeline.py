@@ -39,13 +39,14 @@ class RegisterTile:
 
     rows: int
     columns: int
+    steps: int
     hoisted_loads: int
 
     @property
     def unrolling(self) -> tuple[ModulePass, ...]:
         """The passes on scalar loops; what they make can be compiled in any other way, too."""
         return (
-            ScfUnrollAndJamPass(columns=self.columns, rows=self.rows),
+            ScfUnrollAndJamPass(self.columns, self.rows, steps=self.steps),
             CanonicalizePass(),
             CommonSubexpressionElimination(),
         )
@@ -74,9 +75,11 @@ class RegisterTile:
         )
 
 
-TILES: tuple[RegisterTile, ...] = (
-    *(RegisterTile(2, 4, 0), RegisterTile(1, 4, 10), RegisterTile(1, 4, 0)),
-    *(RegisterTile(1, 2, 10), RegisterTile(1, 1, 10), RegisterTile(1, 1, 0)),
+TILES: tuple[RegisterTile, ...] = tuple(
+    RegisterTile(rows, columns, steps, hoisted_loads)
+    for rows, columns in ((2, 4), (1, 4), (1, 2), (1, 1))
+    for steps in (4, 1)
+    for hoisted_loads in (10, 0)
 )
 """The larger first."""
 

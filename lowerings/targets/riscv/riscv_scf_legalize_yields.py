@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import riscv, riscv_scf
+from xdsl.dialects import riscv_scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.riscv import ops as riscv
+from xdsl.dialects.riscv.registers import FloatRegisterType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -37,7 +39,7 @@ class RiscvScfLegalizeYieldsPass(ModulePass):
 
 def _copy(builder: Builder, value: SSAValue) -> SSAValue:
     """A copy in another register: of a float, all 64 bits of it, whatever its type."""
-    kind = riscv.FMvDOp if isinstance(value.type, riscv.FloatRegisterType) else riscv.MVOp
+    kind = riscv.FMvDOp if isinstance(value.type, FloatRegisterType) else riscv.MVOp
     return builder.insert(kind(value)).rd
 
 

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import riscv, riscv_func, riscv_scf, rv32, rv64
+from xdsl.dialects import riscv_func, riscv_scf, rv32, rv64
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
-from xdsl.dialects.riscv import Registers
+from xdsl.dialects.riscv import ops as riscv
 from xdsl.dialects.riscv.attrs import si12
+from xdsl.dialects.riscv.registers import Registers
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
@@ -306,7 +307,7 @@ def _depth(value: SSAValue) -> int:
 
 
 def _moved(builder: Builder, top: Block, pointer: _Carried) -> SSAValue:
-    """A pointer of the next iteration; a step that is no immediate operand is a constant outside."""
+    """A pointer of the next iteration; the constant of a large step is outside."""
     if fits(pointer.step):
         return builder.insert(riscv.AddiOp(pointer.argument, pointer.step)).rd
     number = _number(Builder(InsertPoint.at_start(top)), pointer.step)

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import riscv, rv64
+from xdsl.dialects import rv64
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.riscv import ops as riscv
+from xdsl.dialects.riscv.attrs import LabelAttr
+from xdsl.dialects.riscv.registers import FloatRegisterType, Registers
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -30,10 +33,10 @@ class RvExpandPseudoPass(ModulePass):
         moves = [each for each in operations_in(op) if isinstance(each, MoveIfZeroOp)]
         for number, move in enumerate(moves):
             builder = Builder(InsertPoint.before(move))
-            zero = builder.insert(rv64.GetRegisterOp(riscv.Registers.ZERO))
-            label = riscv.LabelAttr(f"kept_{number}")
+            zero = builder.insert(rv64.GetRegisterOp(Registers.ZERO))
+            label = LabelAttr(f"kept_{number}")
             builder.insert(riscv.BneOp(move.condition, zero, label))
-            is_float = isinstance(move.rd.type, riscv.FloatRegisterType)
+            is_float = isinstance(move.rd.type, FloatRegisterType)
             kind = riscv.FMvDOp if is_float else riscv.MVOp
             moved = builder.insert(kind(move.new, rd=move.rd.type))  # pyright: ignore
             builder.insert(riscv.LabelOp(label))

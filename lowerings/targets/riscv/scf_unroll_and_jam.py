@@ -9,7 +9,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
@@ -27,6 +27,10 @@ _VIEWS = (
     memref.SubviewOp,
     memref.ViewOp,
 )
+
+
+_SHORT = 64
+"""Operations in straight-line code that are still cheaper than a loop."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,9 @@ class ScfUnrollAndJamPass(ModulePass):
     rows: int = 1
     """Iterations of the loop around it."""
     whole: int = 16
-    """Reductions of at most so many iterations are unrolled wholly, longer ones by `columns`."""
+    """Reductions of at most so many iterations are unrolled wholly."""
+    steps: int = 4
+    """Iterations of longer reductions that follow each other in one; 1 leaves them as they are."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.body.block.ops:
@@ -75,7 +81,9 @@ class ScfUnrollAndJamPass(ModulePass):
         for loop in list(operations_in(function)):
             if not isinstance(loop, scf.ForOp) or not _is_parallel(loop):
                 continue
-            if not any(map(_is_parallel, _loops_of(loop))):
+            if _is_short(loop):
+                UnrollLoopPattern().match_and_rewrite(loop, PatternRewriter(loop))
+            elif not any(map(_is_parallel, _loops_of(loop))):
                 around = loop.parent_op()
                 is_in_rows = isinstance(around, scf.ForOp) and _is_parallel(around)
                 unroll(loop, self.columns)
@@ -90,7 +98,7 @@ class ScfUnrollAndJamPass(ModulePass):
                 if count <= self.whole:
                     UnrollLoopPattern().match_and_rewrite(loop, PatternRewriter(loop))
                 else:
-                    unroll(loop, self.columns)
+                    unroll(loop, self.steps)
 
 
 def trip_count(loop: scf.ForOp) -> int | None:
@@ -100,6 +108,14 @@ def trip_count(loop: scf.ForOp) -> int | None:
     if lower is None or upper is None or step is None:
         return None
     return max(0, -((lower - upper) // step))
+
+
+def _is_short(loop: scf.ForOp) -> bool:
+    """Whether straight-line code without a loop is not much longer than what it is unrolled to."""
+    count = trip_count(loop)
+    if count is None or _loops_of(loop):
+        return False
+    return count * (len(operations_in(loop)) - 2) <= _SHORT
 
 
 def _loops_of(loop: scf.ForOp) -> list[scf.ForOp]:
@@ -161,7 +177,7 @@ def unroll(loop: scf.ForOp, factor: int) -> None:
         values: Sequence[SSAValue] = carried
         for each in indices:
             old = loop.body.block.args
-            mapping = dict(zip(old, (each, *values), strict=True))
+            mapping: dict[SSAValue, SSAValue] = dict(zip(old, (each, *values), strict=True))
             values = _jam(loop.body.block, [mapping], inside)
     else:
         old_index = loop.body.block.args[0]
@@ -180,10 +196,8 @@ def _index(builder: Builder, number: int) -> SSAValue:
     return builder.insert(arith.ConstantOp(IntegerAttr(number, IndexType()))).result
 
 
-def _jam(
-    block: Block, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder
-) -> list[SSAValue]:
-    """Copies of a block, merged operation by operation; what they yield, one copy after the other."""
+def _jam(block: Block, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder) -> list[SSAValue]:
+    """Copies of a block, merged operation by operation; what they yield, copy by copy."""
     for op in block.ops:
         if isinstance(op, scf.YieldOp):
             return [mapping.get(v, v) for mapping in mappings for v in op.operands]
@@ -195,9 +209,7 @@ def _jam(
     raise AssertionError("a loop ends with a yield")
 
 
-def _jam_loop(
-    loop: scf.ForOp, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder
-) -> None:
+def _jam_loop(loop: scf.ForOp, mappings: Sequence[dict[SSAValue, SSAValue]], to: Builder) -> None:
     """One loop that does what the copies of a loop do; its bounds are the same for all."""
     initial = [mapping.get(value, value) for mapping in mappings for value in loop.iter_args]
     old = loop.body.block.args
@@ -209,10 +221,8 @@ def _jam_loop(
         mapping.update(zip(old, (body.args[0], *carried), strict=True))
     inside = Builder(InsertPoint.at_end(body))
     inside.insert(scf.YieldOp(*_jam(loop.body.block, inner, inside)))
-    bounds = [mappings[0].get(bound, bound) for bound in (loop.lb, loop.ub, loop.step)]
-    jammed = to.insert(scf.ForOp(*bounds, initial, Region(body)))
+    lower, upper, step = (mappings[0].get(each, each) for each in (loop.lb, loop.ub, loop.step))
+    jammed = to.insert(scf.ForOp(lower, upper, step, initial, Region(body)))
     for number, mapping in enumerate(mappings):
         results = jammed.results[number * width : (number + 1) * width]
         mapping.update(zip(loop.results, results, strict=True))
-
-

@@ -20,20 +20,24 @@ class XdslRiscvAssemblyTarget(Target):
     RV64GC assembly by xDSL's own backend, for loops over scalars or for its RISC-V dialects.
 
     A function takes a pointer for each memref, as in C. `rows` and `columns` are the iterations of
-    the two innermost parallel loops that run together, `hoisted_loads` how many loads at most are
-    moved before a loop; without them the largest tile is taken that registers suffice for.
+    the two innermost parallel loops that run together, `steps` those of a long reduction,
+    `hoisted_loads` how many loads at most are moved before a loop; without them the largest tile is
+    taken that registers suffice for.
     """
 
     name = "xdsl-riscv-asm"
 
     rows: int = 0
     columns: int = 0
+    steps: int = 0
     hoisted_loads: int = 0
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        """Writes the assembly; raises XlaError for what has no lowering, and for want of registers."""
+        """Writes the assembly; raises XlaError without a lowering, or registers, for it."""
         if any(isinstance(op, FuncOp) for op in module.ops):
-            tile = RegisterTile(max(1, self.rows), max(1, self.columns), self.hoisted_loads)
-            chosen = (tile,) if self.rows or self.columns or self.hoisted_loads else TILES
+            rows, columns, steps = (max(1, size) for size in (self.rows, self.columns, self.steps))
+            tile = RegisterTile(rows, columns, steps, self.hoisted_loads)
+            is_given = self.rows or self.columns or self.steps or self.hoisted_loads
+            chosen = (tile,) if is_given else TILES
             module, _ = lower(ctx, module, chosen)
         print_assembly(module, output)

@@ -1,0 +1,1 @@
+"""The ladder of micro-kernels on RISC-V: xDSL's backend beside LLVM's."""
