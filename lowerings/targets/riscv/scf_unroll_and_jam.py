@@ -67,7 +67,7 @@ class ScfUnrollAndJamPass(ModulePass):
     """Iterations of the innermost parallel loop that run together; 1 leaves it as it is."""
     rows: int = 1
     """Iterations of the loop around it."""
-    whole: int = 16
+    whole: int = 32
     """Reductions of at most so many iterations are unrolled wholly."""
     steps: int = 4
     """Iterations of longer reductions that follow each other in one; 1 leaves them as they are."""
@@ -160,8 +160,9 @@ def unroll(loop: scf.ForOp, factor: int) -> None:
     those of a reduction one after the other. What is left over stays a loop.
     """
     count = trip_count(loop)
-    if count is None or factor < 2 or count < factor:
+    if count is None or min(count, factor) < 2:
         return
+    factor = min(count, factor)
     lower, step = constant_integer(loop.lb), constant_integer(loop.step)
     assert lower is not None and step is not None
     before = Builder(InsertPoint.before(loop))
