@@ -57,9 +57,12 @@ _PASSES = (
     "lowerings.targets.riscv.scf_unroll_and_jam",
     "lowerings.targets.riscv.convert_loops_to_rv64",
     "lowerings.targets.riscv.riscv_scf_strength_reduction",
+    "lowerings.targets.riscv.riscv_repeat_constants",
     "lowerings.targets.riscv.riscv_scf_legalize_yields",
+    "lowerings.targets.riscv.riscv_remove_redundant_moves",
     "lowerings.targets.riscv.convert_executed_loops_to_riscv_cf",
     "lowerings.targets.riscv.rv_expand_pseudo",
+    "lowerings.targets.riscv.memref_stream_drop_unused_inputs",
 )
 """A pass has the name of its module, and so has its class: `xla_inline`, `XlaInlinePass`."""
 

@@ -113,7 +113,8 @@ _EXTREMA: Mapping[type[Operation], tuple[type[RISCVInstruction], type[RISCVInstr
 
 def _number_extremum(to: Conversion, op: Operation) -> SSAValue:
     """The larger or smaller of two numbers; of a NaN and a number, the number."""
-    kind: Any = _EXTREMA[type(op)][to.suffix == "d"]
+    single, double = next(row for each, row in _EXTREMA.items() if isinstance(op, each))
+    kind: Any = double if to.suffix == "d" else single
     return to.insert(kind(*to.operands()))
 
 
@@ -255,6 +256,12 @@ CONVERSIONS: Mapping[type[Operation], Callable[[Conversion, Any], None]] = {
 }
 """What xDSL converts wrongly for RV64, or not at all."""
 
+
+def _conversion(op: Operation) -> Callable[[Conversion, Any], None] | None:
+    """The row of an operation's class, or of the one that it extends."""
+    return next((CONVERSIONS[each] for each in type(op).__mro__ if each in CONVERSIONS), None)
+
+
 _CONVERTED_BY_XDSL: tuple[type[Operation], ...] = (
     *(ModuleOp, func.FuncOp, func.ReturnOp, scf.ForOp, scf.YieldOp, memref.LoadOp, memref.StoreOp),
     *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
@@ -267,7 +274,7 @@ _FLOATS = (Float32Type, Float64Type)
 
 def _check(op: Operation) -> None:
     """Raises XlaError for what neither xDSL nor this pass converts rightly."""
-    if type(op) not in CONVERSIONS and type(op) not in _CONVERTED_BY_XDSL:
+    if _conversion(op) is None and not isinstance(op, _CONVERTED_BY_XDSL):
         raise located_error(op, "xDSL's RISC-V backend has no lowering of it, nor has ours")
     for value in (*op.operands, *op.results):
         type_ = value.type
@@ -313,7 +320,7 @@ class ConvertLoopsToRv64Pass(ModulePass):
             _check(each)
         # Constants last: others look at them.
         for each in sorted(found, key=lambda op: isinstance(op, arith.ConstantOp)):
-            convert = CONVERSIONS.get(type(each))
+            convert = _conversion(each)
             if convert is not None:
                 rewriter = PatternRewriter(each)
                 rewriter.insertion_point = InsertPoint.before(each)

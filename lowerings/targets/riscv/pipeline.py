@@ -26,6 +26,8 @@ from lowerings.targets.riscv.convert_executed_loops_to_riscv_cf import (
     ConvertExecutedLoopsToRiscvCfPass,
 )
 from lowerings.targets.riscv.convert_loops_to_rv64 import ConvertLoopsToRv64Pass
+from lowerings.targets.riscv.riscv_remove_redundant_moves import RiscvRemoveRedundantMovesPass
+from lowerings.targets.riscv.riscv_repeat_constants import RiscvRepeatConstantsPass
 from lowerings.targets.riscv.riscv_scf_legalize_yields import RiscvScfLegalizeYieldsPass
 from lowerings.targets.riscv.riscv_scf_strength_reduction import RiscvScfStrengthReductionPass
 from lowerings.targets.riscv.rv_expand_pseudo import RvExpandPseudoPass
@@ -41,6 +43,8 @@ class RegisterTile:
     columns: int
     steps: int
     hoisted_loads: int
+    pointers: bool = True
+    """Whether loops carry the addresses of what they access; else each access computes its own."""
 
     @property
     def unrolling(self) -> tuple[ModulePass, ...]:
@@ -53,8 +57,11 @@ class RegisterTile:
 
     @property
     def lowering(self) -> tuple[ModulePass, ...]:
-        """The passes from unrolled loops to what is printed. In between nothing may fold constants:
-        xDSL makes immediate operands of them that no instruction can hold."""
+        """
+        The passes from unrolled loops to what is printed. In between nothing may fold constants:
+        xDSL makes immediate operands of them that no instruction can hold.
+        """
+        strength = RiscvScfStrengthReductionPass(hoisted_loads=self.hoisted_loads)
         return (
             ConvertLoopsToRv64Pass(),
             ConvertMemRefToRiscvPass(),
@@ -63,23 +70,27 @@ class RegisterTile:
             ConvertFuncToRiscvFuncPass(),
             ReconcileUnrealizedCastsPass(),
             RiscvScfForInferConstantStepPass(),
-            RiscvScfStrengthReductionPass(hoisted_loads=self.hoisted_loads),
+            *((strength,) if self.pointers else ()),
             DeadCodeElimination(),
+            RiscvRepeatConstantsPass(),
             RiscvScfLegalizeYieldsPass(),
             RISCVAllocateRegistersPass(),
             ConvertExecutedLoopsToRiscvCfPass(),
             ConvertRiscvScfToRiscvCfPass(),
             RISCVLowerParallelMovPass(),
-            CanonicalizePass(),
+            RiscvRemoveRedundantMovesPass(),
             RvExpandPseudoPass(),
         )
 
 
-TILES: tuple[RegisterTile, ...] = tuple(
-    RegisterTile(rows, columns, steps, hoisted_loads)
-    for rows, columns in ((2, 4), (1, 4), (1, 2), (1, 1))
-    for steps in (4, 1)
-    for hoisted_loads in (10, 0)
+TILES: tuple[RegisterTile, ...] = (
+    *(
+        RegisterTile(rows, columns, steps, hoisted_loads)
+        for rows, columns in ((2, 4), (1, 4), (1, 2), (1, 1))
+        for steps in (4, 1)
+        for hoisted_loads in (10, 0)
+    ),
+    RegisterTile(1, 1, 1, 0, pointers=False),
 )
 """The larger first."""
 

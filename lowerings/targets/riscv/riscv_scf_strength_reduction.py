@@ -108,10 +108,10 @@ class _Carried:
 class _Function:
     block: Block
     hoisted_loads: int
-    pointers: dict[tuple[Operation | None, frozenset[tuple[SSAValue, int]], int], SSAValue] = field(
-        default_factory=dict[
-            tuple[Operation | None, frozenset[tuple[SSAValue, int]], int], SSAValue
-        ]
+    nest: Operation = field(init=False)
+    """The operation of the block whose accesses are given pointers."""
+    pointers: dict[tuple[Operation, frozenset[tuple[SSAValue, int]], int], SSAValue] = field(
+        default_factory=dict[tuple[Operation, frozenset[tuple[SSAValue, int]], int], SSAValue]
     )
     carried: defaultdict[riscv_scf.ForOp, list[_Carried]] = field(
         default_factory=lambda: defaultdict[riscv_scf.ForOp, list[_Carried]](list)
@@ -122,9 +122,11 @@ class _Function:
         for loop in reversed(loops):
             self._hoist_loads(loop)
         self._merge_loads(self.block, {})
-        for op in operations_in(self.block):
-            if isinstance(op, LOADS + STORES):
-                self._use_pointer(op)
+        for nest in list(self.block.ops):
+            self.nest = nest
+            for op in operations_in(nest):
+                if isinstance(op, LOADS + STORES):
+                    self._use_pointer(op)
         initial = {each.initial for carried in self.carried.values() for each in carried}
         _remove_dead(self.block, initial)
         for loop in loops:
@@ -198,15 +200,13 @@ class _Function:
         """A register that holds a sum wherever a block uses it."""
         loop = block.parent_op()
         if not isinstance(loop, riscv_scf.ForOp):
-            loop = None
+            return self._at_top(address)
         key = (loop, address.key, address.constant)
         if key not in self.pointers:
             self.pointers[key] = self._new_pointer(address, block, loop)
         return self.pointers[key]
 
-    def _new_pointer(self, address: Sum, block: Block, loop: riscv_scf.ForOp | None) -> SSAValue:
-        if loop is None:
-            return self._at_top(address)
+    def _new_pointer(self, address: Sum, block: Block, loop: riscv_scf.ForOp) -> SSAValue:
         outer = loop.parent_block()
         assert outer is not None
         index = loop.body.block.args[0]
@@ -229,11 +229,11 @@ class _Function:
         return argument
 
     def _at_top(self, address: Sum) -> SSAValue:
-        """A sum of registers of the function's block, computed where the last of them is known."""
-        owners = [value.owner for value in address.terms if isinstance(value.owner, Operation)]
-        last = max(owners, key=_position, default=None)
-        place = InsertPoint.at_start(self.block) if last is None else InsertPoint.after(last)
-        return self._materialized(Builder(place), address)
+        """A sum of registers of the function's block, computed before what uses it."""
+        key = (self.nest, address.key, address.constant)
+        if key not in self.pointers:
+            self.pointers[key] = self._materialized(Builder(InsertPoint.before(self.nest)), address)
+        return self.pointers[key]
 
     def _materialized(self, builder: Builder, address: Sum) -> SSAValue:
         """Operations that compute a sum."""
@@ -261,13 +261,14 @@ class _Function:
         if counter is not None and count is not None:
             carried = [each for each in carried if each is not counter]
             start, step = counter.initial, IntegerAttr(counter.step, si12)
-            stop = self._end(counter, count)
+            stop = self._end(loop, counter, count)
             self._replace(counter.argument, body.args[0])
             body.erase_arg(counter.argument)
         terminator = body.last_op
         assert terminator is not None
         end = Builder(InsertPoint.before(terminator))
-        yielded = [*terminator.operands, *(_moved(end, self.block, each) for each in carried)]
+        top = self._at_top_of(loop)
+        yielded = [*terminator.operands, *(_moved(end, top, each) for each in carried)]
         end.insert(riscv_scf.YieldOp(*yielded))
         Rewriter.erase_op(terminator)
         initial = [before.insert(riscv.MVOp(each.initial)).rd for each in carried]
@@ -284,12 +285,21 @@ class _Function:
                 if each.initial is old:
                     each.initial = new
 
-    def _end(self, counter: _Carried, count: int) -> SSAValue:
-        """Where a pointer is after the last iteration; known as soon as where it begins."""
+    def _end(self, loop: riscv_scf.ForOp, counter: _Carried, count: int) -> SSAValue:
+        """Where a pointer is after the last iteration; as far outside as where it begins."""
         owner = counter.initial.owner
-        place = InsertPoint.after(owner) if isinstance(owner, Operation) else None
-        builder = Builder(place or InsertPoint.at_start(cast(Block, owner)))
+        block = owner if isinstance(owner, Block) else owner.parent_block()
+        assert block is not None
+        around = block.find_ancestor_op_in_block(loop)
+        assert around is not None
+        builder = Builder(InsertPoint.before(around))
         return _plus(builder, counter.initial, count * counter.step)
+
+    def _at_top_of(self, op: Operation) -> Operation:
+        """The operation of the function's block that an operation is in."""
+        found = self.block.find_ancestor_op_in_block(op)
+        assert found is not None
+        return found
 
 
 def _counter(carried: list[_Carried]) -> _Carried | None:
@@ -306,11 +316,11 @@ def _depth(value: SSAValue) -> int:
     return depth
 
 
-def _moved(builder: Builder, top: Block, pointer: _Carried) -> SSAValue:
+def _moved(builder: Builder, top: Operation, pointer: _Carried) -> SSAValue:
     """A pointer of the next iteration; the constant of a large step is outside."""
     if fits(pointer.step):
         return builder.insert(riscv.AddiOp(pointer.argument, pointer.step)).rd
-    number = _number(Builder(InsertPoint.at_start(top)), pointer.step)
+    number = _number(Builder(InsertPoint.before(top)), pointer.step)
     return builder.insert(riscv.AddOp(pointer.argument, number)).rd
 
 
@@ -351,12 +361,6 @@ def _forget(known: dict[object, Operation], stored: set[SSAValue | None]) -> Non
 def _is_inside(value: SSAValue, inside: set[Operation]) -> bool:
     owner = value.owner
     return (owner.parent_op() if isinstance(owner, Block) else owner) in inside
-
-
-def _position(op: Operation) -> int:
-    block = op.parent_block()
-    assert block is not None
-    return block.get_operation_index(op)
 
 
 _ADDRESS_OPERATIONS = (

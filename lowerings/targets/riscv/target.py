@@ -12,12 +12,14 @@ from xdsl.dialects.riscv.abstract_ops import print_assembly
 from xdsl.utils.target import Target
 
 from lowerings.targets.riscv.pipeline import TILES, RegisterTile, lower
+from lowerings.targets.riscv.snitch import lower_to_snitch
 
 
 @dataclass(frozen=True)
 class XdslRiscvAssemblyTarget(Target):
     """
-    RV64GC assembly by xDSL's own backend, for loops over scalars or for its RISC-V dialects.
+    RV64GC assembly by xDSL's own backend, for loops over scalars or for its RISC-V dialects; with
+    `snitch=true` for linalg on memrefs, with Snitch's streams and hardware loops.
 
     A function takes a pointer for each memref, as in C. `rows` and `columns` are the iterations of
     the two innermost parallel loops that run together, `steps` those of a long reduction,
@@ -31,13 +33,16 @@ class XdslRiscvAssemblyTarget(Target):
     columns: int = 0
     steps: int = 0
     hoisted_loads: int = 0
+    snitch: bool = False
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Writes the assembly; raises XlaError without a lowering, or registers, for it."""
-        if any(isinstance(op, FuncOp) for op in module.ops):
+        if self.snitch:
+            module = lower_to_snitch(ctx, module)
+        elif any(isinstance(op, FuncOp) for op in module.ops):
             rows, columns, steps = (max(1, size) for size in (self.rows, self.columns, self.steps))
             tile = RegisterTile(rows, columns, steps, self.hoisted_loads)
             is_given = self.rows or self.columns or self.steps or self.hoisted_loads
-            chosen = (tile,) if is_given else TILES
+            chosen = (tile, TILES[-1]) if is_given else TILES
             module, _ = lower(ctx, module, chosen)
         print_assembly(module, output)
