@@ -193,8 +193,9 @@ def test_constants_and_unary_operations(element: str) -> None:
     root = np.sqrt(numbers.astype(dtype))
     tenth = dtype(0.1)
     size = np.where(np.isnan(root), dtype(-np.inf), np.abs(root))
-    exact = size.astype(np.longdouble) * np.longdouble(tenth) - root.astype(np.longdouble)
-    assert same(found, exact.astype(dtype))
+    with np.errstate(invalid="ignore"):
+        exact = size.astype(np.longdouble) * np.longdouble(tenth) - root.astype(np.longdouble)
+        assert same(found, exact.astype(dtype))
 
 
 SIZE = 30_000
@@ -259,7 +260,7 @@ def nests(seed: int) -> Iterator[str]:
 
 @on_riscv64
 @pytest.mark.parametrize("options", [{}, {"rows": 1}, {"columns": 3, "hoisted_loads": 2}], ids=str)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_nests(seed: int, options: dict[str, int]) -> None:
     memref = f"memref<{SIZE}xf64>"
     text = f"""

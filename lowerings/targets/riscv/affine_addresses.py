@@ -56,6 +56,8 @@ def sum_of(value: SSAValue) -> Sum:
             return sum_of(op.rs1) + sum_of(op.rs2)
         case riscv.SubOp() as op:
             return sum_of(op.rs1) + sum_of(op.rs2) * -1
+        case riscv.LuiOp() as op if isinstance(op.immediate, IntegerAttr):
+            return Sum(constant=cast("IntegerAttr[Any]", op.immediate).value.data << 12)
         case riscv.AddiOp() as op if isinstance(op.immediate, IntegerAttr):
             return sum_of(op.rs1) + Sum(constant=cast("IntegerAttr[Any]", op.immediate).value.data)
         case riscv.MulOp() as op:
@@ -84,10 +86,10 @@ def address_of(op: Operation) -> Sum:
 
 def base_of(address: Sum) -> SSAValue | None:
     """The pointer that an address begins at: its only term that is no index of a loop."""
-    bases = [value for value in address.terms if not _is_loop_index(value)]
+    bases = [value for value in address.terms if not is_loop_index(value)]
     return bases[0] if len(bases) == 1 and address.terms[bases[0]] == 1 else None
 
 
-def _is_loop_index(value: SSAValue) -> bool:
+def is_loop_index(value: SSAValue) -> bool:
     owner = value.owner
     return isinstance(owner, Block) and isinstance(owner.parent_op(), riscv_scf.ForOp)

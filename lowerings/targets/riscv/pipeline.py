@@ -72,7 +72,7 @@ class RegisterTile:
             RiscvScfForInferConstantStepPass(),
             *((strength,) if self.pointers else ()),
             DeadCodeElimination(),
-            RiscvRepeatConstantsPass(),
+            RiscvRepeatConstantsPass(inside=not self.pointers),
             RiscvScfLegalizeYieldsPass(),
             RISCVAllocateRegistersPass(),
             ConvertExecutedLoopsToRiscvCfPass(),

@@ -19,7 +19,14 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.canonicalization_patterns.riscv import get_constant_value
 
-from lowerings.targets.riscv.affine_addresses import LOADS, STORES, Sum, address_of, base_of
+from lowerings.targets.riscv.affine_addresses import (
+    LOADS,
+    STORES,
+    Sum,
+    address_of,
+    base_of,
+    is_loop_index,
+)
 from xla_dialect.xdsl.traversal import operations_in
 
 EXECUTES = "executes"
@@ -189,6 +196,10 @@ class _Function:
 
     def _use_pointer(self, op: Operation) -> None:
         address = address_of(op)
+        if any(
+            not is_loop_index(each) and _block_of(each) is not self.block for each in address.terms
+        ):
+            return
         # So that the constants of a group reach from one pointer.
         window = (address.constant + _REACH) // (2 * _REACH) * (2 * _REACH)
         block = op.parent_block()
@@ -212,9 +223,6 @@ class _Function:
         index = loop.body.block.args[0]
         factor = address.terms.get(index, 0)
         rest = Sum(address.without(index).terms, address.constant)
-        inside = set(operations_in(loop))
-        if any(_is_inside(value, inside) for value in rest.terms):
-            return self._materialized(Builder(InsertPoint.at_start(block)), address)
         if not factor:
             return self._pointer(rest, outer)
         start, step = _constant(loop.start), step_of(loop)
@@ -287,10 +295,7 @@ class _Function:
 
     def _end(self, loop: riscv_scf.ForOp, counter: _Carried, count: int) -> SSAValue:
         """Where a pointer is after the last iteration; as far outside as where it begins."""
-        owner = counter.initial.owner
-        block = owner if isinstance(owner, Block) else owner.parent_block()
-        assert block is not None
-        around = block.find_ancestor_op_in_block(loop)
+        around = _block_of(counter.initial).find_ancestor_op_in_block(loop)
         assert around is not None
         builder = Builder(InsertPoint.before(around))
         return _plus(builder, counter.initial, count * counter.step)
@@ -308,9 +313,14 @@ def _counter(carried: list[_Carried]) -> _Carried | None:
     return min(usable, key=lambda each: _depth(each.initial), default=None)
 
 
-def _depth(value: SSAValue) -> int:
+def _block_of(value: SSAValue) -> Block:
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
-    depth = 0
+    assert block is not None
+    return block
+
+
+def _depth(value: SSAValue) -> int:
+    depth, block = 0, _block_of(value)
     while block is not None and isinstance(op := block.parent_op(), riscv_scf.ForOp):
         depth, block = depth + 1, op.parent_block()
     return depth
