@@ -40,7 +40,9 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["fill"]["right"]
     # Sixteen stores, the load of the value and the return, and the constants of the calling
     # convention: nothing else is left to do.
-    assert 18 <= found["fill"]["llvm"]["instructions"] <= found["fill"]["xdsl"]["instructions"] <= 22
+    assert (
+        18 <= found["fill"]["llvm"]["instructions"] <= found["fill"]["xdsl"]["instructions"] <= 22
+    )
     assert main(["fill", "sum"]) == 0
     assert re.search(r"sum\s+right\s+2x4", capsys.readouterr().out)
 
@@ -65,8 +67,6 @@ def test_page(capsys: pytest.CaptureFixture[str]) -> None:
         (["--type", "f16"], "invalid choice"),
     ],
 )
-def test_bad_input(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
     assert message in capsys.readouterr().err

@@ -120,6 +120,9 @@ class _Function:
     pointers: dict[tuple[Operation, frozenset[tuple[SSAValue, int]], int], SSAValue] = field(
         default_factory=dict[tuple[Operation, frozenset[tuple[SSAValue, int]], int], SSAValue]
     )
+    steps: dict[tuple[Operation, int], SSAValue] = field(
+        default_factory=dict[tuple[Operation, int], SSAValue]
+    )
     carried: defaultdict[riscv_scf.ForOp, list[_Carried]] = field(
         default_factory=lambda: defaultdict[riscv_scf.ForOp, list[_Carried]](list)
     )
@@ -186,8 +189,10 @@ class _Function:
                     op.results[0].replace_all_uses_with(earlier.results[0])
                     Rewriter.erase_op(op)
             elif isinstance(op, riscv_scf.ForOp):
-                stored = _stored_bases(op)
-                _forget(known, stored)
+                if block is self.block:
+                    # Across nests it would keep a register for long.
+                    known.clear()
+                _forget(known, _stored_bases(op))
                 self._merge_loads(op.body.block, dict(known))
             elif isinstance(op, STORES):
                 _forget(known, {base_of(address_of(op))})
@@ -275,8 +280,8 @@ class _Function:
         terminator = body.last_op
         assert terminator is not None
         end = Builder(InsertPoint.before(terminator))
-        top = self._at_top_of(loop)
-        yielded = [*terminator.operands, *(_moved(end, top, each) for each in carried)]
+        moved = [self._moved(end, self._at_top_of(loop), each) for each in carried]
+        yielded = [*terminator.operands, *moved]
         end.insert(riscv_scf.YieldOp(*yielded))
         Rewriter.erase_op(terminator)
         initial = [before.insert(riscv.MVOp(each.initial)).rd for each in carried]
@@ -299,6 +304,15 @@ class _Function:
         assert around is not None
         builder = Builder(InsertPoint.before(around))
         return _plus(builder, counter.initial, count * counter.step)
+
+    def _moved(self, builder: Builder, top: Operation, pointer: _Carried) -> SSAValue:
+        """A pointer of the next iteration; the constant of a large step is before the nest."""
+        step = pointer.step
+        if fits(step):
+            return builder.insert(riscv.AddiOp(pointer.argument, step)).rd
+        if (top, step) not in self.steps:
+            self.steps[top, step] = _number(Builder(InsertPoint.before(top)), step)
+        return builder.insert(riscv.AddOp(pointer.argument, self.steps[top, step])).rd
 
     def _at_top_of(self, op: Operation) -> Operation:
         """The operation of the function's block that an operation is in."""
@@ -324,14 +338,6 @@ def _depth(value: SSAValue) -> int:
     while block is not None and isinstance(op := block.parent_op(), riscv_scf.ForOp):
         depth, block = depth + 1, op.parent_block()
     return depth
-
-
-def _moved(builder: Builder, top: Operation, pointer: _Carried) -> SSAValue:
-    """A pointer of the next iteration; the constant of a large step is outside."""
-    if fits(pointer.step):
-        return builder.insert(riscv.AddiOp(pointer.argument, pointer.step)).rd
-    number = _number(Builder(InsertPoint.before(top)), pointer.step)
-    return builder.insert(riscv.AddOp(pointer.argument, number)).rd
 
 
 def _plus(builder: Builder, value: SSAValue, number: int) -> SSAValue:
