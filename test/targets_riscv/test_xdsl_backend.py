@@ -15,7 +15,7 @@ from xdsl.dialects.riscv.abstract_ops import print_assembly
 
 from lowerings.execution.signature import Signature
 from lowerings.targets.riscv import XdslRiscvAssemblyTarget
-from lowerings.targets.riscv.convert_loops_to_rv64 import ConvertLoopsToRv64Pass
+from lowerings.targets.riscv.convert_loops_to_rv64 import require_lowerings
 from lowerings.targets.riscv.pipeline import TILES, RegisterTile, lower
 from tools.microkernels.measurement import run, same
 from xla_dialect.diagnostics import XlaError
@@ -306,7 +306,7 @@ def test_random_nests(seed: int, tile: RegisterTile) -> None:
     as_entry = text.replace("@kernel", "@main").replace("xla.kernel", "xla.entry")
     (wanted,) = run_by_llvm(as_entry, [x], [f"f64[{SIZE}]"])
     assert same(found, wanted)
-    assert np.count_nonzero(found) > 20
+    assert np.count_nonzero(found) > 10
 
 
 @on_riscv64
@@ -359,7 +359,7 @@ def test_errors(operations: str, message: str) -> None:
     func.func private @g()
     """
     with pytest.raises(XlaError, match=message):
-        ConvertLoopsToRv64Pass().apply(context(), parse(text))
+        require_lowerings(parse(text))
 
 
 def test_registers_do_not_suffice() -> None:

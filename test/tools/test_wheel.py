@@ -67,7 +67,10 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
         if module not in needed:
             needed.add(module)
             left += [name for name, _ in imports(module) if name.startswith("tools.")]
-    files = {f"{name}.py".removeprefix("tools.") for name in needed} | {"__init__.py"}
+    places = {name.removeprefix("tools.").replace(".", "/") for name in needed}
+    folders = {place.rpartition("/")[0] for place in places if "/" in place}
+    files = {f"{place}.py" for place in places - folders} | {"__init__.py"}
+    files |= {f"{folder}/__init__.py" for folder in folders}
     assert {
         name.removeprefix("xla_dialect_tools/")
         for name in files_of(wheel)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ..reporting import guarded
 from .kernels import KERNELS, TYPES
-from .measurement import LLVM_LEVEL, Code, Measurement, measure
+from .measurement import LLVM_LEVEL, MeasuredCode, Measurement, measure
 
 GOAL = 1.3
 """What the ratio of instructions should not exceed."""
@@ -64,7 +64,7 @@ def run(argv: Sequence[str] | None) -> int:
 def figures(measured: Mapping[str, Measurement]) -> dict[str, Any]:
     """The figures by kernel."""
 
-    def of_code(code: Code) -> dict[str, int]:
+    def of_code(code: MeasuredCode) -> dict[str, int]:
         return {
             "instructions": code.executed,
             "stack_accesses": code.stack_accesses,

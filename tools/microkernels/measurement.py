@@ -44,7 +44,7 @@ LLVM_LEVEL = 2
 
 
 @dataclass(frozen=True)
-class Code:
+class MeasuredCode:
     """A compiled kernel and its run."""
 
     assembly: str
@@ -63,11 +63,11 @@ class Code:
 class Measurement:
     """A kernel by three compilers' ways."""
 
-    own: Code
+    own: MeasuredCode
     """By xDSL's backend."""
-    plain: Code
+    plain: MeasuredCode
     """By LLVM, from the loops as they are."""
-    tiled: Code
+    tiled: MeasuredCode
     """By LLVM, from the loops that xDSL's backend gets: unrolled and jammed."""
     tile: RegisterTile
     is_right: bool
@@ -154,7 +154,9 @@ def same(found: NDArray[np.generic], wanted: NDArray[np.generic]) -> bool:
     return bool(np.array_equal(left, right, equal_nan=True) and signs.all())
 
 
-def run(assembly: str, signature: Signature, arguments: Sequence[NDArray[np.generic]]) -> Code:
+def run(
+    assembly: str, signature: Signature, arguments: Sequence[NDArray[np.generic]]
+) -> MeasuredCode:
     """Assembles and runs a kernel; its instructions are counted without those that call it."""
     count = len(signature.parameters) + len(signature.results)
     object_code = assemble(assembly)
@@ -163,7 +165,7 @@ def run(assembly: str, signature: Signature, arguments: Sequence[NDArray[np.gene
     binary = link(assemble(_entry(count) + assembly))
     results = EmulatedExecutable(binary, signature, None, emulation)(*arguments)
     executed = counted.pop() - _instructions_around(count) + 1
-    return Code(assembly, results, executed, _text_size(object_code))
+    return MeasuredCode(assembly, results, executed, _text_size(object_code))
 
 
 def _entry(count: int) -> str:

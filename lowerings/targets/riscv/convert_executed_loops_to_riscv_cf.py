@@ -57,6 +57,20 @@ class ConvertExecutedLoopsToRiscvCfPass(ModulePass):
     Loops that are known to have an iteration, in allocated registers, to branches.
 
     xDSL's own conversion, which takes the others, asks before each loop whether it has one.
+
+    ```mlir
+    riscv_scf.for %i : !riscv.reg<t0> = %a : !riscv.reg<t1> to %b : !riscv.reg<t2> step 8 : si12 {
+      ...
+    } {executes}
+    ```
+    becomes
+    ```
+        mv t0, t1
+    loop_0:
+        ...
+        addi t0, t0, 8
+        bne t0, t2, loop_0
+    ```
     """
 
     name = "convert-executed-loops-to-riscv-cf"

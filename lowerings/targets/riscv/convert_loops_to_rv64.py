@@ -37,7 +37,7 @@ _FLOAT = Registers.UNALLOCATED_FLOAT
 
 
 @dataclass
-class Conversion:
+class RegisterBuilder:
     """Writes RISC-V operations in the place of one operation."""
 
     op: Operation
@@ -80,7 +80,7 @@ class Conversion:
         return self.insert(riscv.XoriOp(bit, 1))
 
 
-def _constant(to: Conversion, op: arith.ConstantOp) -> None:
+def _constant(to: RegisterBuilder, op: arith.ConstantOp) -> None:
     """
     Through the bits in an integer register. By way of an integer number a zero loses its sign, and
     memory below the stack pointer belongs to signal handlers.
@@ -94,11 +94,11 @@ def _constant(to: Conversion, op: arith.ConstantOp) -> None:
         to.replace(to.insert(riscv.FMvWXOp(_bits(to, bits))))
 
 
-def _bits(to: Conversion, bits: int) -> SSAValue:
+def _bits(to: RegisterBuilder, bits: int) -> SSAValue:
     return to.insert(rv64.LiOp(bits) if bits else rv64.GetRegisterOp(Registers.ZERO))
 
 
-def _fma(to: Conversion, op: math.FmaOp) -> None:
+def _fma(to: RegisterBuilder, op: math.FmaOp) -> None:
     kind = riscv.FMAddDOp if to.suffix == "d" else riscv.FMAddSOp
     to.replace(to.insert(kind(*to.operands())))
 
@@ -111,14 +111,14 @@ _EXTREMA: Mapping[type[Operation], tuple[type[RISCVInstruction], type[RISCVInstr
 }
 
 
-def _number_extremum(to: Conversion, op: Operation) -> SSAValue:
+def _number_extremum(to: RegisterBuilder, op: Operation) -> SSAValue:
     """The larger or smaller of two numbers; of a NaN and a number, the number."""
     single, double = next(row for each, row in _EXTREMA.items() if isinstance(op, each))
     kind: Any = double if to.suffix == "d" else single
     return to.insert(kind(*to.operands()))
 
 
-def _extremum(to: Conversion, op: arith.MaximumfOp | arith.MinimumfOp) -> None:
+def _extremum(to: RegisterBuilder, op: arith.MaximumfOp | arith.MinimumfOp) -> None:
     """
     The instruction returns the operand that is a number; here a NaN wins. Each operand that may be
     one is compared with itself.
@@ -141,31 +141,23 @@ def _is_number(value: SSAValue) -> bool:
     return number == number
 
 
-_COMPARISONS: tuple[tuple[str, bool, bool] | None, ...] = (
-    None,
-    ("feq", False, False),
-    ("flt", True, False),
-    ("fle", True, False),
-    ("flt", False, False),
-    ("fle", False, False),
-    None,
-    None,
-    None,
-    ("fle", False, True),
-    ("flt", False, True),
-    ("fle", True, True),
-    ("flt", True, True),
-    ("feq", False, True),
-)
+_COMPARISONS: Mapping[int, tuple[str, bool, bool]] = {
+    1: ("feq", False, False),
+    2: ("flt", True, False),
+    3: ("fle", True, False),
+    4: ("flt", False, False),
+    5: ("fle", False, False),
+    9: ("fle", False, True),
+    10: ("flt", False, True),
+    11: ("fle", True, True),
+    12: ("flt", True, True),
+    13: ("feq", False, True),
+}
 """By the number of a predicate of floats: instruction, operands exchanged, result negated."""
 
 
-def _compare_floats(to: Conversion, op: arith.CmpfOp) -> None:
-    number = op.predicate.value.data
-    how = _COMPARISONS[number] if number < len(_COMPARISONS) else None
-    if how is None:
-        raise located_error(op, "this predicate has no lowering to RISC-V")
-    name, exchanged, negated = how
+def _compare_floats(to: RegisterBuilder, op: arith.CmpfOp) -> None:
+    name, exchanged, negated = _COMPARISONS[op.predicate.value.data]
     left, right = to.operands()
     found = to.compare(name, *((right, left) if exchanged else (left, right)))
     to.replace(to.negation(found) if negated else found)
@@ -184,7 +176,7 @@ _INTEGER_COMPARISONS: tuple[tuple[type[riscv.SltOp | riscv.SltuOp], bool, bool],
 """From `slt` on, by predicate: instruction, operands exchanged, result negated."""
 
 
-def _compare_integers(to: Conversion, op: arith.CmpiOp) -> None:
+def _compare_integers(to: RegisterBuilder, op: arith.CmpiOp) -> None:
     left, right = to.operands()
     number = op.predicate.value.data
     if number < 2:
@@ -197,7 +189,7 @@ def _compare_integers(to: Conversion, op: arith.CmpiOp) -> None:
     to.replace(to.negation(found) if negated else found)
 
 
-def _select(to: Conversion, op: arith.SelectOp) -> None:
+def _select(to: RegisterBuilder, op: arith.SelectOp) -> None:
     condition, chosen, other = to.operands()
     match op.result.type:
         case Float64Type():
@@ -209,22 +201,22 @@ def _select(to: Conversion, op: arith.SelectOp) -> None:
     to.replace(to.insert(MoveIfZeroOp(condition, to.insert(copy), other)))
 
 
-def _unary(name: str) -> Callable[[Conversion, Any], None]:
-    def convert(to: Conversion, op: Operation) -> None:
+def _unary(name: str) -> Callable[[RegisterBuilder, Any], None]:
+    def convert(to: RegisterBuilder, op: Operation) -> None:
         to.replace(to.instruction(f"{name}.{to.suffix}", to.operands(), _FLOAT))
 
     return convert
 
 
-def _same_memory(to: Conversion, op: Operation) -> None:
+def _same_memory(to: RegisterBuilder, op: Operation) -> None:
     to.replace(to.register(op.operands[0]))
 
 
-def _view(to: Conversion, op: memref.ViewOp) -> None:
+def _view(to: RegisterBuilder, op: memref.ViewOp) -> None:
     to.replace(to.insert(riscv.AddOp(to.register(op.source), to.register(op.byte_shift))))
 
 
-def _reinterpret_cast(to: Conversion, op: memref.ReinterpretCastOp) -> None:
+def _reinterpret_cast(to: RegisterBuilder, op: memref.ReinterpretCastOp) -> None:
     """Of a buffer that begins where its pointer points to; `_check` knows the offset."""
     (offset,) = op.static_offsets.get_values()
     element = cast("MemRefType[Any]", op.source.type).element_type
@@ -235,7 +227,7 @@ def _reinterpret_cast(to: Conversion, op: memref.ReinterpretCastOp) -> None:
     to.replace(address)
 
 
-CONVERSIONS: Mapping[type[Operation], Callable[[Conversion, Any], None]] = {
+CONVERSIONS: Mapping[type[Operation], Callable[[RegisterBuilder, Any], None]] = {
     arith.ConstantOp: _constant,
     arith.MaximumfOp: _extremum,
     arith.MinimumfOp: _extremum,
@@ -257,7 +249,7 @@ CONVERSIONS: Mapping[type[Operation], Callable[[Conversion, Any], None]] = {
 """What xDSL converts wrongly for RV64, or not at all."""
 
 
-def _conversion(op: Operation) -> Callable[[Conversion, Any], None] | None:
+def _conversion(op: Operation) -> Callable[[RegisterBuilder, Any], None] | None:
     """The row of an operation's class, or of the one that it extends."""
     return next((CONVERSIONS[each] for each in type(op).__mro__ if each in CONVERSIONS), None)
 
@@ -272,27 +264,41 @@ _CONVERTED_BY_XDSL: tuple[type[Operation], ...] = (
 _FLOATS = (Float32Type, Float64Type)
 
 
-def _check(op: Operation) -> None:
-    """Raises XlaError for what neither xDSL nor this pass converts rightly."""
+def _fault(op: Operation) -> str | None:
+    """Why neither xDSL nor this pass converts an operation rightly; None if one does."""
     if _conversion(op) is None and not isinstance(op, _CONVERTED_BY_XDSL):
-        raise located_error(op, "xDSL's RISC-V backend has no lowering of it, nor has ours")
+        return "xDSL's RISC-V backend has no lowering of it, nor has ours"
     for value in (*op.operands, *op.results):
         type_ = value.type
         if isinstance(type_, MemRefType):
             strides = cast("MemRefType[Attribute]", type_).get_strides()
             if not type_.has_static_shape() or strides is None or None in strides:
-                raise located_error(op, f"sizes and strides must be known, found {type_}")
+                return f"sizes and strides must be known, found {type_}"
         elif not isinstance(type_, (*_FLOATS, IndexType)) and type_ not in (i1, i64):
-            raise located_error(op, f"values are f32, f64, i64 or i1, found {type_}")
-    if isinstance(op, memref.ReinterpretCastOp) and (
-        op.offsets or cast("MemRefType[Any]", op.source.type).get_offset() != 0
-    ):
-        raise located_error(op, "only from the beginning of a buffer, by an offset that is known")
-    if isinstance(op, memref.LoadOp | memref.StoreOp):
-        element = cast("MemRefType[Attribute]", op.memref.type).element_type
-        if not isinstance(element, _FLOATS):
-            # xDSL loads and stores words of 4 bytes, whatever the type.
-            raise located_error(op, f"elements in memory are f32 or f64, found {element}")
+            return f"values are f32, f64, i64 or i1, found {type_}"
+    match op:
+        case memref.ReinterpretCastOp():
+            source = cast("MemRefType[Attribute]", op.source.type)
+            if op.offsets or source.get_offset() != 0:
+                return "only from the beginning of a buffer, by an offset that is known"
+        case memref.LoadOp() | memref.StoreOp():
+            element = cast("MemRefType[Attribute]", op.memref.type).element_type
+            if not isinstance(element, _FLOATS):
+                # xDSL loads and stores words of 4 bytes, whatever the type.
+                return f"elements in memory are f32 or f64, found {element}"
+        case arith.CmpfOp() if op.predicate.value.data not in _COMPARISONS:
+            return "this predicate has no lowering to RISC-V"
+        case _:
+            pass
+    return None
+
+
+def require_lowerings(module: ModuleOp) -> None:
+    """Raises XlaError for the first operation that nothing converts rightly, with its place."""
+    for op in operations_in(module):
+        fault = _fault(op)
+        if fault is not None:
+            raise located_error(op, fault)
 
 
 @dataclass(frozen=True)
@@ -300,7 +306,7 @@ class ConvertLoopsToRv64Pass(ModulePass):
     """
     Scalar operations that xDSL's conversions to `riscv` lack, or get wrong for RV64.
 
-    Runs before them, and refuses what nothing converts rightly. Results are those that MLIR
+    Runs before them, and leaves alone what nothing converts rightly. Results are those that MLIR
     defines: `arith.maximumf` is NaN where an operand is, zeros keep their sign.
 
     ```mlir
@@ -315,13 +321,11 @@ class ConvertLoopsToRv64Pass(ModulePass):
     name = "convert-loops-to-rv64"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = operations_in(op)
-        for each in found:
-            _check(each)
+        found = [each for each in operations_in(op) if _fault(each) is None]
         # Constants last: others look at them.
         for each in sorted(found, key=lambda op: isinstance(op, arith.ConstantOp)):
             convert = _conversion(each)
             if convert is not None:
                 rewriter = PatternRewriter(each)
                 rewriter.insertion_point = InsertPoint.before(each)
-                convert(Conversion(each, rewriter), each)
+                convert(RegisterBuilder(each, rewriter), each)

@@ -19,7 +19,8 @@ class MemrefStreamDropUnusedInputsPass(ModulePass):
     Takes inputs away that the body does not read.
 
     In `linalg.generic` the sizes of a window come from an operand that nothing reads; a
-    `memref_stream.generic` has the sizes of its loops itself, and would stream the operand.
+    `memref_stream.generic` has the sizes of its loops itself, and would stream the operand:
+    `ins(%x, %window : memref<18x18xf64>, memref<3x3xi1>)` becomes `ins(%x : memref<18x18xf64>)`.
     """
 
     name = "memref-stream-drop-unused-inputs"

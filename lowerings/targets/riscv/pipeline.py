@@ -25,7 +25,7 @@ from xdsl.transforms.riscv_scf_for_infer_constant_step import RiscvScfForInferCo
 from lowerings.targets.riscv.convert_executed_loops_to_riscv_cf import (
     ConvertExecutedLoopsToRiscvCfPass,
 )
-from lowerings.targets.riscv.convert_loops_to_rv64 import ConvertLoopsToRv64Pass
+from lowerings.targets.riscv.convert_loops_to_rv64 import ConvertLoopsToRv64Pass, require_lowerings
 from lowerings.targets.riscv.riscv_remove_redundant_moves import RiscvRemoveRedundantMovesPass
 from lowerings.targets.riscv.riscv_repeat_constants import RiscvRepeatConstantsPass
 from lowerings.targets.riscv.riscv_scf_legalize_yields import RiscvScfLegalizeYieldsPass
@@ -107,7 +107,10 @@ def lower(
     for tile in tiles:
         lowered = module.clone()
         try:
-            for each in (*tile.unrolling, *tile.lowering):
+            for each in tile.unrolling:
+                each.apply(ctx, lowered)
+            require_lowerings(lowered)
+            for each in tile.lowering:
                 each.apply(ctx, lowered)
             return lowered, tile
         except OutOfRegisters:

@@ -25,7 +25,7 @@ class RiscvRemoveRedundantMovesPass(ModulePass):
     Removes moves from a register to itself.
 
     They are xDSL's patterns of canonicalization, without those that fold constants into operands
-    too small for them.
+    too small for them. In `mv t0, t1; mv t1, t1` the second becomes nothing.
     """
 
     name = "riscv-remove-redundant-moves"

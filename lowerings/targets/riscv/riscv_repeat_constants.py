@@ -19,6 +19,19 @@ class RiscvRepeatConstantsPass(ModulePass):
     Integer constants of a function where they are used, each as often as there are nests of loops
     that use it, or with `inside` uses: else it takes a register from the beginning of the function
     on, or all along a nest.
+
+    ```mlir
+    %step = rv32.li 136 : !riscv.reg
+    riscv_scf.for ... { ... %step ... }
+    riscv_scf.for ... { ... %step ... }
+    ```
+    ->
+    ```mlir
+    %0 = rv32.li 136 : !riscv.reg
+    riscv_scf.for ... { ... %0 ... }
+    %1 = rv32.li 136 : !riscv.reg
+    riscv_scf.for ... { ... %1 ... }
+    ```
     """
 
     name = "riscv-repeat-constants"

@@ -26,6 +26,25 @@ class RiscvScfLegalizeYieldsPass(ModulePass):
     loop yields the same register, and does not ask whether they live at the same time. Here the
     three are made to live one after the other: a value is copied before the loop unless the loop is
     its only use, and at the end of the loop if it is yielded before the carried one is used last.
+
+    ```mlir
+    riscv_scf.for ... iter_args(%x = %p) -> (!riscv.reg) {
+      %sum = riscv.addi %x, 8 : (!riscv.reg) -> !riscv.reg
+      riscv.fsd %x, %v, 0 : (!riscv.reg, !riscv.freg) -> ()
+      riscv_scf.yield %sum : !riscv.reg
+    }
+    ```
+    becomes
+    ```mlir
+    %first = riscv.mv %p : (!riscv.reg) -> !riscv.reg
+    riscv_scf.for ... iter_args(%x = %first) -> (!riscv.reg) {
+      %sum = riscv.addi %x, 8 : (!riscv.reg) -> !riscv.reg
+      riscv.fsd %x, %v, 0 : (!riscv.reg, !riscv.freg) -> ()
+      %0 = riscv.mv %sum : (!riscv.reg) -> !riscv.reg
+      %next = riscv.mv %0 : (!riscv.reg) -> !riscv.reg
+      riscv_scf.yield %next : !riscv.reg
+    }
+    ```
     """
 
     name = "riscv-scf-legalize-yields"

@@ -25,6 +25,14 @@ class RvExpandPseudoPass(ModulePass):
 
     The last pass: what comes out is right as text, where the move writes the register of another
     value, and no longer as a data flow graph.
+
+    `rv_pseudo.move_if_zero`, its condition in `t0`, the old value in `ft0`, the new one in `ft1`,
+    becomes
+    ```
+        bne t0, zero, kept_0
+        fmv.d ft0, ft1
+    kept_0:
+    ```
     """
 
     name = "rv-expand-pseudo"
