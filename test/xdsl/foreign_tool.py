@@ -237,8 +237,12 @@ def observations() -> list[str]:
 
 # ---- Whether classes and functions of xDSL are what they were
 
-# What Python itself keeps in a class, for `isinstance`, pickling and matching.
-KEPT = ("__annotations__", "_abc_impl", "__abstractmethods__", "__dict__", "__weakref__")
+# What Python itself keeps in a class, for `isinstance`, pickling and matching, and the names of
+# registers that xDSL remembers when it prints the first.
+KEPT = (
+    *("__annotations__", "_abc_impl", "__abstractmethods__", "__dict__", "__weakref__"),
+    "_ABI_NAME_BY_INDEX",
+)
 
 State = dict[tuple[str, str], tuple[Any, ...]]
 
