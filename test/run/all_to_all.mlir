@@ -17,6 +17,15 @@ func.func private @turned_tuple(%x: tensor<1xi32>, %y: tensor<1xi32>) -> (tensor
   func.return %0#0, %0#1 : tensor<1xi32>, tensor<1xi32>
 }
 
+// Each process cuts its columns into four pieces and gets four rows from each process.
+func.func private @columns_to_rows(%x: tensor<4x16xf32>) -> tensor<16x4xf32> {
+  %split = xla.reshape %x : (tensor<4x16xf32>) -> tensor<4x4x4xf32>
+  %pieces = xla.transpose %split {dimensions = [1, 0, 2]} : (tensor<4x4x4xf32>) -> tensor<4x4x4xf32>
+  %exchanged = xla.all_to_all %pieces {dimension = 0, replica_groups = #xla.replica_groups<{}>} : tensor<4x4x4xf32>
+  %0 = xla.reshape %exchanged : (tensor<4x4x4xf32>) -> tensor<16x4xf32>
+  func.return %0 : tensor<16x4xf32>
+}
+
 func.func @worked() {
   %a = xla.constant dense<[1, 2]> : tensor<2xi32>
   %b = xla.constant dense<[3, 4]> : tensor<2xi32>
@@ -37,6 +46,24 @@ func.func @worked() {
   check.expect_eq_const %turned_tuples#1, dense<[2]> : tensor<1xi32>
   check.expect_eq_const %turned_tuples#2, dense<[3]> : tensor<1xi32>
   check.expect_eq_const %turned_tuples#3, dense<[1]> : tensor<1xi32>
+  func.return
+}
+
+// Element [i, j] of process c is 100c + 16i + j.
+func.func @worked_split_and_concatenated() {
+  %0 = xla.iota {iota_dimension = 0} : tensor<64xf32>
+  %x0 = xla.reshape %0 : (tensor<64xf32>) -> tensor<4x16xf32>
+  %hundred = xla.constant dense<100.0> : tensor<4x16xf32>
+  %x1 = xla.add %x0, %hundred : tensor<4x16xf32>
+  %x2 = xla.add %x1, %hundred : tensor<4x16xf32>
+  %x3 = xla.add %x2, %hundred : tensor<4x16xf32>
+  %r:4 = "interpreter.run_parallel"(%x0, %x1, %x2, %x3) {programs = [[@columns_to_rows], [@columns_to_rows], [@columns_to_rows], [@columns_to_rows]]} : (tensor<4x16xf32>, tensor<4x16xf32>, tensor<4x16xf32>, tensor<4x16xf32>) -> (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>)
+  %first = xla.slice %r#1 {start_indices = [0, 0], limit_indices = [1, 4], strides = [1, 1]} : (tensor<16x4xf32>) -> tensor<1x4xf32>
+  check.expect_eq_const %first, dense<[[4.0, 5.0, 6.0, 7.0]]> : tensor<1x4xf32>
+  %sixth = xla.slice %r#1 {start_indices = [5, 0], limit_indices = [6, 4], strides = [1, 1]} : (tensor<16x4xf32>) -> tensor<1x4xf32>
+  check.expect_eq_const %sixth, dense<[[120.0, 121.0, 122.0, 123.0]]> : tensor<1x4xf32>
+  %last = xla.slice %r#2 {start_indices = [15, 0], limit_indices = [16, 4], strides = [1, 1]} : (tensor<16x4xf32>) -> tensor<1x4xf32>
+  check.expect_eq_const %last, dense<[[356.0, 357.0, 358.0, 359.0]]> : tensor<1x4xf32>
   func.return
 }
 

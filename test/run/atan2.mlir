@@ -8,6 +8,12 @@ func.func @worked() {
   %quadrants = xla.atan2 %quadrants.left, %quadrants.right : tensor<5xf32>
   %quadrants.expected = xla.constant dense<[2.3561945, 3.1415927, -3.1415927, 0.0, -0.0]> : tensor<5xf32>
   check.expect_close %quadrants, %quadrants.expected, max_ulp_difference = 1 : tensor<5xf32>, tensor<5xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros.left = xla.constant dense<[0.0, -0.0]> : tensor<2xf32>
+  %zeros.right = xla.constant dense<[0.0, 0.0]> : tensor<2xf32>
+  %zeros = xla.atan2 %zeros.left, %zeros.right : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[0, -2147483648]> : tensor<2xi32>
   func.return
 }
 

@@ -15,6 +15,31 @@ func.func @worked() {
   func.return
 }
 
+// Element [2, 0, 1] is 13; where it is in memory depends on the layout. The last one is last in all of them.
+func.func @worked_positions() {
+  %line = xla.iota {iota_dimension = 0} : tensor<24xi32>
+  %box = xla.reshape %line : (tensor<24xi32>) -> tensor<4x2x3xi32>
+  %rows.box = xla.copy %box : (tensor<4x2x3xi32>) -> tensor<4x2x3xi32, #xla.layout<{2,1,0}>>
+  %rows = xla.bitcast %rows.box : (tensor<4x2x3xi32, #xla.layout<{2,1,0}>>) -> tensor<24xi32>
+  %rows.inside = xla.slice %rows {start_indices = [13], limit_indices = [14], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %rows.inside, dense<[13]> : tensor<1xi32>
+  %rows.last = xla.slice %rows {start_indices = [23], limit_indices = [24], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %rows.last, dense<[23]> : tensor<1xi32>
+  %columns.box = xla.copy %box : (tensor<4x2x3xi32>) -> tensor<4x2x3xi32, #xla.layout<{0,1,2}>>
+  %columns = xla.bitcast %columns.box : (tensor<4x2x3xi32, #xla.layout<{0,1,2}>>) -> tensor<24xi32>
+  %columns.inside = xla.slice %columns {start_indices = [10], limit_indices = [11], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %columns.inside, dense<[13]> : tensor<1xi32>
+  %columns.last = xla.slice %columns {start_indices = [23], limit_indices = [24], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %columns.last, dense<[23]> : tensor<1xi32>
+  %mixed.box = xla.copy %box : (tensor<4x2x3xi32>) -> tensor<4x2x3xi32, #xla.layout<{1,2,0}>>
+  %mixed = xla.bitcast %mixed.box : (tensor<4x2x3xi32, #xla.layout<{1,2,0}>>) -> tensor<24xi32>
+  %mixed.inside = xla.slice %mixed {start_indices = [14], limit_indices = [15], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %mixed.inside, dense<[13]> : tensor<1xi32>
+  %mixed.last = xla.slice %mixed {start_indices = [23], limit_indices = [24], strides = [1]} : (tensor<24xi32>) -> tensor<1xi32>
+  check.expect_eq_const %mixed.last, dense<[23]> : tensor<1xi32>
+  func.return
+}
+
 // for i32 in types
 func.func @types() -> (tensor<15xi32>, tensor<5x3xi32, #xla.layout<{0,1}>>) {
   %0 = xla.constant dense<[[0, 1, -1, 2, 3], [4, 5, 6, 7, 8], [100, -100, 1, 0, 127]]> : tensor<3x5xi64>

@@ -19,6 +19,21 @@ func.func @worked() {
   %octets = xla.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xui8>
   %words = xla.bitcast_convert %octets : (tensor<2x4xui8>) -> tensor<2xui32>
   check.expect_eq_const %words, dense<[67305985, 134678021]> : tensor<2xui32>
+  %half_pair = xla.bitcast_convert %one : (tensor<f32>) -> tensor<2xf16>
+  check.expect_eq_const %half_pair, dense<[0.0, 1.875]> : tensor<2xf16>
+  %signed = xla.constant dense<[18, -12]> : tensor<2xi8>
+  %signed.nibbles = xla.bitcast_convert %signed : (tensor<2xi8>) -> tensor<2x2xi4>
+  check.expect_eq_const %signed.nibbles, dense<[[2, 1], [4, -1]]> : tensor<2x2xi4>
+  %word = xla.constant dense<67305985> : tensor<i32>
+  %word.bytes = xla.bitcast_convert %word : (tensor<i32>) -> tensor<4xi8>
+  check.expect_eq_const %word.bytes, dense<[1, 2, 3, 4]> : tensor<4xi8>
+  %bits = xla.constant dense<[1065353216, -1073741824]> : tensor<2xi32>
+  %floats = xla.bitcast_convert %bits : (tensor<2xi32>) -> tensor<2xf32>
+  check.expect_eq_const %floats, dense<[1.0, -2.0]> : tensor<2xf32>
+  %ten = xla.iota {iota_dimension = 0} : tensor<10xf32>
+  %ten.halves = xla.bitcast_convert %ten : (tensor<10xf32>) -> tensor<10x2xf16>
+  %ten.again = xla.bitcast_convert %ten.halves : (tensor<10x2xf16>) -> tensor<10xf32>
+  check.expect_eq_const %ten.again, dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]> : tensor<10xf32>
   func.return
 }
 

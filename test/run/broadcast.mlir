@@ -17,6 +17,42 @@ func.func @worked() {
   func.return
 }
 
+// Operands of two shapes, brought to one.
+func.func @worked_sums() {
+  %matrix = xla.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+  %seven = xla.constant dense<7> : tensor<i32>
+  %sevens = xla.broadcast %seven {dimensions = []} : (tensor<i32>) -> tensor<2x3xi32>
+  %plus_scalar = xla.add %matrix, %sevens : tensor<2x3xi32>
+  check.expect_eq_const %plus_scalar, dense<[[8, 9, 10], [11, 12, 13]]> : tensor<2x3xi32>
+  %vector = xla.constant dense<[7, 8, 9]> : tensor<3xi32>
+  %rows = xla.broadcast %vector {dimensions = [1]} : (tensor<3xi32>) -> tensor<2x3xi32>
+  %plus_vector = xla.add %matrix, %rows : tensor<2x3xi32>
+  check.expect_eq_const %plus_vector, dense<[[8, 10, 12], [11, 13, 15]]> : tensor<2x3xi32>
+  // Along either dimension of a square.
+  %square.rows = xla.broadcast %vector {dimensions = [1]} : (tensor<3xi32>) -> tensor<3x3xi32>
+  check.expect_eq_const %square.rows, dense<[[7, 8, 9], [7, 8, 9], [7, 8, 9]]> : tensor<3x3xi32>
+  // A matrix on every layer of a box.
+  %layer.line = xla.iota {iota_dimension = 0} : tensor<12xi32>
+  %layer = xla.reshape %layer.line : (tensor<12xi32>) -> tensor<3x4xi32>
+  %layers = xla.broadcast %layer {dimensions = [1, 2]} : (tensor<3x4xi32>) -> tensor<2x3x4xi32>
+  check.expect_eq_const %layers, dense<[[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]], [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]]> : tensor<2x3x4xi32>
+  // A dimension of size 1 is reshaped away and broadcast to the size of the other operand.
+  %four = xla.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %four.columns = xla.broadcast %four {dimensions = [0]} : (tensor<4xi32>) -> tensor<4x2xi32>
+  %pair = xla.constant dense<[[5, 6]]> : tensor<1x2xi32>
+  %pair.line = xla.reshape %pair : (tensor<1x2xi32>) -> tensor<2xi32>
+  %pair.rows = xla.broadcast %pair.line {dimensions = [1]} : (tensor<2xi32>) -> tensor<4x2xi32>
+  %outer = xla.add %four.columns, %pair.rows : tensor<4x2xi32>
+  check.expect_eq_const %outer, dense<[[6, 7], [7, 8], [8, 9], [9, 10]]> : tensor<4x2xi32>
+  %box = xla.iota {iota_dimension = 0} : tensor<12xi32>
+  %box.columns = xla.reshape %box : (tensor<12xi32>) -> tensor<4x3xi32>
+  %box.wide = xla.broadcast %box.columns {dimensions = [0, 1]} : (tensor<4x3xi32>) -> tensor<4x3x2xi32>
+  %pair.wide = xla.broadcast %pair.line {dimensions = [2]} : (tensor<2xi32>) -> tensor<4x3x2xi32>
+  %sums = xla.add %box.wide, %pair.wide : tensor<4x3x2xi32>
+  check.expect_eq_const %sums, dense<[[[5, 6], [6, 7], [7, 8]], [[8, 9], [9, 10], [10, 11]], [[11, 12], [12, 13], [13, 14]], [[14, 15], [15, 16], [16, 17]]]> : tensor<4x3x2xi32>
+  func.return
+}
+
 // for i32 in types
 func.func @types() -> (tensor<2x5x3xi32>, tensor<4x3x5xi32>) {
   %0 = xla.constant dense<[[0, 1, -1, 2, 3], [4, 5, 6, 7, 8], [100, -100, 1, 0, 127]]> : tensor<3x5xi64>

@@ -7,6 +7,11 @@ func.func @worked() {
   %cubes.result = xla.cbrt %cubes : tensor<4xf32>
   %cubes.expected = xla.constant dense<[3.0, -2.0, 0.0, -0.1]> : tensor<4xf32>
   check.expect_close %cubes.result, %cubes.expected, max_ulp_difference = 1 : tensor<4xf32>, tensor<4xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.result = xla.cbrt %zeros : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
   func.return
 }
 

@@ -19,6 +19,10 @@ func.func @worked() {
   %zero = xla.constant dense<[[0.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32>
   %singular = xla.cholesky %zero : tensor<2x2xf32>
   check.expect_eq_const %singular, dense<0x7FC00000> : tensor<2x2xf32>
+  %none.upper = xla.cholesky %later : tensor<3x3xf32>
+  check.expect_eq_const %none.upper, dense<0x7FC00000> : tensor<3x3xf32>
+  %singular.lower = xla.cholesky %zero {lower = true} : tensor<2x2xf32>
+  check.expect_eq_const %singular.lower, dense<0x7FC00000> : tensor<2x2xf32>
   func.return
 }
 

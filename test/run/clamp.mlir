@@ -13,6 +13,11 @@ func.func @worked() {
   %highs = xla.constant dense<[2.0, 2.0, 0x7FC00000, 3.0]> : tensor<4xf32>
   %floats = xla.clamp %lows, %values, %highs : tensor<4xf32>
   check.expect_eq_const %floats, dense<[0x7FC00000, 0x7FC00000, 0x7FC00000, 3.0]> : tensor<4xf32>
+  %five = xla.constant dense<5> : tensor<i32>
+  %one = xla.constant dense<1> : tensor<i32>
+  %three = xla.constant dense<3> : tensor<i32>
+  %crossed = xla.clamp %five, %one, %three : tensor<i32>
+  check.expect_eq_const %crossed, dense<3> : tensor<i32>
   func.return
 }
 

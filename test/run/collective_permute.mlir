@@ -22,6 +22,7 @@ func.func @worked() {
   check.expect_eq_const %r#2, dense<[2]> : tensor<1xi32>
   %zeros:2 = "interpreter.run_parallel"(%x0, %x1) {programs = [[@none], [@none]]} : (tensor<1xi32>, tensor<1xi32>) -> (tensor<1xi32>, tensor<1xi32>)
   check.expect_eq_const %zeros#1, dense<[0]> : tensor<1xi32>
+  check.expect_eq_const %zeros#0, dense<[0]> : tensor<1xi32>
   func.return
 }
 

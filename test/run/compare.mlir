@@ -25,6 +25,42 @@ func.func @worked() {
   %unsigned.right = xla.constant dense<[1, 128]> : tensor<2xui8>
   %unsigned = xla.compare %unsigned.left, %unsigned.right {direction = LT} : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xi1>
   check.expect_eq_const %unsigned, dense<[false, true]> : tensor<2xi1>
+  %nan.eq = xla.compare %nan.left, %nan.right {direction = EQ, comparison_type = TOTALORDER} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  check.expect_eq_const %nan.eq, dense<[false, false, false, true]> : tensor<4xi1>
+  %nan.gt = xla.compare %nan.left, %nan.right {direction = GT, comparison_type = TOTALORDER} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  check.expect_eq_const %nan.gt, dense<[true, false, false, false]> : tensor<4xi1>
+  // Both orders of a NaN and itself, and of -0 and 0.
+  %edges.left = xla.constant dense<[0x7FC00000, -0.0]> : tensor<2xf32>
+  %edges.right = xla.constant dense<[0x7FC00000, 0.0]> : tensor<2xf32>
+  %edges.eq.float = xla.compare %edges.left, %edges.right {direction = EQ} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.eq.float, dense<[false, true]> : tensor<2xi1>
+  %edges.eq.total = xla.compare %edges.left, %edges.right {direction = EQ, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.eq.total, dense<[true, false]> : tensor<2xi1>
+  %edges.ne.float = xla.compare %edges.left, %edges.right {direction = NE} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.ne.float, dense<[true, false]> : tensor<2xi1>
+  %edges.ne.total = xla.compare %edges.left, %edges.right {direction = NE, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.ne.total, dense<[false, true]> : tensor<2xi1>
+  %edges.ge.float = xla.compare %edges.left, %edges.right {direction = GE} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.ge.float, dense<[false, true]> : tensor<2xi1>
+  %edges.ge.total = xla.compare %edges.left, %edges.right {direction = GE, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.ge.total, dense<[true, false]> : tensor<2xi1>
+  %edges.gt.float = xla.compare %edges.left, %edges.right {direction = GT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.gt.float, dense<[false, false]> : tensor<2xi1>
+  %edges.gt.total = xla.compare %edges.left, %edges.right {direction = GT, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.gt.total, dense<[false, false]> : tensor<2xi1>
+  %edges.le.float = xla.compare %edges.left, %edges.right {direction = LE} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.le.float, dense<[false, true]> : tensor<2xi1>
+  %edges.le.total = xla.compare %edges.left, %edges.right {direction = LE, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.le.total, dense<[true, true]> : tensor<2xi1>
+  %edges.lt.float = xla.compare %edges.left, %edges.right {direction = LT} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.lt.float, dense<[false, false]> : tensor<2xi1>
+  %edges.lt.total = xla.compare %edges.left, %edges.right {direction = LT, comparison_type = TOTALORDER} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %edges.lt.total, dense<[false, true]> : tensor<2xi1>
+  // In ascending order, each below the next.
+  %below = xla.constant dense<[0xFFC00000, 0xFF800000, -1.0, -0.0, 0.0, 1.0, 0x7F800000]> : tensor<7xf32>
+  %above = xla.constant dense<[0xFF800000, -1.0, -0.0, 0.0, 1.0, 0x7F800000, 0x7FC00000]> : tensor<7xf32>
+  %ascending = xla.compare %below, %above {direction = LT, comparison_type = TOTALORDER} : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+  check.expect_eq_const %ascending, dense<true> : tensor<7xi1>
   func.return
 }
 

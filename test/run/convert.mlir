@@ -28,6 +28,17 @@ func.func @worked() {
   %c64 = xla.constant dense<(1.5, 2.0)> : tensor<complex<f32>>
   %real = xla.convert %c64 : (tensor<complex<f32>>) -> tensor<i32>
   check.expect_eq_const %real, dense<1> : tensor<i32>
+  %counts = xla.constant dense<[0, 1, 2]> : tensor<3xi32>
+  %counts.f32 = xla.convert %counts : (tensor<3xi32>) -> tensor<3xf32>
+  check.expect_eq_const %counts.f32, dense<[0.0, 1.0, 2.0]> : tensor<3xf32>
+  %to_four_bits = xla.constant dense<[17, -1, 8]> : tensor<3xi32>
+  %ui4.wrapped = xla.convert %to_four_bits : (tensor<3xi32>) -> tensor<3xui4>
+  check.expect_eq_const %ui4.wrapped, dense<[1, 15, 8]> : tensor<3xui4>
+  %i4.wrapped = xla.convert %to_four_bits : (tensor<3xi32>) -> tensor<3xi4>
+  check.expect_eq_const %i4.wrapped, dense<[1, -1, -8]> : tensor<3xi4>
+  %c64.whole = xla.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
+  %c64.real = xla.convert %c64.whole : (tensor<complex<f32>>) -> tensor<f32>
+  check.expect_eq_const %c64.real, dense<1.0> : tensor<f32>
   func.return
 }
 
@@ -44,9 +55,24 @@ func.func @worked_rounding() {
   %3 = xla.constant dense<[57344.0, 61439.0, 61440.0, 1.0e9, 0x7F800000]> : tensor<5xf32>
   %f8E5M2 = xla.convert %3 : (tensor<5xf32>) -> tensor<5xf8E5M2>
   check.expect_eq_const %f8E5M2, dense<[57344.0, 57344.0, 0x7C, 0x7C, 0x7C]> : tensor<5xf8E5M2>
-  %4 = xla.constant dense<[1.0e9, -1.0e9, 0x7F800000, -0.0, 0.3]> : tensor<5xf32>
-  %f4E2M1FN = xla.convert %4 : (tensor<5xf32>) -> tensor<5xf4E2M1FN>
-  check.expect_eq_const %f4E2M1FN, dense<[6.0, -6.0, 6.0, -0.0, 0.5]> : tensor<5xf4E2M1FN>
+  %4 = xla.constant dense<[1.0e9, -1.0e9, 0x7F800000, 0x7FC00000, -0.0, 0.3]> : tensor<6xf32>
+  %f8E4M3FNUZ = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E4M3FNUZ>
+  check.expect_eq_const %f8E4M3FNUZ, dense<[0x80, 0x80, 0x80, 0x80, 0.0, 0.3125]> : tensor<6xf8E4M3FNUZ>
+  %f8E5M2FNUZ = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E5M2FNUZ>
+  check.expect_eq_const %f8E5M2FNUZ, dense<[0x80, 0x80, 0x80, 0x80, 0.0, 0.3125]> : tensor<6xf8E5M2FNUZ>
+  %f8E4M3B11FNUZ = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E4M3B11FNUZ>
+  check.expect_eq_const %f8E4M3B11FNUZ, dense<[0x80, 0x80, 0x80, 0x80, 0.0, 0.3125]> : tensor<6xf8E4M3B11FNUZ>
+  %f8E4M3 = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E4M3>
+  check.expect_eq_const %f8E4M3, dense<[0x78, 0xF8, 0x78, 0x7C, -0.0, 0.3125]> : tensor<6xf8E4M3>
+  %f8E3M4 = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E3M4>
+  check.expect_eq_const %f8E3M4, dense<[0x70, 0xF0, 0x70, 0x78, -0.0, 0.296875]> : tensor<6xf8E3M4>
+  %f8E8M0FNU = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf8E8M0FNU>
+  check.expect_eq_const %f8E8M0FNU, dense<[1073741824.0, 0xFF, 0xFF, 0xFF, 0xFF, 0.25]> : tensor<6xf8E8M0FNU>
+  %f4E2M1FN = xla.convert %4 : (tensor<6xf32>) -> tensor<6xf4E2M1FN>
+  check.expect_eq_const %f4E2M1FN, dense<[6.0, -6.0, 6.0, -0.0, -0.0, 0.5]> : tensor<6xf4E2M1FN>
+  // A check takes -0 for 0; the bits tell them apart.
+  %f4E2M1FN.bits = xla.bitcast_convert %f4E2M1FN : (tensor<6xf4E2M1FN>) -> tensor<6xui4>
+  check.expect_eq_const %f4E2M1FN.bits, dense<[7, 15, 7, 8, 8, 1]> : tensor<6xui4>
   func.return
 }
 

@@ -20,6 +20,10 @@ func.func @worked() {
   %complex = xla.divide %complex.left, %complex.right : tensor<1xcomplex<f32>>
   %complex.expected = xla.constant dense<[(1.0, 2.0)]> : tensor<1xcomplex<f32>>
   check.expect_close %complex, %complex.expected, max_ulp_difference = 1 : tensor<1xcomplex<f32>>, tensor<1xcomplex<f32>>
+  %by_zero.left = xla.constant dense<[(1.0,1.0)]> : tensor<1xcomplex<f32>>
+  %by_zero.right = xla.constant dense<[(0.0,0.0)]> : tensor<1xcomplex<f32>>
+  %by_zero = xla.divide %by_zero.left, %by_zero.right : tensor<1xcomplex<f32>>
+  check.expect_eq_const %by_zero, dense<[(0x7F800000, 0x7F800000)]> : tensor<1xcomplex<f32>>
   func.return
 }
 

@@ -39,6 +39,12 @@ func.func @worked_indices() {
   %ui8.200 = xla.constant dense<200> : tensor<ui8>
   %4 = xla.dynamic_slice %long, %ui8.200 {dynamic_slice_sizes = [2]} : (tensor<300xi32>, tensor<ui8>) -> tensor<2xi32>
   check.expect_eq_const %4, dense<[200, 201]> : tensor<2xi32>
+  %ui32 = xla.constant dense<4294967295> : tensor<ui32>
+  %5 = xla.dynamic_slice %a, %ui32 {dynamic_slice_sizes = [2]} : (tensor<5xi32>, tensor<ui32>) -> tensor<2xi32>
+  check.expect_eq_const %5, dense<[3, 4]> : tensor<2xi32>
+  %i8.200 = xla.constant dense<-56> : tensor<i8>
+  %6 = xla.dynamic_slice %long, %i8.200 {dynamic_slice_sizes = [2]} : (tensor<300xi32>, tensor<i8>) -> tensor<2xi32>
+  check.expect_eq_const %6, dense<[0, 1]> : tensor<2xi32>
   func.return
 }
 

@@ -6,6 +6,11 @@ func.func @worked() {
   %ends = xla.constant dense<[0.0, 0x7F800000, 0xFF800000]> : tensor<3xf32>
   %ends.result = xla.erf %ends : tensor<3xf32>
   check.expect_eq_const %ends.result, dense<[0.0, 1.0, -1.0]> : tensor<3xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.result = xla.erf %zeros : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
   func.return
 }
 

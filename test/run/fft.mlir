@@ -22,6 +22,17 @@ func.func @worked() {
   %6 = xla.constant dense<[(3.0, 4.0)]> : tensor<1xcomplex<f32>>
   %one = xla.fft %6 {fft_type = IRFFT, fft_length = [1]} : (tensor<1xcomplex<f32>>) -> tensor<1xf32>
   check.expect_almost_eq_const %one, dense<[3.0]> : tensor<1xf32>
+  // As many ones as elements: everything is in the first frequency, for an even and an odd length.
+  %7 = xla.constant dense<1.0> : tensor<16xf32>
+  %sixteen = xla.fft %7 {fft_type = RFFT, fft_length = [16]} : (tensor<16xf32>) -> tensor<9xcomplex<f32>>
+  check.expect_almost_eq_const %sixteen, dense<[(16.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]> : tensor<9xcomplex<f32>>
+  %8 = xla.constant dense<1.0> : tensor<17xf32>
+  %seventeen = xla.fft %8 {fft_type = RFFT, fft_length = [17]} : (tensor<17xf32>) -> tensor<9xcomplex<f32>>
+  check.expect_almost_eq_const %seventeen, dense<[(17.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)]> : tensor<9xcomplex<f32>>
+  %five = xla.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %there = xla.fft %five {fft_type = RFFT, fft_length = [5]} : (tensor<5xf32>) -> tensor<3xcomplex<f32>>
+  %and_back = xla.fft %there {fft_type = IRFFT, fft_length = [5]} : (tensor<3xcomplex<f32>>) -> tensor<5xf32>
+  check.expect_almost_eq_const %and_back, dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
   func.return
 }
 

@@ -3,10 +3,10 @@
 // An element of a tuple, which may be a tuple.
 
 func.func @worked() {
-  %v = xla.constant dense<[0.0, 1.0, 2.0]> : tensor<3xf32>
+  %v = xla.iota {iota_dimension = 0} : tensor<10xf32>
   %s = xla.constant dense<5> : tensor<i32>
-  %pair = xla.tuple %v, %s : (tensor<3xf32>, tensor<i32>) -> tuple<tensor<3xf32>, tensor<i32>>
-  %0 = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<3xf32>, tensor<i32>>) -> tensor<i32>
+  %pair = xla.tuple %v, %s : (tensor<10xf32>, tensor<i32>) -> tuple<tensor<10xf32>, tensor<i32>>
+  %0 = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<10xf32>, tensor<i32>>) -> tensor<i32>
   check.expect_eq_const %0, dense<5> : tensor<i32>
   func.return
 }

@@ -5,14 +5,20 @@
 func.func @worked() {
   %rows = xla.iota {iota_dimension = 0} : tensor<4x8xi32>
   check.expect_eq_const %rows, dense<[[0, 0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2, 2, 2], [3, 3, 3, 3, 3, 3, 3, 3]]> : tensor<4x8xi32>
-  %columns = xla.iota {iota_dimension = 1} : tensor<2x4xi32>
-  check.expect_eq_const %columns, dense<[[0, 1, 2, 3], [0, 1, 2, 3]]> : tensor<2x4xi32>
+  %columns = xla.iota {iota_dimension = 1} : tensor<4x8xi32>
+  check.expect_eq_const %columns, dense<[[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<4x8xi32>
   %complex = xla.iota {iota_dimension = 0} : tensor<3xcomplex<f32>>
   check.expect_eq_const %complex, dense<[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]> : tensor<3xcomplex<f32>>
   %narrow = xla.iota {iota_dimension = 0} : tensor<20xi4>
   check.expect_eq_const %narrow, dense<[0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3]> : tensor<20xi4>
   %small = xla.iota {iota_dimension = 0} : tensor<20xf8E5M2>
   check.expect_eq_const %small, dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 8.0, 10.0, 12.0, 12.0, 12.0, 14.0, 16.0, 16.0, 16.0, 16.0, 20.0]> : tensor<20xf8E5M2>
+  %bytes = xla.iota {iota_dimension = 0} : tensor<300xui8>
+  %wrapped = xla.slice %bytes {start_indices = [254], limit_indices = [258], strides = [1]} : (tensor<300xui8>) -> tensor<4xui8>
+  check.expect_eq_const %wrapped, dense<[254, 255, 0, 1]> : tensor<4xui8>
+  %bf16 = xla.iota {iota_dimension = 0} : tensor<260xbf16>
+  %rounded = xla.slice %bf16 {start_indices = [255], limit_indices = [260], strides = [1]} : (tensor<260xbf16>) -> tensor<5xbf16>
+  check.expect_eq_const %rounded, dense<[255.0, 256.0, 256.0, 258.0, 260.0]> : tensor<5xbf16>
   func.return
 }
 

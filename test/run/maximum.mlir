@@ -19,6 +19,12 @@ func.func @worked() {
   %pred.right = xla.constant dense<[false, false]> : tensor<2xi1>
   %pred = xla.maximum %pred.left, %pred.right : tensor<2xi1>
   check.expect_eq_const %pred, dense<[true, false]> : tensor<2xi1>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros.left = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.right = xla.constant dense<[0.0, -0.0]> : tensor<2xf32>
+  %zeros = xla.maximum %zeros.left, %zeros.right : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[0, 0]> : tensor<2xi32>
   func.return
 }
 

@@ -11,6 +11,17 @@ func.func @worked() {
   %nine = xla.constant dense<9> : tensor<i32>
   %1 = xla.pad %y, %nine {edge_padding_low = [1, 0], edge_padding_high = [0, 1], interior_padding = [0, 1]} : (tensor<2x2xi32>, tensor<i32>) -> tensor<3x4xi32>
   check.expect_eq_const %1, dense<[[9, 9, 9, 9], [1, 9, 2, 9], [3, 9, 4, 9]]> : tensor<3x4xi32>
+  %spread = xla.pad %x, %zero {edge_padding_low = [1], edge_padding_high = [2], interior_padding = [1]} : (tensor<3xi32>, tensor<i32>) -> tensor<8xi32>
+  check.expect_eq_const %spread, dense<[0, 1, 0, 2, 0, 3, 0, 0]> : tensor<8xi32>
+  %cut = xla.pad %x, %zero {edge_padding_low = [-1], edge_padding_high = [-2], interior_padding = [2]} : (tensor<3xi32>, tensor<i32>) -> tensor<4xi32>
+  check.expect_eq_const %cut, dense<[0, 0, 2, 0]> : tensor<4xi32>
+  %only_first = xla.pad %x, %nine {edge_padding_low = [0], edge_padding_high = [-4], interior_padding = [1]} : (tensor<3xi32>, tensor<i32>) -> tensor<1xi32>
+  check.expect_eq_const %only_first, dense<[1]> : tensor<1xi32>
+  %both_cut = xla.pad %x, %nine {edge_padding_low = [-2], edge_padding_high = [-1], interior_padding = [1]} : (tensor<3xi32>, tensor<i32>) -> tensor<2xi32>
+  check.expect_eq_const %both_cut, dense<[2, 9]> : tensor<2xi32>
+  %nothing = xla.constant dense<> : tensor<0xi32>
+  %edges = xla.pad %nothing, %nine {edge_padding_low = [1], edge_padding_high = [1], interior_padding = [5]} : (tensor<0xi32>, tensor<i32>) -> tensor<2xi32>
+  check.expect_eq_const %edges, dense<[9, 9]> : tensor<2xi32>
   func.return
 }
 

@@ -15,6 +15,20 @@ func.func @worked() {
   %floats.right = xla.constant dense<[-1.0, -1.0, 3.0, 0x7F800000, 0.33333334, 3.0, -3.0, 0xFF800000, 0xFF800000, 0.0, 0x7FC00000]> : tensor<11xf32>
   %floats = xla.power %floats.left, %floats.right : tensor<11xf32>
   check.expect_eq_const %floats, dense<[0x7F800000, 0xFF800000, -0.0, 1.0, 0x7FC00000, 0xFF800000, -0.0, 1.0, 0.0, 1.0, 1.0]> : tensor<11xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros.left = xla.constant dense<[-0.0, -0.0]> : tensor<2xf32>
+  %zeros.right = xla.constant dense<[3.0, 0.5]> : tensor<2xf32>
+  %zeros = xla.power %zeros.left, %zeros.right : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
+  %roots.left = xla.constant dense<[-0.0, 0xFF800000]> : tensor<2xf32>
+  %roots.right = xla.constant dense<[-0.5, -3.0]> : tensor<2xf32>
+  %roots = xla.power %roots.left, %roots.right : tensor<2xf32>
+  check.expect_eq_const %roots, dense<[0x7F800000, -0.0]> : tensor<2xf32>
+  %complex.left = xla.constant dense<[(0.0, 0.0), (0.0, 0.0)]> : tensor<2xcomplex<f32>>
+  %complex.right = xla.constant dense<[(0.0, 0.0), (1.0, 0.0)]> : tensor<2xcomplex<f32>>
+  %complex = xla.power %complex.left, %complex.right : tensor<2xcomplex<f32>>
+  check.expect_eq_const %complex, dense<[(1.0, 0.0), (0.0, 0.0)]> : tensor<2xcomplex<f32>>
   func.return
 }
 

@@ -33,6 +33,83 @@ func.func @worked() {
   func.return
 }
 
+func.func @worked_dimensions() {
+  %zero = xla.constant dense<0.0> : tensor<f32>
+  %tens = xla.constant dense<[10.0, 11.0, 12.0, 13.0]> : tensor<4xf32>
+  %total = xla.reduce %tens, %zero {dimensions = [0]} : (tensor<4xf32>, tensor<f32>) -> tensor<f32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %total, dense<46.0> : tensor<f32>
+  %x = xla.constant dense<[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]> : tensor<4x2x3xf32>
+  %first = xla.reduce %x, %zero {dimensions = [0]} : (tensor<4x2x3xf32>, tensor<f32>) -> tensor<2x3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %first, dense<[[4.0, 8.0, 12.0], [16.0, 20.0, 24.0]]> : tensor<2x3xf32>
+  %last = xla.reduce %x, %zero {dimensions = [2]} : (tensor<4x2x3xf32>, tensor<f32>) -> tensor<4x2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %last, dense<[[6.0, 15.0], [6.0, 15.0], [6.0, 15.0], [6.0, 15.0]]> : tensor<4x2xf32>
+  %outer = xla.reduce %x, %zero {dimensions = [0, 1]} : (tensor<4x2x3xf32>, tensor<f32>) -> tensor<3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %outer, dense<[20.0, 28.0, 36.0]> : tensor<3xf32>
+  %all = xla.reduce %x, %zero {dimensions = [0, 1, 2]} : (tensor<4x2x3xf32>, tensor<f32>) -> tensor<f32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %all, dense<84.0> : tensor<f32>
+  func.return
+}
+
+// The initial value is folded once, even over nothing; a NaN stays; integers wrap.
+func.func @worked_elements() {
+  %seven = xla.constant dense<7.0> : tensor<f32>
+  %nothing = xla.constant dense<> : tensor<0x2xf32>
+  %initial = xla.reduce %nothing, %seven {dimensions = [0]} : (tensor<0x2xf32>, tensor<f32>) -> tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %initial, dense<[7.0, 7.0]> : tensor<2xf32>
+  %with_nan = xla.constant dense<[1.0, 0x7FC00000, 2.0]> : tensor<3xf32>
+  %least = xla.constant dense<0xFF800000> : tensor<f32>
+  %nan = xla.reduce %with_nan, %least {dimensions = [0]} : (tensor<3xf32>, tensor<f32>) -> tensor<f32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.maximum %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %nan, dense<0x7FC00000> : tensor<f32>
+  %ten = xla.constant dense<10.0> : tensor<f32>
+  %pair = xla.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %from_ten = xla.reduce %pair, %ten {dimensions = [0]} : (tensor<2xf32>, tensor<f32>) -> tensor<f32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %from_ten, dense<13.0> : tensor<f32>
+  %zero = xla.constant dense<0> : tensor<i8>
+  %hundreds = xla.constant dense<[100, 100]> : tensor<2xi8>
+  %wrapped = xla.reduce %hundreds, %zero {dimensions = [0]} : (tensor<2xi8>, tensor<i8>) -> tensor<i8> to_apply (%a: tensor<i8>, %b: tensor<i8>) {
+    %c = xla.add %a, %b : tensor<i8>
+    xla.return %c : tensor<i8>
+  }
+  check.expect_eq_const %wrapped, dense<-56> : tensor<i8>
+  // With >= the last of equal maxima is found.
+  %values = xla.constant dense<[1.0, 3.0, 3.0, 2.0]> : tensor<4xf32>
+  %indices = xla.iota {iota_dimension = 0} : tensor<4xi32>
+  %none = xla.constant dense<-1> : tensor<i32>
+  %largest, %at = xla.reduce %values, %indices, %least, %none {dimensions = [0]} : (tensor<4xf32>, tensor<4xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>) to_apply (%a: tensor<f32>, %m: tensor<i32>, %b: tensor<f32>, %n: tensor<i32>) {
+    %not_less = xla.compare %b, %a {direction = GE} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %value = xla.select %not_less, %b, %a : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+    %index = xla.select %not_less, %n, %m : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+    xla.return %value, %index : tensor<f32>, tensor<i32>
+  }
+  check.expect_eq_const %largest, dense<3.0> : tensor<f32>
+  check.expect_eq_const %at, dense<2> : tensor<i32>
+  func.return
+}
+
 // 256 + 1 is 256 in bf16, sixteen times.
 func.func @worked_rounding() {
   %zero = xla.constant dense<0.0> : tensor<bf16>

@@ -18,6 +18,30 @@ func.func private @turned(%x: tensor<4xi32>) -> tensor<2xi32> {
   func.return %0 : tensor<2xi32>
 }
 
+func.func private @pair_of_floats(%x: tensor<2xf32>) -> tensor<1xf32> {
+  %0 = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{0,1}}>} : (tensor<2xf32>) -> tensor<1xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  func.return %0 : tensor<1xf32>
+}
+
+func.func private @turned_floats(%x: tensor<2xf32>) -> tensor<1xf32> {
+  %0 = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{1,0}}>} : (tensor<2xf32>) -> tensor<1xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  func.return %0 : tensor<1xf32>
+}
+
+func.func private @groups(%x: tensor<2xf32>) -> tensor<1xf32> {
+  %0 = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{2,0},{3,1}}>} : (tensor<2xf32>) -> tensor<1xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  func.return %0 : tensor<1xf32>
+}
+
 func.func @worked() {
   %a = xla.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
   %b = xla.constant dense<[10, 20, 30, 40]> : tensor<4xi32>
@@ -27,6 +51,27 @@ func.func @worked() {
   %turned:2 = "interpreter.run_parallel"(%a, %b) {programs = [[@turned], [@turned]]} : (tensor<4xi32>, tensor<4xi32>) -> (tensor<2xi32>, tensor<2xi32>)
   check.expect_eq_const %turned#0, dense<[33, 44]> : tensor<2xi32>
   check.expect_eq_const %turned#1, dense<[11, 22]> : tensor<2xi32>
+  func.return
+}
+
+func.func @worked_groups() {
+  %a = xla.constant dense<[1.0, 2.25]> : tensor<2xf32>
+  %b = xla.constant dense<[3.0, 5.25]> : tensor<2xf32>
+  %both:2 = "interpreter.run_parallel"(%a, %b) {programs = [[@pair_of_floats], [@pair_of_floats]]} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<1xf32>, tensor<1xf32>)
+  check.expect_eq_const %both#0, dense<[4.0]> : tensor<1xf32>
+  check.expect_eq_const %both#1, dense<[7.5]> : tensor<1xf32>
+  %turned:2 = "interpreter.run_parallel"(%a, %b) {programs = [[@turned_floats], [@turned_floats]]} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<1xf32>, tensor<1xf32>)
+  check.expect_eq_const %turned#0, dense<[7.5]> : tensor<1xf32>
+  check.expect_eq_const %turned#1, dense<[4.0]> : tensor<1xf32>
+  %x0 = xla.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %x1 = xla.constant dense<[11.0, 12.0]> : tensor<2xf32>
+  %x2 = xla.constant dense<[21.0, 22.0]> : tensor<2xf32>
+  %x3 = xla.constant dense<[31.0, 32.0]> : tensor<2xf32>
+  %in_groups:4 = "interpreter.run_parallel"(%x0, %x1, %x2, %x3) {programs = [[@groups], [@groups], [@groups], [@groups]]} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+  check.expect_eq_const %in_groups#0, dense<[24.0]> : tensor<1xf32>
+  check.expect_eq_const %in_groups#1, dense<[44.0]> : tensor<1xf32>
+  check.expect_eq_const %in_groups#2, dense<[22.0]> : tensor<1xf32>
+  check.expect_eq_const %in_groups#3, dense<[42.0]> : tensor<1xf32>
   func.return
 }
 

@@ -21,6 +21,89 @@ func.func @worked() {
   func.return
 }
 
+// Windows inside of the array, and as many as elements of it in steps of two, the ends padded.
+func.func @worked_padding() {
+  %x = xla.constant dense<[10000.0, 1000.0, 100.0, 10.0, 1.0]> : tensor<5xf32>
+  %most = xla.constant dense<3.40282347e38> : tensor<f32>
+  %valid = xla.reduce_window %x, %most {window = #xla.window<size=3 stride=2>} : (tensor<5xf32>, tensor<f32>) -> tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.minimum %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %valid, dense<[100.0, 1.0]> : tensor<2xf32>
+  %same = xla.reduce_window %x, %most {window = #xla.window<size=3 stride=2 pad=1_1>} : (tensor<5xf32>, tensor<f32>) -> tensor<3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.minimum %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %same, dense<[1000.0, 10.0, 1.0]> : tensor<3xf32>
+  func.return
+}
+
+func.func @worked_dilation() {
+  %x = xla.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %zero = xla.constant dense<0.0> : tensor<f32>
+  %holes = xla.reduce_window %x, %zero {window = #xla.window<size=2 lhs_dilate=2>} : (tensor<5xf32>, tensor<f32>) -> tensor<8xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %holes, dense<[1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0]> : tensor<8xf32>
+  %wide = xla.reduce_window %x, %zero {window = #xla.window<size=2 rhs_dilate=2>} : (tensor<5xf32>, tensor<f32>) -> tensor<3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %wide, dense<[4.0, 6.0, 8.0]> : tensor<3xf32>
+  %both = xla.reduce_window %x, %zero {window = #xla.window<size=2 stride=2 pad=1_1 lhs_dilate=2 rhs_dilate=3>} : (tensor<5xf32>, tensor<f32>) -> tensor<4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %both, dense<[2.0, 3.0, 4.0, 5.0]> : tensor<4xf32>
+  %cut = xla.reduce_window %x, %zero {window = #xla.window<size=2 pad=-1_-1>} : (tensor<5xf32>, tensor<f32>) -> tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %cut, dense<[5.0, 7.0]> : tensor<2xf32>
+  %cut_holes = xla.reduce_window %x, %zero {window = #xla.window<size=2 pad=-1_0 lhs_dilate=2>} : (tensor<5xf32>, tensor<f32>) -> tensor<7xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %cut_holes, dense<[2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0]> : tensor<7xf32>
+  func.return
+}
+
+// The initial value is folded once in each window; padding and holes add nothing.
+func.func @worked_initial_value() {
+  %x = xla.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %zero = xla.constant dense<0.0> : tensor<f32>
+  %hundred = xla.constant dense<100.0> : tensor<f32>
+  %padded = xla.reduce_window %x, %hundred {window = #xla.window<size=2 pad=1_1>} : (tensor<5xf32>, tensor<f32>) -> tensor<6xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %padded, dense<[101.0, 103.0, 105.0, 107.0, 109.0, 105.0]> : tensor<6xf32>
+  %holes = xla.reduce_window %x, %hundred {window = #xla.window<size=2 lhs_dilate=2>} : (tensor<5xf32>, tensor<f32>) -> tensor<8xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %holes, dense<[101.0, 102.0, 102.0, 103.0, 103.0, 104.0, 104.0, 105.0]> : tensor<8xf32>
+  %difference = xla.reduce_window %x, %zero {window = #xla.window<size=3>} : (tensor<5xf32>, tensor<f32>) -> tensor<3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.subtract %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %difference, dense<[-6.0, -9.0, -12.0]> : tensor<3xf32>
+  %values = xla.constant dense<[3.0, 1.0, 4.0, 4.0]> : tensor<4xf32>
+  %indices = xla.iota {iota_dimension = 0} : tensor<4xi32>
+  %least = xla.constant dense<0xFF800000> : tensor<f32>
+  %none = xla.constant dense<-1> : tensor<i32>
+  %largest, %at = xla.reduce_window %values, %indices, %least, %none {window = #xla.window<size=2>} : (tensor<4xf32>, tensor<4xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>) to_apply (%a: tensor<f32>, %m: tensor<i32>, %b: tensor<f32>, %n: tensor<i32>) {
+    %more = xla.compare %b, %a {direction = GT} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %value = xla.select %more, %b, %a : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+    %index = xla.select %more, %n, %m : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+    xla.return %value, %index : tensor<f32>, tensor<i32>
+  }
+  check.expect_eq_const %largest, dense<[3.0, 4.0, 4.0]> : tensor<3xf32>
+  check.expect_eq_const %at, dense<[0, 2, 2]> : tensor<3xi32>
+  func.return
+}
+
 // for f32 in floats
 func.func @floats() -> (tensor<3x5xf32>, tensor<2x7xf32>, tensor<2x4xf32>, tensor<3x9xf32>) {
   %0 = xla.constant dense<[[1.0, -2.0, 0.5, 4.0, 3.0], [-1.0, 0.25, 2.0, -0.5, 1.5], [6.0, -3.0, 1.0, 0.0, -4.0]]> : tensor<3x5xf64>

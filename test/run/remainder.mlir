@@ -11,6 +11,12 @@ func.func @worked() {
   %floats.right = xla.constant dense<[2.0, 0.0, 3.0, 2.0, 0x7F800000, -3.0, 0x7FC00000]> : tensor<7xf32>
   %floats = xla.remainder %floats.left, %floats.right : tensor<7xf32>
   check.expect_eq_const %floats, dense<[-1.5, 0x7FC00000, -0.0, 0x7FC00000, 5.0, 2.0, 0x7FC00000]> : tensor<7xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros.left = xla.constant dense<[-0.0]> : tensor<1xf32>
+  %zeros.right = xla.constant dense<[3.0]> : tensor<1xf32>
+  %zeros = xla.remainder %zeros.left, %zeros.right : tensor<1xf32>
+  %zeros.bits = xla.bitcast_convert %zeros : (tensor<1xf32>) -> tensor<1xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648]> : tensor<1xi32>
   func.return
 }
 

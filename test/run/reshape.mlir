@@ -8,6 +8,13 @@ func.func @worked() {
   check.expect_eq_const %outer, dense<[[10, 11, 12], [15, 16, 17], [20, 21, 22], [25, 26, 27], [30, 31, 32], [35, 36, 37], [40, 41, 42], [45, 46, 47]]> : tensor<8x3xi32>
   %inner = xla.reshape %x : (tensor<4x2x3xi32>) -> tensor<4x6xi32>
   check.expect_eq_const %inner, dense<[[10, 11, 12, 15, 16, 17], [20, 21, 22, 25, 26, 27], [30, 31, 32, 35, 36, 37], [40, 41, 42, 45, 46, 47]]> : tensor<4x6xi32>
+  %line = xla.reshape %x : (tensor<4x2x3xi32>) -> tensor<24xi32>
+  check.expect_eq_const %line, dense<[10, 11, 12, 15, 16, 17, 20, 21, 22, 25, 26, 27, 30, 31, 32, 35, 36, 37, 40, 41, 42, 45, 46, 47]> : tensor<24xi32>
+  %five = xla.constant dense<5.0> : tensor<1x1xf32>
+  %scalar = xla.reshape %five : (tensor<1x1xf32>) -> tensor<f32>
+  check.expect_eq_const %scalar, dense<5.0> : tensor<f32>
+  %matrix = xla.reshape %scalar : (tensor<f32>) -> tensor<1x1xf32>
+  check.expect_eq_const %matrix, dense<[[5.0]]> : tensor<1x1xf32>
   func.return
 }
 

@@ -8,6 +8,11 @@ func.func @worked() {
   check.expect_eq_const %both, dense<[[6, 5, 4], [3, 2, 1]]> : tensor<2x3xi32>
   %rows = xla.reverse %x {dimensions = [0]} : tensor<2x3xi32>
   check.expect_eq_const %rows, dense<[[4, 5, 6], [1, 2, 3]]> : tensor<2x3xi32>
+  %line = xla.constant dense<[1, 2, 3, 4, 5]> : tensor<5xi32>
+  %backwards = xla.reverse %line {dimensions = [0]} : tensor<5xi32>
+  check.expect_eq_const %backwards, dense<[5, 4, 3, 2, 1]> : tensor<5xi32>
+  %unchanged = xla.reverse %x {dimensions = []} : tensor<2x3xi32>
+  check.expect_eq_const %unchanged, dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
   func.return
 }
 

@@ -27,6 +27,12 @@ func.func @worked_three_fry() {
   %wrapped.next, %wrapped = xla.rng_bit_generator %wrapped.state {algorithm = rng_three_fry} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
   check.expect_eq_const %wrapped, dense<[145227835, 1976240827, 1797259609, 2579123966]> : tensor<4xui32>
   check.expect_eq_const %wrapped.next, dense<[0, 1]> : tensor<2xui64>
+  %bytes.state = xla.constant dense<[1, 0]> : tensor<2xui64>
+  %bytes.next, %bytes = xla.rng_bit_generator %bytes.state {algorithm = rng_three_fry} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<3xui8>)
+  check.expect_eq_const %bytes, dense<[250, 133, 114]> : tensor<3xui8>
+  %known.state = xla.constant dense<[247824715720788526, 9629550131187509896]> : tensor<2xui64>
+  %known.next, %known = xla.rng_bit_generator %known.state {algorithm = rng_three_fry} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2xui32>)
+  check.expect_eq_const %known, dense<[3297917596, 1212020640]> : tensor<2xui32>
   func.return
 }
 
@@ -51,6 +57,9 @@ func.func @worked_philox() {
   %known.next, %known = xla.rng_bit_generator %known.state {algorithm = rng_philox} : (tensor<3xui64>) -> (tensor<3xui64>, tensor<4xui32>)
   check.expect_eq_const %known, dense<[3513581065, 2499661035, 1342301216, 605187745]> : tensor<4xui32>
   check.expect_eq_const %known.next, dense<[2999170649027065890, 9629550131187509897, 247824715720788526]> : tensor<3xui64>
+  %wrapped.state = xla.constant dense<[0, 18446744073709551615, 18446744073709551615]> : tensor<3xui64>
+  %wrapped.next, %wrapped = xla.rng_bit_generator %wrapped.state {algorithm = rng_philox} : (tensor<3xui64>) -> (tensor<3xui64>, tensor<12xui32>)
+  check.expect_eq_const %wrapped.next, dense<[0, 2, 0]> : tensor<3xui64>
   func.return
 }
 

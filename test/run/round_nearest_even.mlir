@@ -6,6 +6,11 @@ func.func @worked() {
   %halves = xla.constant dense<[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997, 8388609.0]> : tensor<8xf32>
   %halves.result = xla.round_nearest_even %halves : tensor<8xf32>
   check.expect_eq_const %halves.result, dense<[-2.0, -2.0, -0.0, 0.0, 2.0, 2.0, 0.0, 8388609.0]> : tensor<8xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.3, -0.5, -0.0, 0.0]> : tensor<4xf32>
+  %zeros.result = xla.round_nearest_even %zeros : tensor<4xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<4xf32>) -> tensor<4xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, -2147483648, -2147483648, 0]> : tensor<4xi32>
   func.return
 }
 

@@ -76,6 +76,27 @@ func.func @worked_choices() {
     xla.return %c : tensor<f32>
   }
   check.expect_eq_const %in_padding, dense<[2.0]> : tensor<1xf32>
+  %square = xla.constant dense<1.0> : tensor<2x2xf32>
+  %whole = xla.constant dense<[[5.0]]> : tensor<1x1xf32>
+  %corner = xla.select_and_scatter %square, %whole, %zero {window = #xla.window<size=2x2>} : (tensor<2x2xf32>, tensor<1x1xf32>, tensor<f32>) -> tensor<2x2xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
+    %better = xla.compare %a, %b {direction = GE} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    xla.return %better : tensor<i1>
+  } scatter (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %corner, dense<[[5.0, 0.0], [0.0, 0.0]]> : tensor<2x2xf32>
+  %ascending = xla.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %two = xla.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %ten = xla.constant dense<10.0> : tensor<f32>
+  %from_ten = xla.select_and_scatter %ascending, %two, %ten {window = #xla.window<size=2>} : (tensor<3xf32>, tensor<2xf32>, tensor<f32>) -> tensor<3xf32> select (%a: tensor<f32>, %b: tensor<f32>) {
+    %better = xla.compare %a, %b {direction = GE} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    xla.return %better : tensor<i1>
+  } scatter (%a: tensor<f32>, %b: tensor<f32>) {
+    %c = xla.add %a, %b : tensor<f32>
+    xla.return %c : tensor<f32>
+  }
+  check.expect_eq_const %from_ten, dense<[10.0, 11.0, 12.0]> : tensor<3xf32>
   func.return
 }
 

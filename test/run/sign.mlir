@@ -13,6 +13,11 @@ func.func @worked() {
   %complex.result = xla.sign %complex : tensor<2xcomplex<f32>>
   %complex.expected = xla.constant dense<[(0.6,0.8), (0.0,0.0)]> : tensor<2xcomplex<f32>>
   check.expect_close %complex.result, %complex.expected, max_ulp_difference = 1 : tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.result = xla.sign %zeros : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
   func.return
 }
 

@@ -6,6 +6,11 @@ func.func @worked() {
   %zero = xla.constant dense<[0.0, -0.0]> : tensor<2xf32>
   %zero.result = xla.sine %zero : tensor<2xf32>
   check.expect_eq_const %zero.result, dense<[0.0, -0.0]> : tensor<2xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.result = xla.sine %zeros : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
   func.return
 }
 

@@ -6,6 +6,11 @@ func.func @worked() {
   %squares = xla.constant dense<[4.0, 2.25, 0.0, -0.0, 0x7F800000, -1.0]> : tensor<6xf32>
   %squares.result = xla.sqrt %squares : tensor<6xf32>
   check.expect_eq_const %squares.result, dense<[2.0, 1.5, 0.0, -0.0, 0x7F800000, 0x7FC00000]> : tensor<6xf32>
+  // A check takes -0 for 0; the bits tell them apart.
+  %zeros = xla.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %zeros.result = xla.sqrt %zeros : tensor<2xf32>
+  %zeros.bits = xla.bitcast_convert %zeros.result : (tensor<2xf32>) -> tensor<2xi32>
+  check.expect_eq_const %zeros.bits, dense<[-2147483648, 0]> : tensor<2xi32>
   func.return
 }
 

@@ -19,6 +19,8 @@ func.func @worked() {
   %unsigned, %unsigned.places = xla.topk %z {k = 3} : (tensor<3xui8>) -> (tensor<3xui8>, tensor<3xi32>)
   check.expect_eq_const %unsigned, dense<[255, 7, 0]> : tensor<3xui8>
   check.expect_eq_const %unsigned.places, dense<[0, 2, 1]> : tensor<3xi32>
+  check.expect_eq_const %down, dense<[0x7FC00000, 0x7F800000, 3.0, 1.0, 0.0, -0.0, -0.0, 0xFF800000, 0xFFC00000]> : tensor<9xf32>
+  check.expect_eq_const %up, dense<[0xFFC00000, 0xFF800000, -0.0, -0.0, 0.0, 1.0, 3.0, 0x7F800000, 0x7FC00000]> : tensor<9xf32>
   func.return
 }
 

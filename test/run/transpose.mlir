@@ -6,6 +6,10 @@ func.func @worked() {
   %x = xla.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
   %0 = xla.transpose %x {dimensions = [1, 0]} : (tensor<2x3xi32>) -> tensor<3x2xi32>
   check.expect_eq_const %0, dense<[[1, 4], [2, 5], [3, 6]]> : tensor<3x2xi32>
+  %line = xla.iota {iota_dimension = 0} : tensor<30xi32>
+  %box = xla.reshape %line : (tensor<30xi32>) -> tensor<2x3x5xi32>
+  %last_first = xla.transpose %box {dimensions = [2, 0, 1]} : (tensor<2x3x5xi32>) -> tensor<5x2x3xi32>
+  check.expect_eq_const %last_first, dense<[[[0, 5, 10], [15, 20, 25]], [[1, 6, 11], [16, 21, 26]], [[2, 7, 12], [17, 22, 27]], [[3, 8, 13], [18, 23, 28]], [[4, 9, 14], [19, 24, 29]]]> : tensor<5x2x3xi32>
   func.return
 }
 

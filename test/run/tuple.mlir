@@ -2,6 +2,22 @@
 
 // Values put together: results of the function, nested ones taken apart.
 
+func.func @worked() {
+  %v = xla.iota {iota_dimension = 0} : tensor<10xf32>
+  %s = xla.constant dense<5> : tensor<i32>
+  %pair = xla.tuple %v, %s : (tensor<10xf32>, tensor<i32>) -> tuple<tensor<10xf32>, tensor<i32>>
+  %first = xla.get_tuple_element %pair {index = 0} : (tuple<tensor<10xf32>, tensor<i32>>) -> tensor<10xf32>
+  %second = xla.get_tuple_element %pair {index = 1} : (tuple<tensor<10xf32>, tensor<i32>>) -> tensor<i32>
+  check.expect_eq_const %first, dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]> : tensor<10xf32>
+  check.expect_eq_const %second, dense<5> : tensor<i32>
+  // The same value twice, in a tuple of tuples.
+  %outer = xla.tuple %pair, %s, %pair : (tuple<tensor<10xf32>, tensor<i32>>, tensor<i32>, tuple<tensor<10xf32>, tensor<i32>>) -> tuple<tuple<tensor<10xf32>, tensor<i32>>, tensor<i32>, tuple<tensor<10xf32>, tensor<i32>>>
+  %inner = xla.get_tuple_element %outer {index = 2} : (tuple<tuple<tensor<10xf32>, tensor<i32>>, tensor<i32>, tuple<tensor<10xf32>, tensor<i32>>>) -> tuple<tensor<10xf32>, tensor<i32>>
+  %innermost = xla.get_tuple_element %inner {index = 1} : (tuple<tensor<10xf32>, tensor<i32>>) -> tensor<i32>
+  check.expect_eq_const %innermost, dense<5> : tensor<i32>
+  func.return
+}
+
 // for i32 in types
 func.func @types() -> tuple<tensor<2xi32>, tensor<f32>, tensor<2xi32>> {
   %0 = xla.constant dense<[1, -1]> : tensor<2xi64>
