@@ -80,9 +80,13 @@ _TARGETS = {
 _REPLACED_DIALECTS = {
     "arith": "xla_dialect.xdsl.arith_extension:ARITH",
     "linalg": "xla_dialect.xdsl.linalg_extension:LINALG",
+    "transform": "xla_dialect.xdsl.transform_extension:TRANSFORM",
     "vector": "xla_dialect.xdsl.vector_extension:VECTOR",
 }
-_REPLACED_PASSES = ("xla_dialect.xdsl.mlir_opt",)
+_REPLACED_PASSES = (
+    "xla_dialect.xdsl.mlir_opt",
+    "lowerings.scheduling.transform_interpreter",
+)
 _REPLACED_TARGETS = {
     "llvm": "lowerings.targets.llvm:LLVMTarget",
     "x86-asm": "lowerings.targets.llvm:X86AssemblyTarget",

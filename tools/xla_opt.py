@@ -82,6 +82,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
     add("-t", "--target", default="mlir", help="what to print (see --list-targets)")
     add("-o", "--output-file", default="-", help="where to print; - is stdout")
+    add(
+        "--transform-script",
+        default="",
+        metavar="FILE",
+        help="run a script of the transform dialect, before schedules are planned or at the end",
+    )
     for names, text in FLAGS:
         # mlir-opt has a prefix before most of them.
         add(
@@ -145,6 +151,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
         schedule = with_given_schedules(parse_schedule(args.passes), args.schedules)
+        schedule = with_script(schedule, args.transform_script)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
@@ -177,6 +184,20 @@ def with_given_schedules(
     host = import_module("lowerings.targets.llvm.machine").host()
     passes = with_schedules([each.module_pass for each in schedule], file, host)
     return [replace(each, module_pass=own) for each, own in zip(schedule, passes, strict=True)]
+
+
+def with_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[ScheduledPass]:
+    """Passes with the one that runs a transform script, if there is one."""
+    if not script:
+        return schedule
+    quoted = script.replace("\\", "\\\\").replace('"', '\\"')
+    names = [each.module_pass.name for each in schedule]
+    place = names.index(PLANNING) if PLANNING in names else len(names)
+    return [
+        *schedule[:place],
+        *parse_schedule(f'transform-interpreter{{script="{quoted}"}}'),
+        *schedule[place:],
+    ]
 
 
 def take_reproducer(

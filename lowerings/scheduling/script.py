@@ -1,0 +1,224 @@
+"""
+Runs scripts of the transform dialect: handles, sequences, and what becomes of handles whose
+operations a step consumes. What the steps do is in `structured_steps` and `control_steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.transform import NamedSequenceOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.rewriting.conversion import describe_location, describe_place
+from lowerings.schedules.dialect import set_schedule
+from lowerings.schedules.schedule import ScheduleError
+from lowerings.scheduling.checking import check_schedules
+from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
+from xla_dialect.xdsl.traversal import operations_in
+
+Payload: TypeAlias = "Operation | TileLoop | Attribute"
+"""What a handle stands for: an operation, a loop of a schedule; a parameter is an attribute."""
+Handle: TypeAlias = "tuple[Payload, ...]"
+PassFinder: TypeAlias = Callable[[str, Mapping[str, Any]], ModulePass]
+"""Makes a pass of its name and options; raises an error that names what there is not."""
+
+
+class ScriptError(PassFailedException):
+    """A step of a script that cannot be done; it names the step, and the operation if there is."""
+
+
+class SilenceableFailure(ScriptError):
+    """One that leaves the program as it was, so that a script may go on."""
+
+
+def described(payload: Payload) -> str:
+    """A payload as messages name it."""
+    match payload:
+        case TileLoop():
+            return f"the loop over d{payload.dimension} of {described(payload.owner.op)}"
+        case Operation():
+            place = describe_place(payload)
+            return f"{payload.name} {place if ' ' in place else f'at {place}'}"
+        case _:
+            return f"parameter {payload}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a transform operation does."""
+
+    run: Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]
+    """Given the handles of its operands; returns those of its results, if it has some."""
+    consumes: tuple[int, ...] = ()
+    """The operands whose operations no other handle may stand for afterwards."""
+
+
+@dataclass
+class Script:
+    """One run of a script on a module."""
+
+    asker: str
+    ctx: Context
+    payload: ModuleOp
+    sequences: Mapping[str, NamedSequenceOp]
+    steps: Mapping[type[Operation], Step]
+    find_pass: PassFinder
+    knobs: Mapping[str, str] = field(default_factory=dict[str, str])
+    settled: set[str] = field(default_factory=set[str])
+    """The knobs that the script has asked for."""
+    handles: dict[SSAValue, Handle] = field(default_factory=dict[SSAValue, Handle])
+    consumed: dict[SSAValue, Operation] = field(default_factory=dict[SSAValue, Operation])
+    """Handles that stand for nothing any more, with the step that is the reason."""
+    scheduled: dict[Operation, ScheduledOperation] = field(
+        default_factory=dict[Operation, ScheduledOperation]
+    )
+    changed_by: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """For operations with a schedule from here the last step that changed it."""
+    running: list[str] = field(default_factory=list[str])
+    """The sequences that run now."""
+
+    def run(self, entry: str) -> None:
+        """
+        Runs a sequence on the module, then checks the schedules that it gave.
+
+        Raises ScriptError with the place of the step.
+        """
+        sequence = self.sequences.get(entry)
+        if sequence is None:
+            raise ScriptError(f"{self.asker}: there is no transform.named_sequence @{entry}")
+        extra = len(sequence.body.block.args) - 1
+        if extra:
+            self.fail(sequence, f"the entry has one argument, the program; found {extra + 1}")
+        self.run_sequence(entry, [(self.payload,)], sequence)
+        self.check_schedules()
+
+    def check_schedules(self) -> None:
+        """Checks the rules of the schedules so far; what follows may rely on them."""
+        alive = set(operations_in(self.payload))
+        for op, step in self.changed_by.items():
+            if op not in alive:
+                continue
+            try:
+                check_schedules(self.payload, [op], self.asker)
+            except PassFailedException as error:
+                _, _, rule = str(error).rpartition("schedule: ")
+                self.fail(step, rule, op)
+        self.changed_by.clear()
+
+    def run_sequence(
+        self, name: str, arguments: Sequence[Handle], caller: Operation
+    ) -> Sequence[Handle]:
+        """Runs a named sequence; returns what it yields."""
+        sequence = self.sequences.get(name)
+        if sequence is None:
+            self.fail(caller, f"there is no transform.named_sequence @{name}")
+        if name in self.running:
+            self.fail(caller, f"@{name} includes itself")
+        block = sequence.body.block
+        if len(block.args) != len(arguments):
+            self.fail(caller, f"@{name} has {len(block.args)} arguments; given {len(arguments)}")
+        self.running.append(name)
+        try:
+            return self.run_block(block, arguments)
+        finally:
+            self.running.pop()
+
+    def run_block(self, block: Block, arguments: Sequence[Handle]) -> Sequence[Handle]:
+        """Runs the steps of a block; returns what it yields."""
+        self._define(block.args, arguments)
+        for op in block.ops:
+            if isinstance(op, YieldOp):
+                return [self._handle(op, operand) for operand in op.arguments]
+            self._run_step(op)
+        return []
+
+    def _run_step(self, op: Operation) -> None:
+        step = self.steps.get(type(op))
+        if step is None:
+            self.fail(op, "this step is not supported")
+        given = [self._handle(op, operand) for operand in op.operands]
+        for operand in step.consumes:
+            _require_distinct(self, op, given[operand])
+            self._consume(given[operand], op)
+        results = step.run(self, op, given) or ()
+        if len(results) != len(op.results):
+            self.fail(op, f"{len(op.results)} results; the step has {len(results)}")
+        self._define(op.results, results)
+
+    def _define(self, values: Sequence[SSAValue], handles: Sequence[Handle]) -> None:
+        for value, handle in zip(values, handles, strict=True):
+            self.consumed.pop(value, None)
+            self.handles[value] = handle
+
+    def _handle(self, op: Operation, value: SSAValue) -> Handle:
+        reason = self.consumed.get(value)
+        if reason is not None:
+            name = f"%{value.name_hint}" if value.name_hint else "an operand"
+            place = describe_location(reason.location)
+            self.fail(op, f"{name} stands for what {reason.name} at {place} has consumed")
+        return self.handles[value]
+
+    def _consume(self, handle: Handle, by: Operation) -> None:
+        """Takes the meaning from all handles to operations of a handle, or to what is in them."""
+        gone: set[Payload] = set()
+        for payload in handle:
+            if isinstance(payload, TileLoop):
+                owner = payload.owner
+                gone.update(owner.loops[owner.loops.index(payload) :], [owner.op])
+            elif isinstance(payload, Operation):
+                gone.update([payload, *operations_in(payload)])
+        loops = [op for op in gone if isinstance(op, Operation) and op not in handle]
+        for op in loops:
+            gone.update(self.scheduled[op].loops if op in self.scheduled else ())
+        for value, other in self.handles.items():
+            if not gone.isdisjoint(other):
+                self.consumed.setdefault(value, by)
+
+    def operation(self, step: Operation, payload: Payload) -> ScheduledOperation:
+        """The loops of an operation that a step is to change."""
+        if not isinstance(payload, Operation):
+            self.fail(step, "this is no operation", payload)
+        found = self.scheduled.get(payload)
+        if found is None:
+            try:
+                found = ScheduledOperation(payload, self.asker)
+            except ScheduleError as error:
+                self.fail(step, str(error), payload)
+            self.scheduled[payload] = found
+        return found
+
+    def give_schedule(self, scheduled: ScheduledOperation, step: Operation) -> None:
+        """Makes an operation carry what steps have made of its loops."""
+        set_schedule(scheduled.op, scheduled.schedule())
+        self.changed_by[scheduled.op] = step
+
+    def fail(self, step: Operation, message: str, *payload: Payload) -> NoReturn:
+        """Raises ScriptError for a step, or SilenceableFailure if it names what it fails for."""
+        place = describe_location(step.location) or "script"
+        about = "".join(f"{described(each)}: " for each in payload)
+        text = f"{self.asker}: {place}: {step.name}: {about}{message}"
+        raise SilenceableFailure(text) if payload else ScriptError(text)
+
+
+def _require_distinct(script: Script, op: Operation, handle: Handle) -> None:
+    """A step that consumes a handle must not get the same operation twice."""
+    seen: set[Payload] = set()
+    for payload in handle:
+        if payload in seen:
+            script.fail(op, "the handle stands for this operation twice", payload)
+        seen.add(payload)
+
+
+def operations_of(script: Script, step: Operation, handle: Handle) -> Iterable[Operation]:
+    """The operations of a handle; fails for parameters and loops of schedules."""
+    for payload in handle:
+        if not isinstance(payload, Operation):
+            script.fail(step, "this is no operation of the program", payload)
+        yield payload
