@@ -9,7 +9,7 @@ dimension at first, are inside of them and run over what the tiles leave.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from typing import TypeAlias
@@ -237,12 +237,12 @@ class ScheduledOperation:
         if factor < 1:
             raise ScheduleError(f"(SR2) unrolled {factor} times")
         inside = self.around[self.around.index(loop) + 1 :]
-        own = [] if self.is_vectorized else [self._room(p) > 1 for p in range(len(self.own))]
-        if not self.is_vectorized and self._tile_of(dimension) != 1:
+        own = {each.dimension for p, each in enumerate(self.own) if self._room(p) > each.unit}
+        if not self.is_vectorized and dimension in own:
             raise ScheduleError(f"the loop holds others over d{dimension}; vectorize before")
         if any(isinstance(e, TileLoop) and e.dimension == dimension for e in inside):
             raise ScheduleError(f"the loop holds others over d{dimension}")
-        if not with_jam and (inside or any(own)):
+        if not with_jam and (inside or (own and not self.is_vectorized)):
             raise ScheduleError("the loop holds others; transform.loop.unroll_and_jam unrolls it")
         before = self.around[: self.around.index(loop)]
         tiles = [e.tile for e in before if isinstance(e, TileLoop) and e.dimension == dimension]
@@ -250,6 +250,7 @@ class ScheduledOperation:
         if dimension == self.vector:
             room = ceil(room / self.lanes) * self.lanes
         loop.tile = min(loop.tile * factor, room)
+        self.own = [replace(e, unit=loop.tile) if e.dimension == dimension else e for e in self.own]
 
     def fold_fill(self, fill: Operation) -> None:
         """Starts the output that an operation fills from its scalar."""
@@ -278,14 +279,15 @@ class ScheduledOperation:
         placed = [self._pack(each.factor) if isinstance(each, Copy) else each for each in steps]
         missing = self._not_unrolled(placed, room)
         while missing:
-            for dimension in missing:
+            for dimension in reversed(missing):
                 tile = room[dimension]
                 if dimension == self.vector:
                     tile = ceil(tile / self.lanes) * self.lanes
                 # A single iteration may be anywhere; fills are folded if reductions come last.
-                last = self.nest.is_reduction[dimension]
-                place = len(placed) if last else outer_steps(placed)
-                placed.insert(place, Loop(dimension, tile))
+                if self.nest.is_reduction[dimension]:
+                    placed.append(Loop(dimension, tile))
+                else:
+                    placed.insert(outer_steps(placed), Loop(dimension, tile))
             missing = self._not_unrolled(placed, room)
         copies = [number for number, step in enumerate(placed) if isinstance(step, Pack)]
         for number in copies:

@@ -160,7 +160,8 @@ class Script:
     def _handle(self, op: Operation, value: SSAValue) -> Handle:
         reason = self.consumed.get(value)
         if reason is not None:
-            name = f"%{value.name_hint}" if value.name_hint else "an operand"
+            number = list(op.operands).index(value)
+            name = f"%{value.name_hint}" if value.name_hint else f"operand {number}"
             place = describe_location(reason.location)
             self.fail(op, f"{name} stands for what {reason.name} at {place} has consumed")
         return self.handles[value]
@@ -173,10 +174,9 @@ class Script:
                 owner = payload.owner
                 gone.update(owner.loops[owner.loops.index(payload) :], [owner.op])
             elif isinstance(payload, Operation):
-                gone.update([payload, *operations_in(payload)])
-        loops = [op for op in gone if isinstance(op, Operation) and op not in handle]
-        for op in loops:
-            gone.update(self.scheduled[op].loops if op in self.scheduled else ())
+                gone.update(inside := operations_in(payload))
+                nested = (self.scheduled[op] for op in inside[1:] if op in self.scheduled)
+                gone.update(loop for each in nested for loop in each.loops)
         for value, other in self.handles.items():
             if not gone.isdisjoint(other):
                 self.consumed.setdefault(value, by)

@@ -31,7 +31,7 @@ class TransformInterpreterPass(ModulePass):
     is in, or from a file.
 
     Steps of `transform.structured` and `transform.loop` on linalg operations on memrefs say the
-    schedules that `convert-linalg-to-vector-loops` obeys; see docs/transform_scripts.md.
+    schedules that `convert-linalg-to-vector-loops` obeys; docs/transform_scripts.md has the list.
 
     ```mlir
     transform.named_sequence @__transform_main(%program: !transform.any_op {transform.readonly}) {
