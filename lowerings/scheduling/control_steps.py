@@ -35,7 +35,7 @@ from lowerings.scheduling.script import (
     Payload,
     Script,
     SilenceableFailure,
-    Step,
+    TransformStep,
     operations_of,
 )
 from xla_dialect.diagnostics import XlaError
@@ -335,8 +335,8 @@ _READING: Mapping[type[Operation], _Run] = {
     SplitHandleOp: _split,
 }
 
-CONTROL_STEPS: Mapping[type[Operation], Step] = {
-    **{op_class: Step(run) for op_class, run in _READING.items()},
-    ApplyRegisteredPassOp: Step(_apply_pass, (0,)),
-    ForeachMatchOp: Step(_foreach_match, (0,)),
+CONTROL_STEPS: Mapping[type[Operation], TransformStep] = {
+    **{op_class: TransformStep(run) for op_class, run in _READING.items()},
+    ApplyRegisteredPassOp: TransformStep(_apply_pass, (0,)),
+    ForeachMatchOp: TransformStep(_foreach_match, (0,)),
 }

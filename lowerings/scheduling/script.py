@@ -51,7 +51,7 @@ def described(payload: Payload) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class TransformStep:
     """What a transform operation does."""
 
     run: Callable[[Script, Any, Sequence[Handle]], Sequence[Handle] | None]
@@ -68,7 +68,7 @@ class Script:
     ctx: Context
     payload: ModuleOp
     sequences: Mapping[str, NamedSequenceOp]
-    steps: Mapping[type[Operation], Step]
+    steps: Mapping[type[Operation], TransformStep]
     find_pass: PassFinder
     knobs: Mapping[str, str] = field(default_factory=dict[str, str])
     settled: set[str] = field(default_factory=set[str])

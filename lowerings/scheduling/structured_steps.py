@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.schedules.schedule import ScheduleError
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
-from lowerings.scheduling.script import Handle, Payload, Script, Step, operations_of
+from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
 from xla_dialect.xdsl.transform_structured import (
     FuseIntoContainingOp,
     GeneralizeOp,
@@ -169,15 +169,15 @@ def _fuse(script: Script, step: FuseIntoContainingOp, given: Sequence[Handle]) -
     return [(), loops]
 
 
-STRUCTURED_STEPS: Mapping[type[Operation], Step] = {
-    FuseIntoContainingOp: Step(_fuse, (0,)),
-    GeneralizeOp: Step(_generalize, (0,)),
-    InterchangeOp: Step(_interchange, (0,)),
-    LoopUnrollAndJamOp: Step(_unroll(with_jam=True), (0,)),
-    LoopUnrollOp: Step(_unroll(with_jam=False), (0,)),
-    PackOp: Step(_pack, (0,)),
-    PromoteOp: Step(_promote, (0,)),
-    TileOp: Step(_tile_using_for, (0,)),
-    TileUsingForallOp: Step(_tile_using_forall, (0,)),
-    VectorizeOp: Step(_vectorize, (0,)),
+STRUCTURED_STEPS: Mapping[type[Operation], TransformStep] = {
+    FuseIntoContainingOp: TransformStep(_fuse, (0,)),
+    GeneralizeOp: TransformStep(_generalize, (0,)),
+    InterchangeOp: TransformStep(_interchange, (0,)),
+    LoopUnrollAndJamOp: TransformStep(_unroll(with_jam=True), (0,)),
+    LoopUnrollOp: TransformStep(_unroll(with_jam=False), (0,)),
+    PackOp: TransformStep(_pack, (0,)),
+    PromoteOp: TransformStep(_promote, (0,)),
+    TileOp: TransformStep(_tile_using_for, (0,)),
+    TileUsingForallOp: TransformStep(_tile_using_forall, (0,)),
+    VectorizeOp: TransformStep(_vectorize, (0,)),
 }
