@@ -73,7 +73,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # Runs modules of all levels, on the reference or interpreted.
     ("lowerings.validation",),
     ("lowerings.compilation",),
-    ("lowerings.jax",),
+    ("lowerings.jax", "lowerings.tuning"),
     ("lowerings",),
     ("tools",),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import xla_layout, xla_opt, xla_run
+from tools import xla_layout, xla_opt, xla_run, xla_tune
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -15,9 +15,14 @@ PYTHON_BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULT
 COMMANDS = [
     shlex.split(line, comments=True)
     for line in re.sub(r"\\\n", "", README).splitlines()
-    if re.match(r" {4}xla-(opt|run|layout) ", line)
+    if re.match(r" {4}xla-(opt|run|tune|layout) ", line)
 ]
-TOOLS = {"xla-layout": xla_layout.main, "xla-opt": xla_opt.main, "xla-run": xla_run.main}
+TOOLS = {
+    "xla-layout": xla_layout.main,
+    "xla-opt": xla_opt.main,
+    "xla-run": xla_run.main,
+    "xla-tune": xla_tune.main,
+}
 
 
 @pytest.mark.jax

@@ -77,6 +77,7 @@ STABLE: Mapping[str, tuple[Api, ...]] = {
         *_api("tools.xla_opt", "main"),
         *_api("tools.xla_run", "main"),
         *_api("tools.xla_layout", "main"),
+        *_api("tools.xla_tune", "main"),
     ),
 }
 """What is stable, by sections of the page."""

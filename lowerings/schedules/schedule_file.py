@@ -63,6 +63,10 @@ class ScheduleFile:
         """With some entries in the place of those with their processor and key."""
         return ScheduleFile((*self.entries, *entries))
 
+    def without(self, key: str, processor: str) -> ScheduleFile:
+        """Without the entry of an operation for a processor, if there is one."""
+        return ScheduleFile(e for e in self.entries if (e.key, e.processor) != (key, processor))
+
     def __str__(self) -> str:
         sections: dict[str | None, list[ScheduleEntry]] = {}
         for entry in self.entries:

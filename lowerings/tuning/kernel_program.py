@@ -1,0 +1,249 @@
+"""A kernel as a program of its own, which runs it many times on arrays in this process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+)
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+
+from lowerings.driver.collector import collector_paused
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import parse_passes
+from lowerings.execution.arrays import address_of, allocate
+from lowerings.execution.code import LoadedCode
+from lowerings.execution.openmp import ThreadTable, runtime
+from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.loops.nest import NESTS, memref_layout
+from lowerings.pipelines import NATIVE
+from lowerings.rewriting.change import run_pass
+from lowerings.schedules.dialect import set_schedule
+from lowerings.schedules.schedule import Schedule
+from lowerings.targets.llvm.machine import Machine
+from lowerings.targets.llvm.module import emit_module
+from lowerings.targets.llvm.parallel import THREADS
+from lowerings.validation.inputs import InputKind, make_input
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import Array
+from xla_dialect.mlir_text import read_mlir
+from xla_dialect.types import BY_NAME
+from xla_dialect.xdsl.traversal import operations_in
+
+ENTRY = "main"
+
+
+class NotTunable(XlaError):
+    """A kernel that cannot be run by itself."""
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """Machine code of a kernel with one schedule."""
+
+    code: LoadedCode
+    threads: ThreadTable | None
+
+    def run(self, buffers: Sequence[Array], times: int) -> None:
+        """Runs it on its arrays so many times."""
+        count = np.array([times], np.int64)
+        addresses = [address_of(count), *map(address_of, buffers)]
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        self.code.function(ctypes.addressof(table))
+
+
+@dataclass(frozen=True)
+class KernelProgram:
+    """A function that does one computation, and a loop that calls it."""
+
+    function: func.FuncOp
+    """Its last nest is what schedules are for."""
+    machine: Machine
+    num_threads: int = 1
+    types: tuple[MemRefType[Attribute], ...] = field(init=False)
+    """Of its arrays, flat where they do not lie dense."""
+
+    def __post_init__(self) -> None:
+        types = [each for each in self.function.function_type.inputs if _is_memref(each)]
+        flat = (_flat(cast("MemRefType[Attribute]", each)) for each in types)
+        object.__setattr__(self, "types", tuple(flat))
+
+    def compiled(self, schedule: Schedule) -> KernelCode:
+        """
+        The kernel with a schedule for its main operation.
+
+        Raises PassFailedException or XlaError for one that it does not admit.
+        """
+        module = self._module()
+        kernel = next(op for op in module.ops if _name(op) == _name(self.function))
+        set_schedule([op for op in operations_in(kernel) if type(op) in NESTS][-1], schedule)
+        # Without verification: a fifth of the time to compile.
+        with collector_paused():
+            for each in _passes_to_loops():
+                run_pass(each, make_context(), module)
+        machine, found = self.machine, runtime()
+        emitted = emit_module(
+            module,
+            machine.attributes,
+            triple=machine.triple,
+            data_layout=machine.data_layout,
+            has_threads=lambda: found is not None,
+        )
+        shared = emitted.has_tasks and found is not None
+        threads = ThreadTable(found, self.num_threads) if shared and found is not None else None
+        pointers = None if threads is None else {THREADS: threads.address}
+        code = machine.object_code(emitted.text)
+        return KernelCode(LoadedCode(code, ENTRY, emitted.constants, pointers=pointers), threads)
+
+    def make_buffers(self, kind: InputKind, seed: int) -> list[Array]:
+        """Arrays for the kernel; where it loads by computed positions, integers are zero."""
+        specs = tuple(
+            ArraySpec.of(_element_name(each.element_type), *each.get_shape()) for each in self.types
+        )
+        arrays = make_input(Signature(specs, ()), kind, np.random.default_rng(seed))
+        by_position = any(isinstance(op, memref.LoadOp) for op in operations_in(self.function))
+        return [
+            _aligned(np.zeros_like(array) if by_position and array.dtype.kind in "iu" else array)
+            for array in arrays
+        ]
+
+    @property
+    def written(self) -> list[int]:
+        """The arrays that the kernel writes."""
+        arguments = [each for each in self.function.body.block.args if _is_memref(each.type)]
+        nests = [NESTS[type(op)](op) for op in operations_in(self.function) if type(op) in NESTS]
+        targets = {access.memref for nest in nests for access in nest.outputs}
+        if not targets <= set(arguments):
+            return list(range(len(arguments)))
+        return [number for number, each in enumerate(arguments) if each in targets]
+
+    def _module(self) -> ModuleOp:
+        module = read_mlir(self._entry_text(), make_context(), "<tuning>")
+        declared = next(op for op in module.ops if _name(op) == _name(self.function))
+        declared.detach()
+        module.body.block.add_op(self.function.clone())
+        return module
+
+    def _entry_text(self) -> str:
+        parameters = ["%count: memref<1xi64>"]
+        lines: list[str] = []
+        arguments: list[str] = []
+        arrays = iter(self.types)
+        for number, type_ in enumerate(self.function.function_type.inputs):
+            name = f"%a{number}"
+            if not _is_memref(type_):
+                lines.append(f"{name} = arith.constant {_scalar(type_)} : {type_}")
+                arguments.append(name)
+                continue
+            flat = next(arrays)
+            parameters.append(f"{name}: {flat}")
+            arguments.append(name if flat == type_ else f"%v{number}")
+            if flat != type_:
+                strided = cast("MemRefType[Attribute]", type_)
+                lines += _view_lines(name, f"%v{number}", flat, strided)
+        inputs = ", ".join(map(str, self.function.function_type.inputs))
+        kernel = self.function.sym_name.data
+        body = "\n".join(lines)
+        return f"""
+            func.func private @{kernel}({inputs}) -> ()
+            func.func @{ENTRY}({", ".join(parameters)}) attributes {{xla.entry}} {{
+              %zero = arith.constant 0 : index
+              %one = arith.constant 1 : index
+              %number = memref.load %count[%zero] : memref<1xi64>
+              %times = arith.index_cast %number : i64 to index
+              {body}
+              scf.for %i = %zero to %times step %one {{
+                func.call @{kernel}({", ".join(arguments)}) : ({inputs}) -> ()
+              }}
+              func.return
+            }}
+        """
+
+
+@cache
+def _passes_to_loops() -> tuple[ModulePass, ...]:
+    return parse_passes(",".join(NATIVE[-1].passes))
+
+
+def _view_lines(
+    name: str, view: str, flat: MemRefType[Attribute], type_: MemRefType[Attribute]
+) -> list[str]:
+    """A strided view from the start of a flat array."""
+    layout = memref_layout(type_)
+    assert layout is not None
+    shape, strides = list(type_.get_shape()), list(layout[0])
+    sizes = "x".join(map(str, [*shape, type_.element_type]))
+    static = f"memref<{sizes}, strided<{strides}>>"
+    whole = (
+        f'"memref.reinterpret_cast"({name}) <{{operandSegmentSizes = array<i32: 1, 0, 0, 0>, '
+        f"static_offsets = array<i64: 0>, static_sizes = array<i64{_listed(shape)}>, "
+        f"static_strides = array<i64{_listed(strides)}>}}> : ({flat}) -> {static}"
+    )
+    return [f"{view}x = {whole}", f'{view} = "memref.cast"({view}x) : ({static}) -> {type_}']
+
+
+def _listed(numbers: Sequence[object]) -> str:
+    return ": " + ", ".join(map(str, numbers)) if numbers else ""
+
+
+def _name(op: Any) -> str | None:
+    return op.sym_name.data if isinstance(op, func.FuncOp) else None
+
+
+def _is_memref(type_: Attribute) -> bool:
+    return isinstance(type_, MemRefType)
+
+
+def _scalar(type_: Attribute) -> str:
+    if isinstance(type_, IndexType | IntegerType):
+        return "0"
+    if isinstance(type_, AnyFloat):
+        return "1.0"
+    raise NotTunable(f"a kernel that takes {type_}")
+
+
+def _flat(type_: MemRefType[Attribute]) -> MemRefType[Attribute]:
+    """The type of the dense array that a memref is a part of."""
+    if isinstance(type_.layout, NoneAttr):
+        return type_
+    layout, shape = memref_layout(type_), type_.get_shape()
+    strides = [] if layout is None else [each for each in layout[0] if each is not None]
+    if layout is None or len(strides) != len(shape) or min(strides, default=0) < 0:
+        raise NotTunable(f"a kernel that takes {type_}")
+    span = 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
+    return MemRefType(type_.element_type, [span if prod(shape) else 0])
+
+
+def _element_name(type_: Attribute) -> str:
+    for name, row in BY_NAME.items():
+        if row.type == type_:
+            return name
+    raise NotTunable(f"a kernel with elements of type {type_}")
+
+
+def _aligned(array: Array) -> Array:
+    """The array at an address that is a multiple of a cache line, as those of programs are."""
+    memory = allocate(max(array.nbytes, 1))
+    copy = memory[: array.nbytes].view(array.dtype).reshape(array.shape)
+    np.copyto(copy, array)
+    return copy
+
+
+def restore(buffers: Sequence[Array], originals: Sequence[Array], numbers: Sequence[int]) -> None:
+    """Puts what arrays held at first back into some of them."""
+    for number in numbers:
+        np.copyto(buffers[number], originals[number])

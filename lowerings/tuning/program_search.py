@@ -1,0 +1,158 @@
+"""The search for the schedules of all kernels of a program, within a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+from random import Random
+
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.schedules.schedule_file import ScheduleEntry, ScheduleFile
+from lowerings.targets.llvm.machine import Machine, host
+from lowerings.tuning.kernel_program import KernelProgram
+from lowerings.tuning.measurement import Meter, TimeMeter
+from lowerings.tuning.program_kernels import TunableKernel, tunable_kernels
+from lowerings.tuning.search import Found, Search, SearchParts
+from xla_dialect.diagnostics import XlaError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends, and on what it measures."""
+
+    seconds: float = 60.0
+    """For all kernels together."""
+    candidates: int | None = None
+    """For each kernel; as many as there is time for if None."""
+    threads: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """What came out for one kernel."""
+
+    kernel: TunableKernel
+    found: Found | None = None
+    """None where it was not searched."""
+    reason: str = ""
+    """Why it was not."""
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a schedule was found that is faster than the planner's."""
+        return self.found is not None and self.found.schedule != self.kernel.default
+
+    def entry(self, processor: str) -> ScheduleEntry:
+        """The entry of a file for what was found."""
+        assert self.found is not None
+        found = self.found
+        times = f"{1e6 * found.seconds * found.ratio:.4g} us, by default {1e6 * found.seconds:.4g}"
+        note = f"{self.kernel.name} of {self.kernel.description}: {times}"
+        return ScheduleEntry(self.kernel.key, found.schedule, note, processor)
+
+
+@dataclass
+class ProgramResult:
+    """What came out for a program."""
+
+    kernels: list[KernelResult] = field(default_factory=list[KernelResult])
+    interrupted: bool = False
+
+    @property
+    def searched(self) -> list[tuple[TunableKernel, Found]]:
+        """The kernels that were searched, with what was found."""
+        return [(each.kernel, each.found) for each in self.kernels if each.found is not None]
+
+    @property
+    def geometric_mean(self) -> float:
+        """Of the tuned kernels' times over the default ones."""
+        ratios = [log(found.ratio) for _, found in self.searched]
+        return exp(sum(ratios) / len(ratios)) if ratios else 1.0
+
+    def seconds(self) -> tuple[float, float]:
+        """The time of all calls that stand in the program, by default and tuned."""
+        default = [(kernel.calls * found.seconds, found.ratio) for kernel, found in self.searched]
+        return sum(each for each, _ in default), sum(each * ratio for each, ratio in default)
+
+
+Progress = Callable[[TunableKernel, Found, int], None]
+"""Told after each candidate: the kernel, what was found for it, and how many are left after it."""
+
+MakeMeter = Callable[[TunableKernel], Meter]
+
+
+@dataclass(frozen=True)
+class ProgramSearch:
+    """Searches the schedules of a program's kernels, one kernel after the other."""
+
+    limits: Limits = field(default_factory=Limits)
+    parts: SearchParts = field(default_factory=SearchParts)
+    known: ScheduleFile = field(default_factory=ScheduleFile)
+    """Schedules found before, which are tried first."""
+    machine: Machine = field(default_factory=host)
+    progress: Progress = lambda kernel, found, left: None
+    on_result: Callable[[KernelResult], None] = lambda result: None
+    """Told when a kernel is done."""
+    make_meter: MakeMeter | None = None
+    """How kernels are measured; None for their time on this machine."""
+
+    def run(self, module: ModuleOp, entry: str = "main") -> ProgramResult:
+        """
+        Tunes a module of the xla level, which is used up.
+
+        Interrupted from the keyboard, it returns what it has found. Raises XlaError for a program
+        that cannot be lowered.
+        """
+        result = ProgramResult()
+        try:
+            self._search_all(tunable_kernels(module, entry, self.machine), result)
+        except KeyboardInterrupt:
+            result.interrupted = True
+        return result
+
+    def _search_all(self, kernels: Sequence[TunableKernel], result: ProgramResult) -> None:
+        end = time.monotonic() + self.limits.seconds
+        meters: list[tuple[TunableKernel, Meter, float]] = []
+        for kernel in kernels:
+            try:
+                meter = (self.make_meter or self._time_meter)(kernel)
+            except XlaError as error:
+                self._add(result, KernelResult(kernel, reason=str(error)))
+                continue
+            taken = kernel.calls * meter.seconds(meter.compiled(kernel.default))
+            # A kernel that takes a hundredth of the time gets a tenth of what another one gets.
+            meters.append((kernel, meter, sqrt(taken)))
+        meters.sort(key=lambda each: -each[2])
+        for number, (kernel, meter, weight) in enumerate(meters):
+            total = sum(each[2] for each in meters[number:])
+            share = (end - time.monotonic()) * weight / total
+            found = self._search(kernel, meter, share, len(meters) - number - 1)
+            self._add(result, KernelResult(kernel, found))
+            if found.interrupted:
+                raise KeyboardInterrupt
+
+    def _add(self, result: ProgramResult, one: KernelResult) -> None:
+        result.kernels.append(one)
+        self.on_result(one)
+
+    def _search(self, kernel: TunableKernel, meter: Meter, seconds: float, left: int) -> Found:
+        problem = kernel.problem(self.machine, self.limits.threads, self.known)
+        # A kernel's candidates do not depend on which others the program has.
+        search = Search(problem, meter, self.parts, Random(f"{self.limits.seed} {kernel.key}"))
+        end = time.monotonic() + seconds
+
+        def may_go_on(found: Found) -> bool:
+            self.progress(kernel, found, left)
+            tried = found.measured + found.not_admitted + found.wrong
+            limit = self.limits.candidates
+            return (limit is None or tried < limit) and time.monotonic() < end
+
+        return search.run(may_go_on)
+
+    def _time_meter(self, kernel: TunableKernel) -> Meter:
+        program = KernelProgram(kernel.function, self.machine, self.limits.threads)
+        return TimeMeter(program, program.compiled(kernel.default), self.limits.seed)

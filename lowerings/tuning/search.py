@@ -1,0 +1,121 @@
+"""The search for the schedule of one kernel, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+from random import Random
+from typing import Any
+
+from xdsl.utils.exceptions import DiagnosticException
+
+from lowerings.schedules.dialect import ScheduleAttr
+from lowerings.schedules.schedule import Schedule
+from lowerings.tuning.cost_model import estimated
+from lowerings.tuning.measurement import Meter
+from lowerings.tuning.problem import CostModel, Space, Strategy, TuningProblem
+from lowerings.tuning.space import mutated
+from lowerings.tuning.strategies import evolution
+from xla_dialect.diagnostics import XlaError
+
+FIRST_TURNS, MORE_TURNS, LAST_TURNS = 3, 9, 21
+"""To see that a candidate is worse, that it is better, and how much faster the best one is."""
+BETTER = 0.98
+"""What a candidate has to take at the most, relative to the best before, to be better."""
+SURELY_BETTER = 0.97
+"""The same at the end, by the default: what is kept is faster wherever it is measured next."""
+
+
+@dataclass(frozen=True)
+class SearchParts:
+    """What a search is made of."""
+
+    space: Space = mutated
+    model: CostModel = estimated
+    strategy: Strategy = evolution
+
+
+@dataclass
+class Found:
+    """What a search found, as far as it came."""
+
+    schedule: Schedule
+    """The best; the default where none was better."""
+    ratio: float = 1.0
+    """Its time over that of the default."""
+    seconds: float = 0.0
+    """What the default takes."""
+    measured: int = 0
+    not_admitted: int = 0
+    wrong: int = 0
+    """Candidates that computed something else than the default."""
+    failures: list[str] = field(default_factory=list[str])
+    """Candidates at which the compiler failed, which is a bug of it, each with the reason."""
+    interrupted: bool = False
+
+
+@dataclass
+class Search:
+    """Measures schedules of one kernel."""
+
+    problem: TuningProblem
+    meter: Meter
+    parts: SearchParts
+    random: Random
+
+    def __post_init__(self) -> None:
+        self._default = self.meter.compiled(self.problem.default)
+        self._best: tuple[Any, float] = self._default, 1.0
+        self.found = Found(self.problem.default, seconds=self.meter.seconds(self._default))
+
+    def run(self, may_go_on: Callable[[Found], bool]) -> Found:
+        """
+        Goes on for as long as it may, and there is something to try. What was found is found even
+        if it is interrupted from the keyboard.
+        """
+        problem, parts = self.problem, self.parts
+        proposals = parts.strategy(problem, parts.space, parts.model, self.random)
+        try:
+            with suppress(StopIteration):
+                schedule = next(proposals)
+                while may_go_on(self.found):
+                    schedule = proposals.send(self._relative_time(schedule))
+        except KeyboardInterrupt:
+            self.found.interrupted = True
+        self._confirm()
+        return self.found
+
+    def _relative_time(self, schedule: Schedule) -> float:
+        """Of a candidate, by the default's; infinite for one that cannot be taken."""
+        try:
+            candidate = self.meter.compiled(schedule)
+        except (DiagnosticException, XlaError):
+            self.found.not_admitted += 1
+            return inf
+        except Exception as error:
+            self.found.failures.append(f"{ScheduleAttr(schedule)}: {error!r}")
+            return inf
+        if self.meter.is_wrong(candidate):
+            self.found.wrong += 1
+            return inf
+        self.found.measured += 1
+        best, best_ratio = self._best
+        ratio = self.meter.ratio(candidate, best, FIRST_TURNS)
+        if ratio < BETTER:
+            ratio = self.meter.ratio(candidate, best, MORE_TURNS)
+        if ratio < BETTER:
+            self._best = candidate, ratio * best_ratio
+            self.found.schedule, self.found.ratio = schedule, ratio * best_ratio
+        return ratio * best_ratio
+
+    def _confirm(self) -> None:
+        """Compares the best with the default once more: products of ratios add up their errors."""
+        best, _ = self._best
+        if best is self._default:
+            return
+        ratio = self.meter.ratio(best, self._default, LAST_TURNS)
+        self.found.ratio = ratio
+        if ratio >= SURELY_BETTER:
+            self.found.schedule, self.found.ratio = self.problem.default, 1.0

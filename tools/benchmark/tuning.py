@@ -1,0 +1,90 @@
+"""
+Tuned against default schedules, on kernels of odd shapes: `python -m tools.benchmark.tuning`.
+
+Each kernel is tuned for its share of the time. Afterwards its program is compiled as users do, with
+and without the file of schedules, and both run by turns on one thread: a ratio is the median of the
+ratios of single turns, tuned over default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from math import exp, log
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import lowerings
+from lowerings.driver.program import load_program
+from lowerings.schedules.schedule_file import ScheduleFile
+from lowerings.targets.llvm.machine import host
+from lowerings.tuning.program_search import Limits, ProgramSearch
+from lowerings.validation.inputs import InputKind, make_input
+
+from ..reporting import guarded
+from .odd_shapes import ODD_SHAPES
+
+TURNS = 61
+TURN_SECONDS = 0.002
+"""What each program runs in a turn."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Tunes, measures and prints a table in Markdown; returns the exit code."""
+    return guarded("tuning", lambda: run(argv))
+
+
+def run(argv: Sequence[str] | None) -> int:
+    """Parses the arguments, tunes all kernels, and measures them."""
+    parser = argparse.ArgumentParser(prog="tuning", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600.0, help="for all kernels together")
+    parser.add_argument("-o", "--output-file", type=Path, default=Path("odd_shapes.schedules"))
+    arguments = parser.parse_args(argv)
+    processor, file = host().processor, ScheduleFile()
+    for name, text in ODD_SHAPES.items():
+        print(name, file=sys.stderr, flush=True)
+        limits = Limits(arguments.seconds / len(ODD_SHAPES))
+        result = ProgramSearch(limits).run(load_program(text))
+        file = file.updated(each.entry(processor) for each in result.kernels if each.is_better)
+        file.write(arguments.output_file)
+        if result.interrupted:
+            raise KeyboardInterrupt
+    ratios: list[float] = []
+    print("| kernel | default, µs | tuned, µs | ratio |\n| --- | --- | --- | --- |")
+    for name, text in ODD_SHAPES.items():
+        default, tuned, ratio = measured(text, arguments.output_file)
+        ratios.append(ratio)
+        print(f"| {name} | {1e6 * default:.4g} | {1e6 * tuned:.4g} | {ratio:.3f} |", flush=True)
+    mean = exp(sum(map(log, ratios)) / len(ratios))
+    print(f"| geometric mean | | | {mean:.3f} |")
+    return 0
+
+
+def measured(text: str, schedules: Path) -> tuple[float, float, float]:
+    """Seconds of one call by default and tuned, and the ratio of tuned to default."""
+    programs = [lowerings.compile(text, num_threads=1, schedules=s) for s in (None, schedules)]
+    arrays = make_input(programs[0].signature, InputKind.PLAIN, np.random.default_rng(0))
+    calls = max(1, round(TURN_SECONDS / _seconds(programs[0], arrays, 1)))
+    times: list[list[float]] = [[], []]
+    for turn in range(TURNS):
+        for which in (0, 1) if turn % 2 else (1, 0):
+            times[which].append(_seconds(programs[which], arrays, calls))
+    ratio = median(b / a for a, b in zip(*times, strict=True))
+    return median(times[0]), median(times[1]), ratio
+
+
+def _seconds(program: Callable[..., Any], arrays: Sequence[Any], calls: int) -> float:
+    program(*arrays)
+    start = time.perf_counter()
+    for _ in range(calls):
+        program(*arrays)
+    return (time.perf_counter() - start) / calls
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""`xla-tune`: searches schedules for the kernels of a program, by measuring them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lowerings.driver.entry import functions_of
+from lowerings.driver.program import INPUT_FORMATS, parse_program
+from lowerings.schedules.schedule_file import ScheduleFile, read_schedule_file
+from lowerings.targets.llvm.machine import host
+from lowerings.tuning.cost_model import estimated
+from lowerings.tuning.program_kernels import TunableKernel, tunable_kernels
+from lowerings.tuning.program_search import KernelResult, Limits, ProgramResult, ProgramSearch
+from lowerings.tuning.search import Found, SearchParts
+from lowerings.tuning.space import mutated
+from lowerings.tuning.strategies import STRATEGIES
+from xla_dialect.diagnostics import XlaError
+
+from .input_text import read_input
+from .reporting import guarded
+
+OUTPUT_COLUMNS = 120
+"""The width of the table in a file or a log."""
+
+
+def make_argument_parser() -> argparse.ArgumentParser:
+    """The command line of xla-tune."""
+    parser = argparse.ArgumentParser(
+        prog="xla-tune",
+        description="Searches schedules for the kernels of an XLA program (HLO text, StableHLO or "
+        "MLIR): measures candidates against the default, by turns, on this machine, and checks "
+        "their results. What it finds is for xla-run, xla-opt and lowerings.compile.",
+        epilog="MODULE:NAME is a function of Python as lowerings.tuning.problem describes it.",
+    )
+    add = parser.add_argument
+    add("input_file", nargs="?", default="-", help="the program; - or nothing reads stdin")
+    add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
+    add("--entry", default="main", metavar="NAME", help="the function to tune; default: main")
+    add("-s", "--seconds", type=_positive(float), default=60.0, help="time to take; default 60")
+    add("--candidates", type=_positive(int), metavar="N", help="try at most N for each kernel")
+    add("--threads", type=_positive(int), default=1, metavar="N", help="measure with N; default 1")
+    add("--seed", type=int, default=0, help="of what is drawn at random; default 0")
+    add(
+        "-o",
+        "--output-file",
+        metavar="FILE",
+        help="where schedules go, beside those that are there, which are tried first; default: "
+        "the name of the program, ending in .schedules",
+    )
+    add("--defaults", action="store_true", help="print the planner's schedules, measure nothing")
+    names = ", ".join(STRATEGIES)
+    add("--strategy", default="evolution", metavar="NAME", help=f"{names}, or MODULE:NAME")
+    add("--model", metavar="MODULE:NAME", help="what ranks candidates; default: estimates")
+    add("--space", metavar="MODULE:NAME", help="what makes one candidate of another")
+    return parser
+
+
+def _positive(kind: type[int] | type[float]) -> Any:
+    def parse(text: str) -> int | float:
+        number = kind(text)
+        if not number > 0:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return number
+
+    parse.__name__ = kind.__name__
+    return parse
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs xla-tune; returns the exit code: 0, or 1 for bad input. Interrupted, it keeps what it
+    has found, and ends with 0."""
+    return guarded("xla-tune", lambda: run(make_argument_parser().parse_args(argv)))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs xla-tune with parsed arguments."""
+    file_name, text = read_input(args.input_file)
+    parts = SearchParts(
+        mutated if args.space is None else _loaded(args.space, "--space"),
+        estimated if args.model is None else _loaded(args.model, "--model"),
+        STRATEGIES.get(args.strategy) or _loaded(args.strategy, "--strategy"),
+    )
+    module = parse_program(text, file_name, args.frontend, verified=True)
+    if args.entry not in functions_of(module):
+        raise XlaError(f"there is no function @{args.entry}")
+    if args.defaults:
+        kernels = tunable_kernels(module, args.entry, host())
+        print(ScheduleFile(each.default_entry(host().processor) for each in kernels), end="")
+        return 0
+    output = Path(args.output_file or _default_output(args.input_file))
+    kept = _Kept(output)
+    with _progress_bar(args.seconds) as bar:
+        search = ProgramSearch(
+            Limits(args.seconds, args.candidates, args.threads, args.seed),
+            parts,
+            kept.file,
+            progress=_Shown(bar),
+            on_result=kept.add,
+        )
+        result = search.run(module, args.entry)
+    console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
+    _report(result, console)
+    kept.file.write(output)
+    better = sum(each.is_better for each in result.kernels)
+    print(f"{output}: {better} of these, {len(kept.file)} schedules in all")
+    return 0
+
+
+def _default_output(input_file: str) -> str:
+    if input_file == "-":
+        raise XlaError("a program from stdin has no name: say where schedules go, -o FILE")
+    return Path(input_file).stem + ".schedules"
+
+
+def _loaded(place: str, option: str) -> Any:
+    """The function that an option names, of this folder too; raises XlaError."""
+    module, _, name = place.partition(":")
+    if not module or not name:
+        raise XlaError(f"{option} {place}: expected MODULE:NAME")
+    try:
+        with _importing_from_here():
+            return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise XlaError(f"{option} {place}: {error}") from None
+
+
+@contextmanager
+def _importing_from_here() -> Generator[None]:
+    """As `python -m` does; the command itself is installed elsewhere."""
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+class _Kept:
+    """The file of schedules, which is written whenever there is a better one."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.file = read_schedule_file(path) if path.exists() else ScheduleFile()
+        # Whether it can be written is known before anything is measured.
+        self.file.write(path)
+
+    def add(self, result: KernelResult) -> None:
+        """Takes over what was found for one kernel; what is no better than the default goes."""
+        processor = host().processor
+        if result.is_better:
+            self.file = self.file.updated([result.entry(processor)])
+        elif result.found is not None and not result.found.interrupted:
+            self.file = self.file.without(result.kernel.key, processor)
+        self.file.write(self.path)
+
+
+def _progress_bar(seconds: float) -> Progress:
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    bar.add_task("reading", total=seconds, state="")
+    return bar
+
+
+class _Shown:
+    """Shows how far a search is."""
+
+    def __init__(self, bar: Progress):
+        self.bar = bar
+
+    def __call__(self, kernel: TunableKernel, found: Found, left: int) -> None:
+        task = self.bar.tasks[0]
+        self.bar.update(
+            task.id,
+            completed=task.elapsed or 0.0,
+            description=kernel.name,
+            state=f"{found.ratio:.2f} of the default, {found.measured} measured, {left} to go",
+        )
+
+
+def _report(result: ProgramResult, console: Console) -> None:
+    """What was gained, by kernel and in all."""
+    table = Table()
+    for name in ("kernel", "of"):
+        table.add_column(name, overflow="fold")
+    for name in ("calls", "default, µs", "tuned, µs", "ratio", "measured", "refused", "wrong"):
+        table.add_column(name, justify="right")
+    for each in result.kernels:
+        kernel, found = each.kernel, each.found
+        if found is None:
+            table.add_row(kernel.name, kernel.description, str(kernel.calls), each.reason)
+            continue
+        micros = 1e6 * found.seconds
+        table.add_row(
+            kernel.name,
+            kernel.description,
+            str(kernel.calls),
+            f"{micros:.4g}",
+            f"{micros * found.ratio:.4g}",
+            f"{found.ratio:.3f}",
+            *map(str, (found.measured, found.not_admitted, found.wrong)),
+        )
+        for failure in found.failures:
+            print(f"xla-tune: a bug: {kernel.name}: {failure}", file=sys.stderr)
+    console.print(table)
+    default, tuned = result.seconds()
+    if default:
+        print(
+            f"all kernels: {1e6 * default:.4g} µs by default, {1e6 * tuned:.4g} µs tuned, ratio "
+            f"{tuned / default:.3f}; geometric mean of the ratios {result.geometric_mean:.3f}"
+        )
+    if result.interrupted:
+        print("interrupted: what was found until then is kept")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
