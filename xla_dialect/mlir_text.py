@@ -93,7 +93,7 @@ def read_mlir_type(text: str, ctx: Context, file_name: str = "<type>") -> Attrib
 def parser_of(text: str, ctx: Context, file_name: str) -> Generator[LocatingParser]:
     """A parser for a text; whatever it raises becomes MlirSyntaxError."""
     try:
-        # It reads the first token.
+        # The constructor lexes the first token, and may raise.
         parser = LocatingParser(ctx, text, file_name)
     except ParseError as error:
         _fail(error.msg.strip(), text, file_name, error.span.start)

@@ -190,7 +190,7 @@ def parse_value(enum: type[EnumAttribute[Any]] | None, parser: Parser) -> Attrib
     start = parser.pos
     if (number := parser.parse_optional_integer(allow_boolean=False)) is not None:
         if parser.parse_optional_punctuation(":"):
-            # With a type it may be the bits of a float.
+            # `0x7FC00000 : f32` gives the bits of a float, which the attribute parser reads.
             parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
             return parser.parse_attribute()
         return IntegerAttr(number, i64)

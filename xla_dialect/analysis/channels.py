@@ -178,7 +178,7 @@ class _Order:
             self.other_end(op) is after
             for op, after in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
         ]
-        # A program has no cycle without channels.
+        # At least one step of the cycle goes through a channel, since operands precede their users.
         first = waits.index(True)
         ends = [
             (op, does_wait)

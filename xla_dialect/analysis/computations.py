@@ -31,7 +31,7 @@ _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type)
 
 def neutral_element(computation: Block, element_type: Attribute) -> float | int | None:
     """
-    What changes nothing in a fold; None for computations that are not known to have it.
+    The neutral element of a computation; None for those that are not known to have one.
 
     Complex numbers have none: in a product with 1 + 0i, infinities become NaN. Neither have the
     smallest floats, some of which lack infinities and -0.0.

@@ -63,7 +63,7 @@ def _of_numbers(value: object) -> tuple[Array, Attribute]:
         raise build_error(
             f"a constant is made of numbers in rectangular lists, not of {strange[0].__name__}"
         )
-    # No number at all: as if it were a float.
+    # An array without elements is one of floats, as in numpy.
     rank = max((i for i, (c, _) in enumerate(_DEFAULT_TYPES) if c in classes), default=2)
     return found, BY_NAME[_DEFAULT_TYPES[rank][1]].type
 
@@ -83,7 +83,7 @@ def _converted(found: Array, target: ElementType) -> Array:
             result = rounded.astype(wide)
     except OverflowError:
         raise build_error(f"an integer does not fit {target.name}") from None
-    # One NaN is like another here.
+    # The payload of a NaN may be lost.
     lost = (np.isfinite(source) != np.isfinite(result)) | (np.isnan(source) != np.isnan(result))
     if lost.any():
         raise build_error(f"{source[lost].flat[0]} does not fit {target.name}")

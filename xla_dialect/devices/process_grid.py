@@ -235,7 +235,8 @@ class ProcessGrid:
                 with self.lock:
                     self.ended.add(place)
 
-        # All of them count as running before the first one can wait for another.
+        # Counted before any thread starts: the first to wait would otherwise seem to be the last
+        # that runs, which is a deadlock.
         self._running += len(programs)
         for place in programs:
             self._start_thread(lambda place=place: run_process(place))

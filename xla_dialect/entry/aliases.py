@@ -57,7 +57,7 @@ def entry_aliases(
             if entry["output"] is None:
                 donors.add(parameter)
                 continue
-            # Several results are the elements of a tuple, as HLO sees them.
+            # HLO has one result: several are the elements of a tuple, in which a path starts.
             path = _path(entry["output"])
             result = _leaf_number(outputs, (0, *path) if len(outputs) == 1 else path)
             if result is not None:

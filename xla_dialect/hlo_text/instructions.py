@@ -136,7 +136,7 @@ class InstructionImporter:
         if vector is None:
             return [self.operation(instruction, values)]
         ops = start_scalars(vector, self.location(instruction))
-        # No name in a text has a blank.
+        # The blanks keep these names apart from all names of the text.
         scalars = {f"{i} of {instruction.name}": op.results[0] for i, op in enumerate(ops[1::2])}
         values |= scalars
         op = self.operation(with_scalars(instruction, scalars), values)
@@ -448,7 +448,7 @@ class InstructionImporter:
             return
         if inferred is None:
             inferred = self._infer(op, instruction)
-            # `negate-start` has a region without a computation of that name, which the key lacks.
+            # The key tells regions apart by their callees; that of `negate-start` has none.
             if not op.regions or instruction.opcode in OPCODES:
                 self._inferred[key] = inferred
         declared = tuple(op.result_types)

@@ -81,7 +81,7 @@ def spell_literal(value: Attribute) -> str:
         (text,) = texts
         return _WORDS[text] if element.element_class is ElementClass.PRED else text
     if len(texts) == 1:
-        # One element may stand for all.
+        # A splat is stored as one element.
         if element_count(sizes) > MAX_SPLAT_ELEMENTS:
             raise NoHloSpelling(f"a literal of {element_count(sizes)} equal elements")
         texts *= element_count(sizes)
@@ -109,7 +109,8 @@ def _in_braces(texts: list[str], sizes: Sequence[int]) -> str:
     ]
     for depth in range(rank - 2, -1, -1):
         size = sizes[depth]
-        # From rank 4 on XLA counts the rows, but for the innermost and the outermost dimension.
+        # From rank 4 on XLA prints comments with indices, `/*i0=1*/`, in all but the outermost and
+        # the innermost braces.
         counts = rank > 3 and depth > 0
         rows = [
             (f"{{ /*i{depth - 1}={i % sizes[depth - 1]}*/ " if counts else "{ ")

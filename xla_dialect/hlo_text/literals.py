@@ -111,7 +111,8 @@ class _ArrayLiteral:
 
     def __init__(self, text: str, type_: Array):
         if "nan(" in text:
-            # Parentheses belong to the structure; `nan:0x7 ` is as long as `nan(0x7)`.
+            # Not the parentheses of a complex number. The replacement `nan:0x7 ` is as long as
+            # `nan(0x7)`, so that positions in messages stay right.
             text = _PAYLOAD.sub(r"\1:\2 ", text)
         self.text = text
         self.type = type_
@@ -128,7 +129,7 @@ class _ArrayLiteral:
             )
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
-        # Behind a size of 0 nothing is written, however large the sizes there.
+        # Dimensions after one of size 0 have no braces, whatever their sizes are.
         zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
         if len(structure) != _structure_length(self.sizes[:zero], len(leaf)):
             self._fail()
@@ -157,7 +158,7 @@ class _ArrayLiteral:
         try:
             self._check_structure(elements)
         finally:
-            # A wrong element in front of what is wrong with the structure comes first.
+            # An illegal element before the wrong brace or comma is the first error: it is raised.
             self._check_elements(elements)
         raise PartError(f"expected a literal of type {spell(self.type)}")
 

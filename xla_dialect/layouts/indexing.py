@@ -108,7 +108,7 @@ def multidimensional_indices(
     _require_one_buffer(layout)
     shape = layout.physical_shape(sizes)
     if 0 in shape:
-        # The other sizes may be beyond numpy's integers.
+        # In an array without elements the other sizes may exceed numpy's integers.
         return np.zeros((*linear.shape, len(sizes)), np.int64), np.zeros(linear.shape, np.bool_)
     strides = row_major_strides(shape)
     is_element = (linear >= 0) & (linear < (strides[0] * shape[0] if shape else 1))

@@ -99,7 +99,7 @@ def from_bytes(
 
 
 def _widths(layout: Layout, sizes: Sequence[int]) -> tuple[int, ...]:
-    """The sizes with those of bounded dynamic dimensions, and of the older form's padding."""
+    """The sizes in memory: `padded_dimensions`, or else the bounds of dynamic dimensions."""
     if layout.split_configs:
         raise LayoutError("an array that is split into parts has no linear order")
     if len(layout.minor_to_major) != len(sizes):
@@ -114,7 +114,7 @@ def _widths(layout: Layout, sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _padded(array: Array, sizes: Sequence[int], filler: Any) -> Array:
-    """The array in the low corner of a larger one."""
+    """The array with `filler` appended along each dimension up to these sizes."""
     if array.shape == tuple(sizes):
         return array
     result = np.full(sizes, filler, array.dtype)
@@ -123,7 +123,7 @@ def _padded(array: Array, sizes: Sequence[int], filler: Any) -> Array:
 
 
 def _pairs(division: TileDivision) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes of a tiled array with each count beside its entry; the order that parts them."""
+    """Sizes with each tile count before its tile size; the permutation that puts counts first."""
     lead = division.lead
     pairs = [n for pair in zip(division.counts, division.entries, strict=True) for n in pair]
     first, last = len(lead), len(lead) + len(pairs)

@@ -141,10 +141,10 @@ def strides(type_: Array) -> tuple[int | None, ...]:
     """
     For each dimension how many elements of memory lie between neighbours along it.
 
-    None where that is not one number: a tile cuts the dimension. (Where several levels of tiles
-    join dimensions by `*`, also for a few that happen to have one.) A dimension of at most one
-    element has the stride that a longer one would have inside its tile. Raises LayoutError for
-    splits.
+    None where that is not one number, because a tile divides the dimension; with several levels of
+    tiles that merge dimensions (`*`) some constant strides are not found either. A dimension of at
+    most one element has the stride that a longer one would have inside its tile. Raises LayoutError
+    for splits.
     """
     layout, sizes = layout_of(type_), sizes_of(type_)
     if layout.split_configs:
@@ -164,7 +164,7 @@ def row_major_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _reaches(divisions: Sequence[TileDivision], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """For each division the sizes that it divides, without the padding of those before it."""
+    """For each tile the sizes that it divides, without the padding by earlier tiles."""
     reaches: list[tuple[int, ...]] = []
     for division in divisions:
         sizes = (1,) * division.prepended + tuple(sizes)
@@ -190,7 +190,7 @@ def _merged_reach(division: TileDivision, reach: Sequence[int]) -> list[int]:
 def _strides_before(
     division: TileDivision, reach: Sequence[int], physical: Sequence[int | None]
 ) -> list[int | None]:
-    """The strides of the dimensions that a tile divides, from those of what it made of them."""
+    """The strides of the dimensions before a tile divides them, from the strides after it."""
     first, number = len(division.lead), len(division.entries)
     counts, entries = physical[first : first + number], physical[first + number :]
     found = list(physical[:first])

@@ -49,7 +49,7 @@ from xla_dialect.types import (
 U32: Attribute = BY_NAME["u32"].type
 
 _HANDS_ON = (CallOp, ConditionalOp, GetTupleElementOp, OptBarrierOp, WhileOp)
-"""Operations that a context may come through, in a pipelined loop."""
+"""Operations that forward a context to its done, for example in a pipelined loop."""
 
 
 def as_one(types: Sequence[Attribute]) -> Attribute:
@@ -61,9 +61,9 @@ def as_one(types: Sequence[Attribute]) -> Attribute:
 
 def split_context(declared: Types, count: int) -> tuple[Types, Types]:
     """
-    The result types and what follows them in a declared context of `count` operands and results.
+    The result types in the declared context of a start with `count` operands, and those after them.
 
-    Both are empty where nothing is declared.
+    Both are empty where no type is declared.
     """
     parts = flat_results(declared)
     if count == 1 or not parts or not isinstance(parts[0], TupleType):
@@ -73,9 +73,9 @@ def split_context(declared: Types, count: int) -> tuple[Types, Types]:
 
 def finished(context: Sequence[Attribute], declared: Types) -> Types:
     """
-    What a done returns: element 1 of the context, which is a tuple with one (C1).
+    What a done returns: element 1 of the context, if that is a tuple (C1).
 
-    Of the leaves of a context, the declared ones have to be a part.
+    Of a context given leaf by leaf, the declared results, which have to be a contiguous part of it.
     """
     elements = tuple_elements(context[0]) if len(context) == 1 else None
     if elements is not None:
@@ -93,7 +93,7 @@ def finished(context: Sequence[Attribute], declared: Types) -> Types:
 
 
 def producer(context: Sequence[SSAValue]) -> XlaOp | None:
-    """The operation whose result is the context; None where it comes from somewhere else."""
+    """The operation that made the context; None for block arguments and what forwards a context."""
     owner = context[0].owner if context else None
     return owner if isinstance(owner, XlaOp) and not isinstance(owner, _HANDS_ON) else None
 

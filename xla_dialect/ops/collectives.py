@@ -131,7 +131,7 @@ def resized(type_: Array, dimension: int, size: int) -> Attribute:
 
 
 def require_common_reducer(computation: Region, arrays: Sequence[Array]) -> None:
-    """(RC1), (RC2), and one element type for all arrays (C3), for one computation serves all."""
+    """(RC1), (RC2), and one element type (C3): one computation reduces all arrays."""
     for i, other in enumerate(arrays):
         require_same_elements(arrays[0], other, f"operands 0 and {i}", "C3")
     require_reducer(computation, "to_apply", arrays[:1])

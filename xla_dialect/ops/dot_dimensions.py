@@ -108,7 +108,7 @@ class DotDimensions:
             if size == 1:
                 counts = [1, 1]
             elif 0 in counts or any(n % m for m, n in pairwise(counts)):
-                # Blocks that are no refinement of one another: sizes 2 and 3 of 6.
+                # Neither division refines the other, such as 2 and 3 blocks of 6 elements.
                 along, counts = Traversal.REGROUPED, [1, size]
             for taken, count in pairwise(counts):
                 within = {i: operands[i - 2] for i, n in blocks.items() if n >= count and not along}

@@ -61,7 +61,7 @@ def operand_array(lhs: Attribute, rhs: Attribute, allowed: ElementClass) -> Arra
 
 
 def _nothing(element_type: Attribute) -> float | int:
-    """Of a sum: -0.0 for floats, since 0.0 + -0.0 is 0.0."""
+    """The neutral element of addition; for floats -0.0, because adding 0.0 turns -0.0 into 0.0."""
     return -0.0 if element_class(element_type) == FLOAT else 0
 
 
@@ -88,13 +88,13 @@ def _greatest(element_type: Attribute) -> float | int:
 
 
 def _all_bits(element_type: Attribute) -> int:
-    """As a number without a sign."""
+    """The unsigned number whose bits are all 1."""
     is_bit = element_class(element_type) == PREDICATE
     return 1 if is_bit else (1 << BY_TYPE[element_type].bits) - 1
 
 
 def _ones(element_type: Attribute) -> int:
-    """All bits are 1."""
+    """The number of the element type whose bits are all 1."""
     signed = element_class(element_type) == ElementClass.SIGNED
     return -1 if signed else _all_bits(element_type)
 
@@ -105,8 +105,8 @@ class ElementwiseBinaryOp(XlaOp):
     ELEMENTS: ClassVar[ElementClass]
     NEUTRAL: ClassVar[Callable[[Attribute], float | int] | None] = None
     """
-    Of operations that are associative, up to rounding, and commutative: from an element type to the
-    number that changes nothing; infinities and -0.0 are for floats that have them.
+    The neutral element for an element type, of operations that are commutative and, up to rounding,
+    associative. It may be -0.0 or an infinity, which some narrow float types do not have.
     """
 
     lhs = operand_def()

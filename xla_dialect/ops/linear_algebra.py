@@ -62,7 +62,7 @@ class FftOp(XlaOp):
 
     @staticmethod
     def infer(operand: Attribute, *, fft_type: FftType, fft_length: tuple[int, ...]) -> Types:
-        """The operand's sizes but that of the last dimension, reals or complex numbers."""
+        """The operand's sizes; RFFT and IRFFT change the last one, and real to complex or back."""
         rank = len(fft_length)
         require(1 <= rank <= 3, "C1", "fft_length has {} entries", rank)
         label = _FFT_RULES[fft_type]

@@ -131,7 +131,7 @@ _COUNTS = (
 
 
 def process_counts(module: ModuleOp) -> tuple[int, int]:
-    """How many replicas and partitions a module says that it is for; 1 where it does not say."""
+    """The number of replicas and partitions that a module declares, by default 1."""
     found: list[int] = []
     for names in _COUNTS:
         values = [module.attributes.get(name) for name in names]
@@ -145,6 +145,6 @@ def process_counts(module: ModuleOp) -> tuple[int, int]:
 
 
 def set_process_counts(module: ModuleOp, *counts: int) -> None:
-    """Has a module say how many replicas and partitions it is for."""
+    """Sets the attributes of a module that give its number of replicas and partitions."""
     for (name, _), count in zip(_COUNTS, counts, strict=True):
         module.attributes[name] = IntegerAttr(count, i64)

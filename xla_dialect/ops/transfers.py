@@ -178,7 +178,7 @@ class OutfeedOp(XlaOp):
 
 
 PAIRS: Final = "_xla_send_recv_source_target_pairs"
-"""The frontend attribute that says who sends to whom, `{{0,1},{1,2}}`."""
+"""The frontend attribute with the pairs of source and target, `{{0,1},{1,2}}`."""
 KEPT_IN: Final = ("xla.frontend_attributes", "mhlo.frontend_attributes")
 """Where readers keep frontend attributes: of HLO text, and of StableHLO."""
 _PAIRS_ENTRY = re.compile(
@@ -228,7 +228,7 @@ class TransferOp(XlaOp):
 
     @property
     def source_target_pairs(self) -> SourceTargetPairs | None:
-        """Who sends to whom, if that is said; raises SpellingError where it is no list of pairs."""
+        """The pairs of source and target, if given; raises SpellingError for anything else."""
         text = self.pairs_text
         return None if text is None else SourceTargetPairs.parse(text)
 

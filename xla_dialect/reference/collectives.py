@@ -171,8 +171,9 @@ class CollectiveFunctions(InterpreterFunctions):
         """Exchanges the operands with the other members of a group; zeros for a process in none."""
         if members is None:
             return Pending(lambda: zeros_like(args))
-        # A start meets the operation without one; equal channels meet, else the same operation, or
-        # the next of its kind in another program.
+        # Operations with equal channels meet, an `all_reduce_start` an `all_reduce` too. Without
+        # channel it is the same operation of the program or, of another program, the next of its
+        # kind.
         kind = op.name.removesuffix("_start")
         is_told = op.channel is None and self.process.same_program
         key = (kind, op.attributes.get(SITE, op) if is_told else op.channel)

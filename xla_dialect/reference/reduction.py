@@ -40,7 +40,8 @@ def fold_extreme(extreme: Function, ufunc: np.ufunc, x: Array) -> Array:
     found = fold_in_any_order(ufunc, x)
     if found.dtype.kind != "f" or np.all(found):
         return found
-    # One more application per sign of zero that occurs decides which zero is the result.
+    # numpy may return either zero. One more application of `extreme` for each sign of zero that
+    # occurs in the operand gives the right one.
     zeros = [
         np.any((x_wide == 0) & (np.signbit(x_wide) == negative), axis=0)
         for x_wide in (widened(x),)

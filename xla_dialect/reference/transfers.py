@@ -193,7 +193,7 @@ class TransferFunctions(InterpreterFunctions):
         """Gets ready; of an item without elements, the id of the request waits."""
         *data, _, _ = flat_results(op.result_types)
         found = self.receive(op)
-        # Where the host has sent it, the host may write to it afterwards.
+        # Copied, for a host that sent the item may overwrite its array afterwards.
         pending = Pending(lambda: copied(received(op, found.result(), as_one(data))))
         request = _REQUEST if data else pending
         return as_results(op, (*[pending] * len(data), request, TOKEN))

@@ -159,7 +159,7 @@ def require_computation(
 def require_marks(
     given: Sequence[Attribute], name: str, parameters: Sequence[Attribute], label: str
 ) -> None:
-    """Types are compatible, and a dynamic dimension of a value is dynamic in its parameter."""
+    """Types are compatible, and dynamic dimensions of arguments are dynamic in the parameters."""
     for number, (value, parameter) in enumerate(zip(given, parameters, strict=True)):
         require(
             keeps_marks(parameter, value),

@@ -303,5 +303,5 @@ def configuration_of(op: CustomCallOp) -> dict[str, int]:
     if not isinstance(found, DictionaryAttr):
         return {}
     numbers = {k: cast(_Number, v) for k, v in found.data.items() if isinstance(v, IntegerAttr)}
-    # The one bit of `true` may be read as -1; no attribute is negative.
+    # xDSL may hold `true : i1` as -1; none of these attributes is negative.
     return {name: abs(value.value.data) for name, value in numbers.items()}

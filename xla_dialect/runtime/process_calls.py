@@ -81,7 +81,8 @@ _OTHERS: tuple[type[XlaOp], ...] = (
     transfers.SendOp,
 )
 TARGETS: Mapping[str, type[XlaOp]] = {
-    # A collective that an asynchronous computation consists of has a start without a class.
+    # `async_start` of a computation that is one collective calls `<collective>_start`, whether or
+    # not the dialect has an operation of that name.
     **{op_class.name + START: op_class for op_class in _COLLECTIVES},
     **{op_class.name: op_class for op_class in (*_COLLECTIVES, *_OTHERS)},
 }

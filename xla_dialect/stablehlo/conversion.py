@@ -252,7 +252,7 @@ class Conversion:
         operands = self.operands(op)
         if len(function.args) != len(operands):
             raise SourceError(op, f"@{name} takes {len(function.args)} operands")
-        # Conversion takes operations apart: every call needs its own.
+        # Cloned, because conversion consumes the operations and the function may be called again.
         body = function.body.clone()
         self.locations.copy(function.body, body)
         self._inlined.append(name)

@@ -141,7 +141,7 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
     if config is not None and isinstance(config, DictionaryAttr) != (version == _TYPED):
         op.fail(f"backend_config is {config}, which does not go with api_version {version}")
     if isinstance(config, StringAttr):
-        # As HLO text has it; an empty one is none.
+        # Quoted as in HLO text, where an empty string is the same as no attribute.
         escaped = config.data.replace("\\", "\\\\").replace('"', '\\"')
         config = StringAttr(f'"{escaped}"') if config.data else None
     if config is not None:

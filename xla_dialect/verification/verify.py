@@ -50,7 +50,7 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
     functions = {
         op.sym_name.data: op
         for op in module.ops
-        # Without a name or a type it does not verify, and nobody can call it.
+        # A function without name or type fails its own verification; no call can refer to it.
         if isinstance(op, FuncOp)
         and isinstance(op.properties.get("sym_name"), StringAttr)
         and isinstance(op.properties.get("function_type"), FunctionType)

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VarIRConstruct
 
-# `SSAValues` has a method of Python for it.
+# `SSAValues.__getitem__` is written in Python, that of `tuple` in C.
 _item: Any = cast(Any, tuple).__getitem__
 
 

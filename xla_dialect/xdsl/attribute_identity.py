@@ -18,7 +18,7 @@ class AttributeMemo(Generic[ValueT]):
 
     def __init__(self, function: Callable[[Attribute], ValueT]) -> None:
         self._function = function
-        # With the attribute, so that no other comes to lie where it was.
+        # The attribute is kept alive: another one could get its id.
         self._values: dict[int, tuple[Attribute, ValueT]] = {}
 
     def __call__(self, attribute: Attribute) -> ValueT:

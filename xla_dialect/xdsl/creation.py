@@ -56,7 +56,7 @@ def create(
             op.properties.setdefault(name, default)
         for name, default in defaults[1]:
             op.attributes.setdefault(name, default)
-    # `ImplicitBuilder` hangs on it.
+    # `ImplicitBuilder` replaces `__post_init__` to insert operations that are created.
     Operation.__post_init__(op)
     return op
 
@@ -64,7 +64,7 @@ def create(
 def location_at(file: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
     """`FileLineColLoc(file, line, column)`, whose constructor checks the types of the three."""
     location = FileLineColLoc.__new__(FileLineColLoc)
-    # The class is frozen.
+    # A frozen dataclass refuses assignment.
     set_field = object.__setattr__
     set_field(location, "filename", file)
     set_field(location, "line", line)

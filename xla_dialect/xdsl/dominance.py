@@ -82,7 +82,8 @@ def verify_alone(op: Operation) -> None:
     if not is_usual or op.operands or op.results or op.successors:
         op.verify(verify_nested_ops=False)
         return
-    # Of the body its verifier asks for the types of arguments, and whether it is isolated.
+    # Of the body, the verifier of `func.func` reads only the types of the block arguments. That no
+    # value from outside is used is checked by the walk over all operations.
     bodies = [
         Region([Block(arg_types=block.arg_types) for block in region.blocks])
         for region in op.regions

@@ -62,7 +62,7 @@ def erase(op: Operation) -> None:
         op._operand_uses = ()
     for result in op.results:
         if result.first_use is not None:
-            # It raises the error.
+            # `erase` raises xDSL's error about a result that is still used.
             result.erase()
 
 
@@ -72,7 +72,7 @@ def replace_uses(old: SSAValue, new: SSAValue) -> None:
         return
     use = old.first_use
     while use is not None:
-        # The use goes over to the list of the other value.
+        # Read before `add_use` links the use into the list of `new`.
         following = use._next_use
         operands = list((user := use._operation)._operands)
         operands[use._index] = new

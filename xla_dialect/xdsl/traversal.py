@@ -32,7 +32,7 @@ def outs_of(op: Operation) -> Sequence[SSAValue]:
     return _slice(op._operands, slice(_segment_sizes(op)[0], None))
 
 
-# Of a slice, `SSAValues` makes `SSAValues` once more.
+# `SSAValues.__getitem__` would construct another `SSAValues` from the slice.
 _slice: Callable[[Sequence[SSAValue], slice], Sequence[SSAValue]] = cast(Any, tuple).__getitem__
 
 
