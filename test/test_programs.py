@@ -79,6 +79,21 @@ def test_every_pass_prints_what_parses_to_the_same(program: StoredProgram, path:
 
 
 @pytest.mark.parametrize(("program", "path"), LOWERED_TEXTS)
+def test_fusion_that_is_read_gives_the_same_operations(program: StoredProgram, path: Path) -> None:
+    """Nothing that decides on groups is left beside what the text says."""
+    *before, fusing = pass_specs(NATIVE, "tensors")
+    module = load_program(path)
+    run = PassManager(make_context()).run
+    run(module, parse_passes(",".join([*before, "linalg-plan-fusion"])))
+    planned = parse_program(f"{module!s}\n", "<printed>", "mlir")
+    assert f"{planned!s}" == f"{module!s}"
+    run(planned, parse_passes(fusing))
+    in_one_go = load_program(path)
+    run(in_one_go, parse_passes(",".join([*before, fusing])))
+    assert f"{planned!s}" == f"{in_one_go!s}"
+
+
+@pytest.mark.parametrize(("program", "path"), LOWERED_TEXTS)
 def test_schedules_that_are_read_give_the_same_loops(program: StoredProgram, path: Path) -> None:
     """Nothing that decides on loops is left beside what the text says."""
     last_of_level = dict(texts_after_passes(path))

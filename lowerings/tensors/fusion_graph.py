@@ -90,6 +90,10 @@ class FusionGroup:
     """All nodes that it computes, at the loops where it does."""
     size: int = 0
     """Scalar operations so far."""
+    number: int | None = None
+    """That of the decisions on its nodes, if there are any."""
+    is_alone: bool = False
+    """Whether it is decided that it computes one node only."""
 
 
 @dataclass(eq=False)

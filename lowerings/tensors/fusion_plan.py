@@ -9,21 +9,23 @@ from xdsl.dialects import tensor
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.tensors.fusion_decisions import (
+    ALONE,
+    INLINE,
+    FusionDecision,
+    decision_of,
+    fusion_error,
+)
 from lowerings.tensors.fusion_graph import FusionGroup, Node, ReindexedView, node_of, view_of
+from lowerings.tensors.fusion_reasons import (
+    MAX_DUPLICATED_COST,
+    MAX_GROUP_SIZE,
+    MAX_ROOTS,
+    MIN_REUSE,
+    FusionReason,
+)
 from lowerings.tensors.indices import Indices, compose, identity, is_permutation, loops_of
 from lowerings.tensors.recomputation import estimate_recomputation
-
-MAX_DUPLICATED_COST = 12
-"""Up to this cost an element is computed again rather than stored and read."""
-
-MAX_GROUP_SIZE = 256
-"""Scalar operations in a body; more would only spill registers."""
-
-MAX_ROOTS = 8
-"""Tensors that one operation writes."""
-
-MIN_REUSE = 8
-"""How often an expensive value must be used in inner loops to be worth computing in outer ones."""
 
 
 @dataclass
@@ -38,9 +40,27 @@ class Demand:
     """Positions of the users that need the result as a tensor in memory."""
 
 
+@dataclass
+class Placement:
+    """What became of a node, and why."""
+
+    node: Node
+    demand: Demand
+    inlining: FusionReason
+    """Why its users compute it, or why they do not."""
+    group: FusionGroup | None = None
+    """What stores it; None where its users compute it."""
+    storing: FusionReason | None = None
+    """Why that group does, if it has loops of its own for another node."""
+    refusals: list[tuple[FusionGroup, FusionReason]] = field(
+        default_factory=list["tuple[FusionGroup, FusionReason]"]
+    )
+    """The groups that might have stored it, and why they do not."""
+
+
 class FusionPlan:
     """
-    The groups of a block.
+    The groups of a block: as the attributes of its operations say, for the others as it pays.
 
     Nodes are visited from last to first, so that all users of a node have a group. A node without
     other uses is computed inside of its users, unless that would repeat expensive work; else it is
@@ -60,25 +80,38 @@ class FusionPlan:
         self.slices: dict[tuple[SSAValue, tuple[tuple[int, int, int], ...]], SSAValue] = {}
         """Slices for groups: of what, and offset, size and stride for each dimension."""
         self._scalar_groups: dict[Operation, FusionGroup] = {}
-        operations = list(block.ops)
-        for position, op in enumerate(operations):
+        self.given: dict[Operation, FusionDecision] = {}
+        """What is decided on nodes."""
+        self._numbered: dict[int, FusionGroup] = {}
+        self.placements: list[Placement] = []
+        """From the last node to the first."""
+        self.operations = list(block.ops)
+        for position, op in enumerate(self.operations):
             self.positions[op] = position
             if isinstance(op, GenericOp):
-                node = node_of(op, position)
-                if node is not None:
-                    self.nodes[op] = node
+                self._add_generic(op, position)
             else:
                 view = view_of(op, position)
                 if view is not None:
                     self.views[op] = view
         for node in self.nodes.values():
             estimate_recomputation(node, self.nodes, self.views)
-        for op in reversed(operations):
+        for op in reversed(self.operations):
             if op in self.nodes:
                 self._place(self.nodes[op])
             elif op in self.views:
                 self._look_through(self.views[op])
         self.groups.sort(key=lambda group: group.position)
+
+    def _add_generic(self, op: GenericOp, position: int) -> None:
+        node = node_of(op, position)
+        given = decision_of(op) if op.attributes else None
+        if node is not None:
+            self.nodes[op] = node
+            if given is not None:
+                self.given[op] = given
+        elif given is not None:
+            raise fusion_error(op, f"{given.name} is for what fusion can take apart")
 
     def _demand(self, op: Operation) -> Demand:
         """Collects the uses of all results of an operation."""
@@ -129,21 +162,18 @@ class FusionPlan:
         demand = self._demand(node.op)
         if not demand.places and not demand.reader_positions:
             return
-        if self._is_inlined(node, demand):
+        given = self.given.get(node.op)
+        found = self._chosen(node, demand) if given is None else self._obeyed(node, demand, given)
+        self.placements.append(found)
+        if found.group is None:
             node.placements = list(demand.places)
             for group, _ in demand.places:
                 if group.scalar is not None and not group.members:
                     self.groups.append(group)
         else:
-            group = self._joinable(node, demand)
-            place = identity(len(node.sizes))
-            if group is None:
-                group = FusionGroup(node.position, node.sizes, node.reduces, node.is_contraction)
-                self.groups.append(group)
-            else:
-                place = self._place_in(node, group, demand)
-            node.placements = [(group, place)]
-            group.roots.append((node, place))
+            place = _place_in(node, found.group, demand)
+            node.placements = [(found.group, place)]
+            found.group.roots.append((node, place))
         for group, place in node.placements:
             group.members.add((node, place))
             group.size += node.length
@@ -151,36 +181,55 @@ class FusionPlan:
                 reading = group, compose(indices, place)
                 self.readers.setdefault(value, []).append(reading)
 
-    def _is_inlined(self, node: Node, demand: Demand) -> bool:
-        """Whether every user computes the node itself."""
-        places = demand.places
-        if not node.is_pointwise or demand.reader_positions:
-            return False
-        if any(group.size + node.length > MAX_GROUP_SIZE for group, _ in places):
-            return False
-        if node.moves_only:
-            return True
-        if any(group.is_contraction for group, _ in places):
-            return False
-        if _computes_once(node, demand) or (len(places) == 1 and node.cost <= MAX_DUPLICATED_COST):
-            return True
-        return node.recomputation <= MAX_DUPLICATED_COST and len(node.tensors) <= 1
+    def _obeyed(self, node: Node, demand: Demand, given: FusionDecision) -> Placement:
+        """What is decided; raises PassFailedException where that cannot be."""
+        found = Placement(node, demand, FusionReason.GIVEN, storing=FusionReason.GIVEN)
+        if given.name == INLINE:
+            against = rule_against_inlining(node, demand)
+            if against is not None:
+                raise fusion_error(
+                    node.op, f"cannot be computed by what uses it, because {against.value}"
+                )
+            return found
+        found.group = None if given.group is None else self._numbered.get(given.group)
+        if found.group is None:
+            found.group = self._new_group(node)
+            found.group.is_alone = given.name == ALONE
+            if given.group is not None:
+                found.group.number = given.group
+                self._numbered[given.group] = found.group
+        elif (against := rule_against_storing(node, found.group, demand)) is not None:
+            raise fusion_error(
+                node.op, f"cannot be in group {given.group}, because {against.value}"
+            )
+        return found
 
-    def _joinable(self, node: Node, demand: Demand) -> FusionGroup | None:
-        """The first group with the loops of the node that may store it, if there is one."""
-        if node.is_contraction:
-            return None
+    def _chosen(self, node: Node, demand: Demand) -> Placement:
+        """What pays."""
+        is_inlined, inlining = choose_inlining(node, demand)
+        found = Placement(node, demand, inlining)
+        if is_inlined:
+            return found
         candidates = (
             {group for group, _ in demand.places} if node.is_pointwise else set[FusionGroup]()
         )
+        found.storing = FusionReason.STORED_BY_USER
         if not candidates:
             candidates = self._siblings(node)
+            found.storing = FusionReason.STORED_BY_SIBLING
         for group in sorted(candidates, key=lambda g: g.position):
-            readers = [other.position for other, _ in demand.places if other is not group]
-            is_first = all(p > group.position for p in (*readers, *demand.reader_positions))
-            if is_first and self._fits(node, group, demand):
-                return group
-        return None
+            against = reason_against_storing(node, group, demand)
+            if against is None:
+                found.group = group
+                return found
+            found.refusals.append((group, against))
+        found.group, found.storing = self._new_group(node), None
+        return found
+
+    def _new_group(self, node: Node) -> FusionGroup:
+        group = FusionGroup(node.position, node.sizes, node.reduces, node.is_contraction)
+        self.groups.append(group)
+        return group
 
     def _siblings(self, node: Node) -> set[FusionGroup]:
         """The groups that read a large input of the node where the node reads it."""
@@ -193,32 +242,86 @@ class FusionPlan:
             if place == indices
         }
 
-    def _fits(self, node: Node, group: FusionGroup, demand: Demand) -> bool:
-        """Whether the loops of the node are loops of the group, at one place only."""
-        if (
-            group.scalar is not None
-            or group.is_contraction
-            or len(group.roots) >= MAX_ROOTS
-            or group.size + node.length > MAX_GROUP_SIZE
-        ):
-            return False
-        places = [indices for other, indices in demand.places if other is group]
-        if not places:
-            return (node.sizes, node.reduces) == (group.sizes, group.reduces)
-        rank = len(group.sizes)
-        if len(places) != 1 or not node.is_pointwise or not is_permutation(places[0], rank):
-            return False
-        # Loops over a slice that begins with the first element look like those over all of it.
-        runs = [group.sizes[loop] for loop, _, _ in places[0] if loop is not None]
-        if tuple(runs) != node.sizes:
-            return False
-        return any(group.reduces) or places[0] == identity(rank)
 
-    def _place_in(self, node: Node, group: FusionGroup, demand: Demand) -> Indices:
-        for other, indices in demand.places:
-            if other is group:
-                return indices
-        return identity(len(node.sizes))
+def choose_inlining(node: Node, demand: Demand) -> tuple[bool, FusionReason]:
+    """Whether every user computes the node itself, and why."""
+    against = rule_against_inlining(node, demand)
+    if against is not None:
+        return False, against
+    places = demand.places
+    if any(group.size + node.length > MAX_GROUP_SIZE for group, _ in places):
+        return False, FusionReason.TOO_LARGE
+    if node.moves_only:
+        return True, FusionReason.MOVES_DATA
+    if any(group.is_contraction for group, _ in places):
+        return False, FusionReason.CONTRACTION_TAKES_MOVES
+    if _computes_once(node, demand):
+        return True, FusionReason.COMPUTED_ONCE
+    if len(places) == 1 and node.cost <= MAX_DUPLICATED_COST:
+        return True, FusionReason.CHEAP_FOR_ONE
+    if node.recomputation <= MAX_DUPLICATED_COST and len(node.tensors) <= 1:
+        return True, FusionReason.CHEAP_FOR_ALL
+    return False, FusionReason.RECOMPUTATION
+
+
+def rule_against_inlining(node: Node, demand: Demand) -> FusionReason | None:
+    """Why its users cannot compute a node, whatever it costs."""
+    if not node.is_pointwise:
+        return FusionReason.NOT_ELEMENTWISE
+    if demand.reader_positions:
+        return FusionReason.NEEDED_IN_MEMORY
+    if any(group.is_alone for group, _ in demand.places):
+        return FusionReason.ALONE
+    return None
+
+
+def reason_against_storing(node: Node, group: FusionGroup, demand: Demand) -> FusionReason | None:
+    """Why a group should not store the results of a node."""
+    against = rule_against_storing(node, group, demand)
+    if against is not None:
+        return against
+    if len(group.roots) >= MAX_ROOTS:
+        return FusionReason.TOO_MANY_RESULTS
+    if group.size + node.length > MAX_GROUP_SIZE:
+        return FusionReason.TOO_LARGE
+    rank = len(group.sizes)
+    if not any(group.reduces) and _place_in(node, group, demand) != identity(rank):
+        return FusionReason.TRANSPOSED
+    return None
+
+
+def rule_against_storing(node: Node, group: FusionGroup, demand: Demand) -> FusionReason | None:
+    """Why a group cannot store the results of a node: its loops have to be theirs, at one place."""
+    if node.is_contraction or group.is_contraction:
+        return FusionReason.IS_CONTRACTION
+    if group.scalar is not None:
+        return FusionReason.NO_LOOPS
+    if group.is_alone:
+        return FusionReason.ALONE
+    readers = [other.position for other, _ in demand.places if other is not group]
+    if any(p <= group.position for p in (*readers, *demand.reader_positions)):
+        return FusionReason.USED_BEFORE
+    places = [indices for other, indices in demand.places if other is group]
+    if not places:
+        same = (node.sizes, node.reduces) == (group.sizes, group.reduces)
+        return None if same else FusionReason.SPACES_DIFFER
+    if not node.is_pointwise:
+        return FusionReason.NOT_ELEMENTWISE
+    if len(places) > 1:
+        return FusionReason.SEVERAL_PLACES
+    if not is_permutation(places[0], len(group.sizes)):
+        return FusionReason.SPACES_DIFFER
+    # Loops over a slice that begins with the first element look like those over all of it.
+    runs = [group.sizes[loop] for loop, _, _ in places[0] if loop is not None]
+    return None if tuple(runs) == node.sizes else FusionReason.SPACES_DIFFER
+
+
+def _place_in(node: Node, group: FusionGroup, demand: Demand) -> Indices:
+    """Where in the loops of a group a node is that the group stores."""
+    for other, indices in demand.places:
+        if other is group:
+            return indices
+    return identity(len(node.sizes))
 
 
 def _computes_once(node: Node, demand: Demand) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
@@ -9,11 +12,15 @@ from xdsl.passes import ModulePass
 
 from lowerings.rewriting.dead_code import remove_dead_code
 from lowerings.tensors.fused_generic import emit_generic
+from lowerings.tensors.fusion_decisions import remove_decision
 from lowerings.tensors.fusion_emission import GroupEmission, emit_scalar
+from lowerings.tensors.fusion_file import take_decisions
 from lowerings.tensors.fusion_plan import FusionPlan
+from lowerings.tensors.fusion_remarks import FusionRemarks
 from lowerings.tensors.purity import is_pure
 
 
+@dataclass(frozen=True)
 class LinalgFuseProducersAndSiblingsPass(ModulePass):
     """
     Fuses elementwise producers into their consumers, and siblings that iterate over the same input.
@@ -23,6 +30,9 @@ class LinalgFuseProducersAndSiblingsPass(ModulePass):
     users; what several need and is not cheap is stored by the first of them, as one more result.
     Nothing but data movement moves into a contraction. It is what XLA's instruction fusion and
     multi-output fusion do, decided at once, for whether a producer is stored depends on both.
+
+    What `fusion.group`, `fusion.inline` and `fusion.alone` decide, as `linalg-plan-fusion` and
+    people write them, is done; where it cannot be, the pass fails with the place and the reason.
 
     ```
     %e = linalg.generic {.. parallel, parallel} ins(%x) ...  { exp }
@@ -36,27 +46,48 @@ class LinalgFuseProducersAndSiblingsPass(ModulePass):
 
     name = "linalg-fuse-producers-and-siblings"
 
+    file: str = ""
+    """A file of decisions for operations that carry none."""
+    print_reasons: bool = False
+    """Says on stderr what is computed with what, and why or why not."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Goes through every block from the outside in."""
-        _fuse_blocks(op.body.block)
-        remove_dead_code(op.body.block, is_pure)
+        take_decisions(self.file, op)
+        fuse(op, FusionRemarks(op).print_plan if self.print_reasons else _ignore)
 
 
-def _fuse_blocks(block: Block) -> None:
+def _ignore(plan: FusionPlan) -> None:
+    """Nobody wants to know."""
+
+
+def fuse(module: ModuleOp, planned: Callable[[FusionPlan], None]) -> None:
+    """
+    Fuses in every block from the outside in; `planned` is called with what is going to be done.
+
+    Raises PassFailedException for decisions that cannot be followed.
+    """
+    _fuse_blocks(module.body.block, planned)
+    remove_dead_code(module.body.block, is_pure)
+
+
+def _fuse_blocks(block: Block, planned: Callable[[FusionPlan], None]) -> None:
     """Fuses in a block and in the regions of what is left there."""
     plan = FusionPlan(block)
+    planned(plan)
     for group in plan.groups:
         emission = GroupEmission(plan, group)
         if group.scalar is None:
             emit_generic(emission)
         else:
             emit_scalar(emission, group.scalar)
+    for op in plan.given:
+        remove_decision(op)
     remove_dead_code(block, is_pure)
     for op in block.ops:
         if op.name not in _STRUCTURED:
             for region in op.regions:
                 for inner in region.blocks:
-                    _fuse_blocks(inner)
+                    _fuse_blocks(inner, planned)
 
 
 _STRUCTURED = ("linalg.generic", "linalg.fill")

@@ -1,0 +1,71 @@
+"""The pass `linalg-plan-fusion`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from lowerings.tensors.fusion_decisions import ALONE, GROUP, INLINE, FusionDecision, set_decision
+from lowerings.tensors.fusion_file import take_decisions
+from lowerings.tensors.fusion_plan import FusionPlan
+from lowerings.tensors.fusion_remarks import FusionRemarks
+from lowerings.tensors.linalg_fuse_producers_and_siblings import fuse
+
+
+@dataclass(frozen=True)
+class LinalgPlanFusionPass(ModulePass):
+    """
+    Writes on every operation what `linalg-fuse-producers-and-siblings` would do with it.
+
+    `fusion.group` is the number of the operation that stores its results, for all operations with
+    that number together; one with `fusion.inline` is computed in the bodies of its users. Both may
+    be edited, and are done as they are written; `fusion.alone` keeps an operation as it is.
+    Operations that carry a decision keep it.
+
+    ```
+    %e = linalg.generic {.. parallel, parallel} ins(%x) ...  { exp }
+    %s = linalg.generic {.. parallel, reduction} ins(%e) ... { addf }
+    // becomes
+    %e = linalg.generic {.. parallel, parallel} ins(%x) attrs = {fusion.group = 0} ...  { exp }
+    %s = linalg.generic {.. parallel, reduction} ins(%e) attrs = {fusion.group = 0} ... { addf }
+    ```
+    """
+
+    name = "linalg-plan-fusion"
+
+    file: str = ""
+    """A file of decisions for operations that carry none."""
+    print_reasons: bool = False
+    """Says on stderr what is computed with what, and why or why not."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Fuses a copy: what inner blocks see of outer ones depends on what becomes of those."""
+        take_decisions(self.file, op)
+        copy = op.clone()
+        originals = dict(zip(copy.walk(), op.walk(), strict=True))
+        remarks = FusionRemarks(copy)
+
+        def planned(plan: FusionPlan) -> None:
+            remarks.number_groups(plan)
+            if self.print_reasons:
+                remarks.print_plan(plan)
+            _write(plan, originals)
+
+        fuse(copy, planned)
+
+
+def _write(plan: FusionPlan, originals: dict[Operation, Operation]) -> None:
+    """Makes the originals of nodes carry what a plan says of them."""
+    for placement in plan.placements:
+        group = placement.group
+        if group is None:
+            decision = FusionDecision(INLINE)
+        elif group.is_alone:
+            decision = FusionDecision(ALONE)
+        else:
+            decision = FusionDecision(GROUP, group.number)
+        set_decision(originals[placement.node.op], decision)

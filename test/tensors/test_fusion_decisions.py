@@ -1,0 +1,149 @@
+"""Decisions on fusion change what is computed where, and nothing of what is computed."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from fusion_programs import elementwise, program
+from random_integer_programs import random_program
+from tensors_level import FUSION, compare, interpreted, lower, module_of
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.driver.context import make_context
+from lowerings.tensors.fusion_decisions import (
+    ALONE,
+    GROUP,
+    INLINE,
+    FusionDecision,
+    decision_of,
+    remove_decision,
+    set_decision,
+)
+from lowerings.tensors.linalg_plan_fusion import LinalgPlanFusionPass
+from tools import xla_opt
+from xla_dialect.literals.arrays import flatten_results
+from xla_dialect.reference import run
+
+CHOICES = (
+    None,
+    FusionDecision(INLINE),
+    FusionDecision(ALONE),
+    *(FusionDecision(GROUP, n) for n in (0, 1)),
+)
+
+
+def decide_at_random(module: ModuleOp, rng: Random) -> int:
+    """Decides on operations one by one, and takes back what cannot be; how much could."""
+    followed = 0
+    for op in [op for op in module.walk() if isinstance(op, GenericOp)]:
+        choice = rng.choice(CHOICES)
+        if choice is None:
+            continue
+        set_decision(op, choice)
+        try:
+            LinalgPlanFusionPass().apply(make_context(), module.clone())
+            followed += 1
+        except PassFailedException:
+            remove_decision(op)
+    return followed
+
+
+def run_decided(seed: int) -> int:
+    """A random program of integers, planned at random; how many decisions it followed."""
+    build, arguments = random_program(seed)
+    module = module_of(build, arguments)
+    expected = flatten_results(run(module, arguments))
+    lower(module)
+    lower(module, FUSION[:-1])
+    followed = decide_at_random(module, Random(seed))
+    decided = module.clone()
+    lower(module, FUSION[-1:])
+    assert not any(decision_of(op) for op in module.walk())
+    compare(interpreted(module, arguments, expected), expected, 0)
+    # What is planned around the decisions is what is done.
+    lower(decided, (LinalgPlanFusionPass(), *FUSION[-1:]))
+    assert str(decided) == str(module)
+    return followed
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_random_decisions(block: int) -> None:
+    assert sum(map(run_decided, range(10 * block, 10 * block + 10))) > 20
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("block", range(60))
+def test_many_random_decisions(block: int) -> None:
+    for seed in range(100 * block + 100, 100 * block + 200):
+        run_decided(seed)
+
+
+CHAIN = program(
+    elementwise("first", "exp", "x"),
+    elementwise("second", "negf", "first"),
+    results={"second": "8"},
+    x="8",
+)
+
+
+def fuse_with(path: Path, text: str, file: str) -> int:
+    (path / "p.mlir").write_text(text)
+    (path / "given.fusion").write_text(file)
+    option = f'linalg-fuse-producers-and-siblings{{file="{path / "given.fusion"}"}}'
+    return xla_opt.main([str(path / "p.mlir"), "-p", option])
+
+
+def test_operations_are_named_by_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuse_with(tmp_path, CHAIN, "") == 0
+    assert capsys.readouterr().out.count("linalg.generic") == 1
+    assert fuse_with(tmp_path, CHAIN, f'alone "{tmp_path / "p.mlir"}":2:1 // %first') == 0
+    assert capsys.readouterr().out.count("linalg.generic") == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "message"),
+    [
+        ("keep %first", "1:1", "expected one of group, inline, alone"),
+        ("alone %first inline", "1:20", "of a location, or the name of a value"),
+        ("alone 12", "1:7", "of a location, or the name of a value"),
+        ('alone "p.mlir":2', "1:17", "Expected ':'"),
+        ('alone "p.mlir":2:-1', "1:18", "Expected integer literal"),
+        ("// %x is none\nalone %x", "2:7", "no operation that fusion begins with has this name"),
+        ("alone %firs", "1:7", "no operation that fusion begins with has this name"),
+        ('inline "p.mlir":2:1', "1:8", "no operation that fusion begins with has this name"),
+        ("inline %first\nalone %second, %first", "2:16", "a second decision on this operation"),
+    ],
+)
+def test_bad_files(
+    file: str, place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fuse_with(tmp_path, CHAIN, file) == 1
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith(f"{tmp_path / 'given.fusion'}:{place}: error: "), first
+    assert message in first
+
+
+def test_groups_of_several_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two functions, here; operations of one name in several functions have a group in each."""
+    other = CHAIN.replace("@main", "@other").replace("%first", "%third")
+    assert fuse_with(tmp_path, CHAIN + other, "group %first, %third") == 1
+    assert "given.fusion:1:15: error: operations of a group have to be in one block" in (
+        capsys.readouterr().err
+    )
+    assert fuse_with(tmp_path, CHAIN + other, "group %second") == 0
+    assert capsys.readouterr().out.count("linalg.generic") == 2
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_unreadable_files(
+    content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.mlir").write_text(CHAIN)
+    path = tmp_path / "bad.fusion"
+    if content is not None:
+        path.write_bytes(content)
+    option = f'linalg-plan-fusion{{file="{path}"}}'
+    assert xla_opt.main([str(tmp_path / "p.mlir"), "-p", option]) == 1
+    assert f"{path}: error: " in capsys.readouterr().err
