@@ -16,6 +16,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from lowerings.driver.context import make_context
+from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_schedule
 from lowerings.driver.program import INPUT_FORMATS, parse_program
 from lowerings.driver.schedule_option import PLANNING, with_schedules
@@ -48,6 +49,7 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
         "report where the time goes, as a tree of wall time (stderr)",
     ),
     (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
+    (("--print-fusion",), "print what is fused with what, and why or why not (stderr)"),
     (
         ("--validate-each",),
         "run the module on random inputs before and after every pass; name the first that "
@@ -80,6 +82,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("-p", "--passes", default="", metavar="PIPELINE", help="passes, separated by commas")
     add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
+    add("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)")
     add("-t", "--target", default="mlir", help="what to print (see --list-targets)")
     add("-o", "--output-file", default="-", help="where to print; - is stdout")
     add(
@@ -152,6 +155,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     with timer.part("Setup").running():
         schedule = with_given_schedules(parse_schedule(args.passes), args.schedules)
         schedule = with_script(schedule, args.transform_script)
+        schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:
@@ -198,6 +202,20 @@ def with_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[Sche
         *parse_schedule(f'transform-interpreter{{script="{quoted}"}}'),
         *schedule[place:],
     ]
+
+
+def with_given_fusion(
+    schedule: Sequence[ScheduledPass], file: str | None, print_reasons: bool
+) -> Sequence[ScheduledPass]:
+    """Passes with the options about fusion; raises XlaError where none of them plans it."""
+    if file is None and not print_reasons:
+        return schedule
+    passes = [each.module_pass for each in schedule]
+    if not any(each.name in FUSION for each in passes):
+        option = "--print-fusion" if file is None else "--fusion"
+        raise XlaError(f"{option} is for pipelines with the pass {' or '.join(FUSION)}")
+    found = with_fusion(passes, file, print_reasons=print_reasons)
+    return [replace(each, module_pass=own) for each, own in zip(schedule, found, strict=True)]
 
 
 def take_reproducer(

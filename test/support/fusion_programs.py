@@ -1,5 +1,6 @@
 """Small programs at the tensors level, as text: what fusion decides on, and what is decided."""
 
+from collections.abc import Mapping
 from typing import Any
 
 _BODIES = {
@@ -20,7 +21,7 @@ def tensor(shape: str) -> str:
 def generic(
     name: str,
     body: str,
-    inputs: dict[str, tuple[str, str]],
+    inputs: Mapping[str, tuple[str, str]],
     output: tuple[str, str],
     loops: str,
     attributes: str = "",
@@ -47,7 +48,7 @@ def elementwise(name: str, body: str, *inputs: str, size: str = "8", attributes:
     return generic(name, body, read, (size, "d0"), "p", attributes)
 
 
-def program(*operations: str, results: dict[str, str] | None = None, **shapes: Any) -> str:
+def program(*operations: str, results: Mapping[str, str] | None = None, **shapes: Any) -> str:
     """A function of `shapes` and of the tensors that operations write into; results have shapes."""
     into = {f"to{shape}": shape for shape in ("", "4", "8", "4x4", "4x8", "8x4")}
     arguments = ", ".join(f"%{name}: {tensor(shape)}" for name, shape in {**shapes, **into}.items())

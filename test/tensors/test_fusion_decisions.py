@@ -147,3 +147,35 @@ def test_unreadable_files(
     option = f'linalg-plan-fusion{{file="{path}"}}'
     assert xla_opt.main([str(tmp_path / "p.mlir"), "-p", option]) == 1
     assert f"{path}: error: " in capsys.readouterr().err
+
+
+def test_options_of_xla_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, file = tmp_path / "p.hlo", tmp_path / "given.fusion"
+    path.write_text(
+        """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[3,4]{1,0} parameter(0)
+  e = f32[3,4]{1,0} exponential(x)
+  zero = f32[] constant(0)
+  s = f32[3]{0} reduce(e, zero), dimensions={1}, to_apply=add
+  w = f32[3,4]{1,0} broadcast(s), dimensions={0}
+  ROOT d = f32[3,4]{1,0} divide(e, w)
+}
+"""
+    )
+    file.write_text("inline %e")
+    options = ["-p", "native{to=tensors}", "--fusion", str(file), "--print-fusion"]
+    assert xla_opt.main([str(path), *options]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("math.exp") == 2
+    assert f"{path}:9:3: remark: %e is computed in group 0, because it is so decided" in printed.err
+    for option in (["--fusion", str(file)], ["--print-fusion"]):
+        assert xla_opt.main([str(path), "-p", "native{to=xla}", *option]) == 1
+        assert f"{option[0]} is for pipelines with the pass linalg-plan-fusion or" in (
+            capsys.readouterr().err
+        )
