@@ -14,11 +14,13 @@ from lowerings.compilation import Options, Program, compile_source
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
+from lowerings.driver.schedule_option import with_schedules
 from lowerings.execution.processes import Runnable
 from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.jax.interfaces import jax, kept_callbacks
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs
+from lowerings.targets.llvm.machine import host
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
@@ -109,7 +111,10 @@ class Lowered:
         module = self.module()
         last = None if level in TARGET_LEVELS else level
         manager = PassManager(make_context(), verify_each=False)
-        manager.run(module, parse_passes(",".join(pass_specs(NATIVE, last))))
+        passes = parse_passes(",".join(pass_specs(NATIVE, last)))
+        if self.schedules is not None:
+            passes = with_schedules(passes, self.schedules, host())
+        manager.run(module, passes)
         if level not in TARGET_LEVELS:
             return print_mlir(module) + "\n"
         output = StringIO()

@@ -189,6 +189,9 @@ def test_functions_of_jax_run_by_them(tmp_path: Path) -> None:
     with pytest.warns(ScheduleWarning, match="d9 is no dimension"):
         found = jit(lambda a, b: a @ b, schedules=path)(*ones)
     np.testing.assert_array_equal(found, np.full((7, 11), 13, np.float32))
+    path = file_for(tmp_path, "loops = [d1, d2, d0]", host().processor)
+    lowered = jit(lambda a, b: a @ b, schedules=path).lower(*ones)
+    assert "#schedule.nest<loops = [d1, d2, d0]>" in lowered.as_text("schedules")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from lowerings.tuning.seeds import seeds
 from lowerings.tuning.space import mutated
 from lowerings.tuning.strategies import STRATEGIES, at_random
 from tools import xla_opt, xla_run, xla_tune
+from tools.benchmark import tuning
+from tools.benchmark.odd_shapes import ODD_SHAPES
 from xla_dialect.diagnostics import XlaError
 
 SHAPES = "(tensor<19x23xf32>, tensor<23x29xf32>) -> tensor<19x29xf32>"
@@ -203,6 +205,36 @@ def test_whatever_is_admitted_is_right(name: str) -> None:
         assert each.found is not None, each.reason
         assert (each.found.wrong, each.found.failures) == (0, [])
         assert each.found.measured >= 3
+
+
+@pytest.mark.openmp
+def test_whatever_threads_share_is_right() -> None:
+    limits = Limits(seconds=1e6, candidates=20, threads=2)
+    result = ProgramSearch(limits, SearchParts(strategy=at_random)).run(load_program(PRODUCT))
+    ((_, found),) = result.searched
+    assert (found.wrong, found.failures) == (0, [])
+    random, problem = Random(0), kernel_of(PRODUCT).problem(host(), 2, ScheduleFile())
+    shared = [mutated(problem, problem.default, random) for _ in range(100)]
+    assert any(each.is_parallel for each in shared if each is not None)
+
+
+@pytest.mark.parametrize("name", ODD_SHAPES)
+def test_odd_shapes_are_one_kernel_each(name: str) -> None:
+    kernel = kernel_of(ODD_SHAPES[name])
+    program = KernelProgram(kernel.function, host())
+    code = program.compiled(kernel.default)
+    assert not TimeMeter(program, code).is_wrong(code)
+
+
+def test_the_benchmark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "ODD_SHAPES", {"product": PRODUCT})
+    monkeypatch.setattr(tuning, "TURNS", 3)
+    assert tuning.main(["--seconds", "1", "-o", str(tmp_path / "x")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("| product | ")
+    assert lines[3].startswith("| geometric mean | ")
 
 
 def test_seeds_pack_and_do_not() -> None:
