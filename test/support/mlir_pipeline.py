@@ -47,15 +47,20 @@ _ENTRY_SYMBOL = "program"
 class MlirProgram:
     """A module of the buffers level that MLIR compiled; takes and returns arrays by position."""
 
-    def __init__(self, module: ModuleOp, signature: Signature, mlir_opt: str):
-        """`signature` is that of `@main`, whose arrays lie in memory as their types say."""
+    def __init__(
+        self, module: ModuleOp, signature: Signature, mlir_opt: str, first: Sequence[str] = ()
+    ):
+        """
+        `signature` is that of `@main`, whose arrays lie in memory as their types say; some passes
+        of MLIR may run `first`.
+        """
         self.signature = signature
         self._function = next(
             op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"
         )
         self._types = [cast("MemRefType[Any]", t) for t in self._function.function_type.inputs]
         machine = host()
-        text = llvm_ir(print_mlir(module), mlir_opt) + _entry(len(self._types))
+        text = llvm_ir(print_mlir(module), mlir_opt, first) + _entry(len(self._types))
         symbols = {"memrefCopy": _MEMREF_COPY}
         self._code = LoadedCode(machine.object_code(text), _ENTRY_SYMBOL, (), symbols)
 
@@ -77,12 +82,12 @@ class MlirProgram:
         return tuple(results)
 
 
-def llvm_ir(text: str, mlir_opt: str) -> str:
+def llvm_ir(text: str, mlir_opt: str, first: Sequence[str] = ()) -> str:
     """What MLIR's passes make of a module."""
     translate = Path(mlir_opt).with_name(Path(mlir_opt).name.replace("opt", "translate"))
     path = shutil.which(str(translate))
     assert path is not None, f"{translate} is not beside mlir-opt"
-    passes = f"builtin.module({','.join(PIPELINE)})"
+    passes = f"builtin.module({','.join([*first, *PIPELINE])})"
     lowered = _run([mlir_opt, f"--pass-pipeline={passes}"], text)
     return _run([path, "--mlir-to-llvmir"], lowered)
 
