@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IntegerAttr
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.transform import TileOp
 from xdsl.ir import Operation
@@ -47,7 +47,7 @@ def _sizes(
 def _refuse(script: Script, step: Operation, *properties: str) -> None:
     """Fails for a property that says what a schedule cannot."""
     for name in properties:
-        if step.properties.get(name) is not None:
+        if step.properties.get(name) not in (None, ArrayAttr(())):
             script.fail(step, f"{name} is not supported")
 
 

@@ -80,7 +80,7 @@ class PromoteOp(_StructuredStep):
 
     name = "transform.structured.promote"
     operands_to_promote = opt_prop_def(ArrayAttr[IntegerAttr])
-    use_full_tile_buffers = opt_prop_def(ArrayAttr)
+    use_full_tile_buffers = prop_def(ArrayAttr, default_value=ArrayAttr(()))
     use_full_tiles_by_default = opt_prop_def(UnitAttr)
     use_original_subview_size = opt_prop_def(UnitAttr)
     use_alloca = opt_prop_def(UnitAttr)
@@ -96,7 +96,7 @@ class PackOp(IRDLOperation):
 
     name = "transform.structured.pack"
     target = operand_def(TransformOpHandleType)
-    packed_sizes = var_operand_def(TransformHandleType)
+    packed_sizes = var_operand_def(TransformOpHandleType)
     static_packed_sizes = prop_def(_I64S)
     packed_op = result_def(TransformOpHandleType)
     custom_directives = (DynamicIndexList,)
