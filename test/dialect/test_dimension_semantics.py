@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
+import ml_dtypes
 import numpy as np
 import pytest
 from executed_operations import Arrays, Executed, executed
@@ -23,6 +24,7 @@ from xla_dialect.dimensions import (
     Slicing,
     Traversal,
 )
+from xla_dialect.runtime.comparison import is_inexact
 from xla_dialect.shapes.window import WindowDimension
 
 
@@ -57,12 +59,18 @@ def permuted(
     return tuple(found)
 
 
-def same(found: Arrays, expected: Arrays) -> bool:
-    """Whether arrays are equal, up to rounding: sums may be of another order."""
+def same(found: Arrays, expected: Arrays, terms: int = 1) -> bool:
+    """Whether arrays are equal, up to rounding: sums of so many terms may be of another order."""
     return all(
         np.array_equal(x, y)
-        if x.dtype.kind in "biu"
-        else np.allclose(x.astype(complex), y.astype(complex), 1e-2, 1e-2, equal_nan=True)
+        if not is_inexact(x.dtype)
+        else np.allclose(
+            x.astype(complex),
+            y.astype(complex),
+            max(1e-2, terms * float(ml_dtypes.finfo(x.dtype).eps) / 2),
+            1e-2,
+            equal_nan=True,
+        )
         for x, y in zip(found, expected, strict=True)
     )
 
@@ -79,8 +87,9 @@ def is_symmetric(each: Executed, factor: int, order: np.ndarray) -> bool | None:
     expected = permuted(each.results(each.operands), relations.results, factor, order, sizes)
     if operands is None or expected is None:
         return None
+    terms = 1 if relations.factors[factor].is_parallel else sizes[factor]
     with np.errstate(all="ignore"):
-        return same(each.results(operands), expected)
+        return same(each.results(operands), expected, terms)
 
 
 NOT_REPEATED = {"xla.rng", "xla.rng_get_and_update_state"}
