@@ -17,7 +17,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import functions_of, isolate_entry, reached_from
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import InputFormat, Source, read_file
-from lowerings.driver.schedule_option import PLANNING, with_schedules
+from lowerings.driver.schedule_option import for_machine, with_schedules
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import CustomCalls
@@ -360,9 +360,10 @@ class Lowering:
         self._schedules = schedules
         self.level: str | None = None
         """The level that it has been brought to, if any."""
-        self._signature = replace(_signature_in(module, entry), name=name or entry)
+        self.signature = replace(_signature_in(module, entry), name=name or entry)
+        """What callers see, before anything is known of aliases."""
         if donate != "aliased":
-            _check_donated(donate, self._signature)
+            _check_donated(donate, self.signature)
         isolate_entry(module, entry)
         manager = PassManager(make_context(), verify_each=False)
         if donate:
@@ -378,15 +379,20 @@ class Lowering:
 
     def to(self, level: str, machine: Machine) -> LoweredSignatures:
         """Brings the function to a level, which must not be above the one where it is."""
-        signature = self._signature
-        static = static_signature(signature, has_status=bool(self._checks))
         done = 0 if self.level is None else len(_native_passes(self.level, machine))
         passes = _native_passes(level, machine)
         if self._schedules is not None:
             passes = with_schedules(passes, self._schedules, machine)
         assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
-        PassManager(make_context(), verify_each=False).run(self.module, passes[done:])
+        lowered = self.run(passes[done:], PassManager(make_context(), verify_each=False))
         self.level = level
+        return lowered
+
+    def run(self, passes: Sequence[ModulePass], manager: PassManager) -> LoweredSignatures:
+        """Runs passes, of whatever pipeline, on the function: the next on its way."""
+        signature = self.signature
+        static = static_signature(signature, has_status=bool(self._checks))
+        manager.run(self.module, passes)
         main = functions_of(self.module)[ENTRY_SYMBOL]
         aliases = aliased_results(main, len(static.parameters))
         known = replace(signature, aliases=aliases)
@@ -523,11 +529,7 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
 @cache
 def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
     """The native pipeline down to a level, for the vectors that a machine has."""
-    pairs = str(machine.multiplies_pairs).lower()
-    vectors = f"{{vector-bits={machine.vector_bits} pair-products={pairs}}}"
-    options = {PLANNING: vectors}
-    specs = [name + options.get(name, "") for name in pass_specs(NATIVE, level)]
-    return parse_passes(",".join(specs))
+    return for_machine(parse_passes(",".join(pass_specs(NATIVE, level))), machine)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import xla_layout, xla_opt, xla_run, xla_tune
+from tools import xla_compare, xla_layout, xla_opt, xla_run, xla_tune
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -15,9 +15,10 @@ PYTHON_BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULT
 COMMANDS = [
     shlex.split(line, comments=True)
     for line in re.sub(r"\\\n", "", README).splitlines()
-    if re.match(r" {4}xla-(opt|run|tune|layout) ", line)
+    if re.match(r" {4}xla-(compare|opt|run|tune|layout) ", line)
 ]
 TOOLS = {
+    "xla-compare": xla_compare.main,
     "xla-layout": xla_layout.main,
     "xla-opt": xla_opt.main,
     "xla-run": xla_run.main,

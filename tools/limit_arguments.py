@@ -28,7 +28,7 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--timeout",
-        type=_seconds,
+        type=positive_seconds,
         metavar="SECONDS",
         help="how long a call of the program may take",
     )
@@ -40,7 +40,8 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _seconds(text: str) -> float:
+def positive_seconds(text: str) -> float:
+    """What an option says, as seconds, which may be infinite."""
     try:
         seconds = float(text)
     except ValueError:

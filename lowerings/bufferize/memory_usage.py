@@ -1,5 +1,5 @@
 """
-How much memory a program takes at the buffers level and below, and how much of it is copied.
+How much memory a program takes at the buffers level and below, and how much of it is moved.
 
 What is counted is what one call of the entry does: a kernel that several calls share counts once
 for each of them. The body of a loop counts once, for how often it runs is not known.
@@ -7,7 +7,7 @@ for each of them. The body of a loop counts once, for how often it runs is not k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -24,11 +24,17 @@ from lowerings.bufferize.arena import Lifetime, max_live_bytes
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
 from lowerings.bufferize.memory_liveness import MemoryLiveness
-from lowerings.bufferize.tensor_operands import is_linalg_operation, linalg_outputs
+from lowerings.bufferize.tensor_operands import (
+    is_linalg_operation,
+    linalg_inputs,
+    linalg_outputs,
+    overwrites_destination,
+)
 from lowerings.bufferize.written_arguments import WrittenArguments
+from lowerings.bufferize.xla_outline_kernels import KERNEL_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, MAX_LIVE_ATTRIBUTE
 
-__all__ = ["MemoryUsage", "memory_usage"]
+__all__ = ["MemoryTraffic", "MemoryUsage", "memory_traffic", "memory_usage"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,45 @@ def memory_usage(module: ModuleOp) -> tuple[MemoryUsage, ...]:
 
 
 @dataclass(frozen=True)
+class MemoryTraffic:
+    """
+    What the linalg operations and copies of a function move, as if no cache kept anything: their
+    operands, whole. Elements that a body loads by computed positions are not counted.
+    """
+
+    function: str
+    is_kernel: bool
+    calls: int
+    """How often one call of the entry calls it; 1 for the entry."""
+    operations: int
+    """The linalg operations and copies in it."""
+    read: int
+    """Bytes, of one call."""
+    written: int
+    """Bytes, of one call."""
+
+    @property
+    def moved(self) -> int:
+        """Bytes that all calls read and write."""
+        return self.calls * (self.read + self.written)
+
+
+def memory_traffic(module: ModuleOp, entry: str) -> tuple[MemoryTraffic, ...]:
+    """
+    The traffic of each function with linalg operations or copies that an entry calls, and its own.
+
+    Empty for modules of another level, and for functions that call themselves.
+    """
+    analysis = _ModuleAnalysis(module)
+    if ENTRY_ATTRIBUTE not in analysis.functions[entry].attributes:
+        return ()
+    try:
+        return tuple(analysis.traffic(entry))
+    except CycleError:
+        return ()
+
+
+@dataclass(frozen=True)
 class _Function:
     """What a function does by itself, without those that it calls."""
 
@@ -92,8 +137,12 @@ class _Function:
     copies: tuple[int, ...] = ()
     """Bytes that each copy writes."""
     stack: int = 0
-    structured: bool = False
-    """Whether there are operations that are loops later."""
+    structured: int = 0
+    """Operations that are loops later."""
+    read: int = 0
+    """Bytes that these read."""
+    written: int = 0
+    """Bytes that these write."""
 
 
 @dataclass(eq=False)
@@ -135,6 +184,16 @@ class _ModuleAnalysis:
             copied=None if is_lowered else sum(copies),
         )
 
+    def traffic(self, entry: str) -> Iterator[MemoryTraffic]:
+        """See `memory_traffic`."""
+        for name, calls in self._times_called(entry).items():
+            own, is_kernel = (
+                self._function(name),
+                KERNEL_ATTRIBUTE in self.functions[name].attributes,
+            )
+            if own.structured:
+                yield MemoryTraffic(name, is_kernel, calls, own.structured, own.read, own.written)
+
     def _times_called(self, entry: str) -> dict[str, int]:
         """The functions that an entry reaches, and how often each is called."""
         times = dict.fromkeys(self.functions, 0)
@@ -159,7 +218,7 @@ class _ModuleAnalysis:
         calls: list[str] = []
         buffers: list[int] = []
         copies: list[int] = []
-        stack, structured = 0, False
+        stack, structured, read, written = 0, 0, 0, 0
         arena = _arena(function)
         for op in _operations(function):
             if isinstance(op, func.CallOp):
@@ -175,10 +234,14 @@ class _ModuleAnalysis:
             elif isinstance(op, memref.AllocaOp):
                 stack += _bytes(op.memref.type)
             elif isinstance(op, memref.CopyOp) or is_linalg_operation(op):
-                structured = True
+                structured += 1
+                read += sum(_bytes(value.type) for value in _read(op))
+                written += sum(_bytes(value.type) for value in _written(op))
                 if (copied := _copied_bytes(op)) is not None:
                     copies.append(copied)
-        return _Function(tuple(calls), tuple(buffers), tuple(copies), stack, structured)
+        return _Function(
+            tuple(calls), tuple(buffers), tuple(copies), stack, structured, read, written
+        )
 
     def _is_arena_of_callee(self, view: SSAValue) -> bool:
         for use in view.uses:
@@ -225,6 +288,18 @@ def _operations(function: func.FuncOp) -> Iterator[Operation]:
             yield op
             if not is_linalg_operation(op):
                 waiting.extend(block for region in op.regions for block in region.blocks)
+
+
+def _read(op: Operation) -> list[SSAValue]:
+    """The arrays that a copy or a linalg operation reads; what it replaces is not read."""
+    if isinstance(op, memref.CopyOp):
+        return [op.source]
+    kept = (v for i, v in enumerate(linalg_outputs(op)) if not overwrites_destination(op, i))
+    return [value for value in (*linalg_inputs(op), *kept) if isinstance(value.type, MemRefType)]
+
+
+def _written(op: Operation) -> Sequence[SSAValue]:
+    return [op.destination] if isinstance(op, memref.CopyOp) else linalg_outputs(op)
 
 
 def _copied_bytes(op: Operation) -> int | None:

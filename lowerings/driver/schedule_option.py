@@ -1,4 +1,4 @@
-"""The option of tools to run a program by a file of schedules: one of the pass that plans them."""
+"""What the pass that plans schedules is told of a machine, and of a file of schedules."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ def with_schedules(
     return tuple(
         replace(cast(Any, each), file=str(file), processor=machine.processor)
         if each.name == PLANNING
+        else each
+        for each in passes
+    )
+
+
+def for_machine(passes: Sequence[ModulePass], machine: Machine) -> tuple[ModulePass, ...]:
+    """Passes, those of which that plan schedules, and have no options, plan for a machine."""
+    return tuple(
+        replace(
+            cast(Any, each),
+            vector_bits=machine.vector_bits,
+            pair_products=machine.multiplies_pairs,
+        )
+        if each.name == PLANNING and each == type(each)()
         else each
         for each in passes
     )

@@ -6,7 +6,6 @@ import gc
 import importlib
 import statistics
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,10 @@ import numpy as np
 
 import lowerings
 
+from ..alternating_turns import Call, alternate
 from ..comparison import largest_relative_error
 from .peak import peak_loop
 from .row import Array, Function, Row
-
-TURN_SECONDS = 0.005
-"""One turn repeats a call for about this long: far above the clock's resolution, below a time
-slice."""
-
-Call = Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -71,27 +65,6 @@ def timed(action: Call) -> float:
     start = time.perf_counter()
     action()
     return time.perf_counter() - start
-
-
-def turn(call: Call, repetitions: int) -> float:
-    """Seconds per call over `repetitions` calls in a row."""
-    start = time.perf_counter()
-    for _ in range(repetitions):
-        call()
-    return (time.perf_counter() - start) / repetitions
-
-
-def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
-    """Seconds per call, for each of `calls` one number a turn, taken by turns."""
-    repetitions: list[int] = []
-    for call in calls:
-        call()
-        repetitions.append(max(1, round(TURN_SECONDS / max(turn(call, 3), 1e-9))))
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(turns):
-        for position, call in enumerate(calls):
-            times[position].append(turn(call, repetitions[position]))
-    return times
 
 
 def ours(program: Path | str, inputs: list[Array], threads: int, repetitions: int) -> Contender:

@@ -31,8 +31,8 @@ from xla_dialect.stablehlo import read_stablehlo
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.verification.verify import verify
 
+from ..alternating_turns import Call, alternate
 from ..stored_programs import StoredProgram, stored_programs
-from .contenders import Call, alternate
 
 # Its passes are reported.
 LARGEST_PROGRAM = "transformer_block"

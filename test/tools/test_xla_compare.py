@@ -1,0 +1,372 @@
+"""`xla-compare`: contenders, figures that do not vary, reports, and what fails."""
+
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from lowerings.compilation import Lowering
+from lowerings.driver.program import load_program
+from lowerings.pipelines import NATIVE
+from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.schedules.operation_key import operation_key
+from lowerings.targets.llvm.machine import host, riscv64
+from tools import xla_compare
+from tools.compare.contender import parse_contenders
+from tools.compare.quantities import difference, seconds
+from tools.compare.trial import Trials
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
+QUICK = ["--turns=2", "--compiles=1"]
+WITHOUT_EMULATOR = [*QUICK, "--no-instructions"]
+
+TWICE = """func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = xla.add %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
+func.func @other(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = xla.multiply %x, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %0 : tensor<4x8xf32>
+}
+func.func @wide(%x: tensor<5xf32>) -> tensor<5xf32> {
+  func.return %x : tensor<5xf32>
+}
+func.func @pair(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  func.return %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
+}
+func.func @short(%x: tensor<4x8xf32>) -> tensor<32xf32> {
+  %0 = xla.reshape %x : (tensor<4x8xf32>) -> tensor<32xf32>
+  func.return %0 : tensor<32xf32>
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which the commands run, with a program and the file of the page."""
+    monkeypatch.chdir(tmp_path)
+    Path("twice.mlir").write_text(TWICE)
+    layer = re.search(r'^```mlir title="layer.mlir"\n(.*?)^```', PAGE, re.M | re.S)
+    assert layer is not None
+    Path("layer.mlir").write_text(layer[1])
+    return tmp_path
+
+
+def report(*arguments: str) -> dict[str, Any]:
+    """The JSON of a comparison, the contenders by label."""
+    assert xla_compare.main([*arguments, "--json=report.json"]) == 0
+    found = json.loads(Path("report.json").read_text(), parse_constant=pytest.fail)
+    return {each["label"]: each for each in found["contenders"]}
+
+
+def test_what_contenders_are_called() -> None:
+    def labels(*texts: str) -> list[str]:
+        return [each.label for each in parse_contenders(texts)]
+
+    file = "twice.mlir"
+    options = f"{file}:num_threads=2:without=linalg-cse"
+    assert labels(file, options, file) == ["default", options[len(file) + 1 :], "default #2"]
+    assert labels(file, "layer.mlir", f"{file}:label=a b") == [file, "layer.mlir", "a b"]
+    assert labels(*[f"{file}:label=a"] * 3) == ["a", "a #2", "a #3"]
+
+
+def test_options_of_contenders() -> None:
+    Path("a:b,c.mlir").write_text(TWICE)
+    pipeline = "native{to=buffers},xla-plan-schedules{vector-bits=128 pair-products=false}"
+    text = f"a:b,c.mlir:pipeline={pipeline}:without=linalg-cse:without=xla-inline:entry=@other"
+    (contender,) = parse_contenders([text])
+    assert contender.source.file_name == "a:b,c.mlir"
+    assert contender.entry == "other"
+    names = [each.module_pass.name for each in contender.passes(host())]
+    usual = [spec.partition("{")[0] for stage in NATIVE[:3] for spec in stage.passes]
+    left = [name for name in usual if name not in ("linalg-cse", "xla-inline")]
+    assert names == [*left, "xla-plan-schedules"]
+    assert contender.passes(host())[-1].module_pass == XlaPlanSchedulesPass(128, False)
+
+
+def test_passes_plan_for_the_machine() -> None:
+    """As `lowerings.compile` does; a pass with options keeps them."""
+    (usual,) = parse_contenders(["twice.mlir"])
+    for machine in (host(), riscv64(), riscv64(features="+v")):
+        (planning,) = (
+            each.module_pass
+            for each in usual.passes(machine)
+            if each.module_pass.name == "xla-plan-schedules"
+        )
+        pairs = machine.multiplies_pairs
+        assert planning == XlaPlanSchedulesPass(machine.vector_bits, pairs)
+
+
+def test_figures_that_do_not_vary() -> None:
+    found = report("layer.mlir", "layer.mlir:without=linalg-fuse-producers-and-siblings", *QUICK)
+    fused, unfused = found.values()
+    x, w, b, result = 64 * 128 * 4, 128 * 96 * 4, 96 * 4, 64 * 96 * 4
+    product = x + w + 3 * result  # filled with zeros, read and written
+    assert fused["kernels"] == fused["kernel_calls"] == 2
+    assert fused["moved_bytes"] == product + result + b + result
+    assert fused["memory"]["allocated"] == result
+    assert unfused["kernels"] > 2
+    assert unfused["moved_bytes"] > fused["moved_bytes"]
+    assert fused["difference"] == 0
+    assert unfused["difference"] < 1e-6
+    for own in found.values():
+        times = own["call"]
+        assert len(times["turns"]) == 2
+        assert min(times["turns"]) <= times["median"] <= max(times["turns"])
+        parts = own["compilation"]["parts"]
+        levels = [stage.level for stage in NATIVE]
+        assert list(parts) == ["reading", *levels, "LLVM IR", "LLVM", "loading"]
+        assert own["compilation"]["seconds"] == pytest.approx(sum(parts.values()))
+        assert own["code_bytes"] > 0
+        assert sum(each["moved"] for each in own["traffic"]) == own["moved_bytes"]
+
+
+def test_what_passes_did() -> None:
+    (own,) = report("twice.mlir", *WITHOUT_EMULATOR).values()
+    assert own["no_instructions"] == "not asked for"
+    by_name = {each["name"]: each for each in own["passes"]}
+    assert list(by_name) == [spec.partition("{")[0] for stage in NATIVE for spec in stage.passes]
+    converted = by_name["convert-xla-to-linalg"]["changes"]
+    assert converted["xla.add"] == -1
+    assert converted["linalg.generic"] == converted["arith.addf"] == 1
+    assert by_name["linalg-cse"]["changes"] == {}
+    previous = by_name["convert-xla-to-scf"]["operations"]
+    assert by_name["convert-xla-to-linalg"]["operations"] == previous + sum(converted.values())
+    assert {each["level"] for each in own["passes"]} == {stage.level for stage in NATIVE}
+
+
+@pytest.mark.riscv64
+@pytest.mark.qemu
+def test_instructions() -> None:
+    found = report(
+        "layer.mlir", "layer.mlir:num_threads=1", "layer.mlir:entry=main:label=x", *QUICK
+    )
+    counts = {each["instructions"] for each in found.values()}
+    # Threads are nothing to the emulated processor; a multiplication for each of the products.
+    assert len(counts) == 1
+    assert counts.pop() > 64 * 96 * 128
+
+
+def test_instructions_without_an_emulator(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    (own,) = report("twice.mlir", *QUICK).values()
+    assert own["instructions"] is None
+    assert "qemu-riscv64, which is not installed" in own["no_instructions"]
+    assert "no instructions: programs for riscv64 are run by" in capsys.readouterr().out
+
+
+def test_schedules() -> None:
+    lowering = Lowering(load_program("twice.mlir"), "main")
+    lowering.to("schedules", host())
+    (op,) = (op for op in lowering.module.walk() if op.name == "linalg.generic")
+    Path("plain.schedules").write_text(
+        f'schedules {{ "{operation_key(op)}" = #schedule.nest<loops = [d0, d1]> }}'
+    )
+    found = report("twice.mlir", "twice.mlir:schedules=plain.schedules", *WITHOUT_EMULATOR)
+    default, plain = found.values()
+    assert plain["schedules"] == "plain.schedules"
+    assert default["code_bytes"] != plain["code_bytes"]
+    assert plain["difference"] == 0
+
+
+def test_other_results(capsys: pytest.CaptureFixture[str]) -> None:
+    """2x beside x * x: at x = 1 the difference is 1, relative to the 2 that the first has."""
+    command = ["twice.mlir", "twice.mlir:entry=other", "--input=4x8xf32=1.0", *WITHOUT_EMULATOR]
+    found = report(*command)
+    assert found["entry=other"]["difference"] == 0.5
+    shown = capsys.readouterr().out
+    assert "5.0e-01 !" in shown
+    assert "! is more than 1e-05" in shown
+    infinite = report(*command[:2], "--input=4x8xf32=nan", *WITHOUT_EMULATOR)
+    assert infinite["entry=other"]["difference"] == 0  # NaN in the same places
+    infinite = report(*command[:2], "--input=4x8xf32=-inf", *WITHOUT_EMULATOR)
+    assert infinite["entry=other"]["difference"] is None
+
+
+def test_arguments_follow_from_the_seed() -> None:
+    def difference_with(*options: str) -> float:
+        command = ("twice.mlir", "twice.mlir:entry=other", *WITHOUT_EMULATOR, *options)
+        return report(*command)["entry=other"]["difference"]
+
+    x = np.random.default_rng(3).standard_normal((4, 8)).astype(np.float32).astype(np.float64)
+    expected = np.abs(x * x - 2 * x).max() / np.abs(2 * x).max()
+    assert difference_with("--seed=3") == pytest.approx(expected, rel=1e-5)
+    assert difference_with() != difference_with("--seed=3")
+
+
+def test_ablations() -> None:
+    found = report("twice.mlir", "--ablations", *WITHOUT_EMULATOR)
+    names = [spec.partition("{")[0] for stage in NATIVE for spec in stage.passes]
+    assert list(found) == ["default", *(f"without {name}" for name in names)]
+    needed = {label for label, own in found.items() if "failure" in own}
+    assert needed == {
+        "without convert-xla-to-linalg",
+        "without xla-bufferize",
+        "without convert-linalg-to-vector-loops",
+    }
+    assert "xla.add" in found["without convert-xla-to-linalg"]["failure"]
+    assert found["without linalg-cse"]["same_code_as"] == "default"
+    assert found["without xla-plan-schedules"]["same_code_as"] is None
+    assert found["without xla-outline-kernels"]["kernels"] == 0
+
+
+def test_programs_given_twice_are_timed_twice() -> None:
+    found = report("twice.mlir", "twice.mlir", *WITHOUT_EMULATOR)
+    assert [each["same_code_as"] for each in found.values()] == [None, None]
+
+
+def test_a_process_that_ends_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that waits too long, too; the next contender is tried in a new process."""
+    (endless,) = parse_contenders(["twice.mlir:without=linalg-cse"])
+    with Trials([np.ones((4, 8), np.float32)], 60.0) as trials:
+        assert trials.failure(endless) == ""
+        process, _ = trials._started()
+        process.kill()
+        process.join()
+        monkeypatch.setattr(trials, "_time_limit", 30.0)
+        assert trials.failure(endless) == "its process ended by SIGKILL"
+        assert trials.failure(endless) == ""
+        monkeypatch.setattr(trials, "_time_limit", 0.0)
+        assert trials.failure(endless) == "it did not end within 0 s"
+
+
+class Page(HTMLParser):
+    """What a page loads, and the tags that are open."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.loaded: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loaded += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_page(capsys: pytest.CaptureFixture[str]) -> None:
+    label = "<b>&\"'"
+    command = ["twice.mlir", f"twice.mlir:label={label}", "--html=page.html", *WITHOUT_EMULATOR]
+    assert xla_compare.main(command) == 0
+    text = Path("page.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.loaded == []
+    assert "script" not in page.tags
+    assert page.tags.count("svg") == 3
+    assert "b" not in page.tags
+    for picture in re.findall(r"<svg.*?</svg>", text, re.S):
+        root = ElementTree.fromstring(picture)
+        width, height = map(float, root.attrib["viewBox"].split()[2:])
+        names = {element.text for element in root.iter() if element.text}
+        assert label in names
+        bars = [element.attrib for element in root.iter() if element.tag.endswith("}rect")]
+        for bar in bars:
+            assert 0 <= float(bar["x"]) <= float(bar["x"]) + float(bar["width"]) <= width
+            assert 0 <= float(bar["y"]) < height
+        assert bars
+    for name in ("convert-linalg-to-vector-loops", "+1 linalg.generic", "LLVM IR"):
+        assert name in text
+    assert label in capsys.readouterr().out
+
+
+def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert xla_compare.main(["twice.mlir", "--json=-", *WITHOUT_EMULATOR]) == 0
+    assert json.loads(capsys.readouterr().out)["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["missing.mlir"], "missing.mlir: error: No such file"),
+        (["twice.mlir:threads=2"], "no option 'threads' (there are: pipeline, without"),
+        (["twice.mlir:num_threads=0"], "num_threads is 0"),
+        (["twice.mlir:num_threads=x"], "num_threads is x"),
+        (["twice.mlir:label="], "the option 'label' has no value"),
+        (["twice.mlir:pipeline=nativ"], "there is no pass 'nativ'; did you mean native"),
+        (["twice.mlir:pipeline=native{to=buffers}"], "cannot emit LLVM IR"),
+        (["twice.mlir:without=linalg-dse"], "there is no pass 'linalg-dse' to leave out"),
+        (["twice.mlir:without=xla-bufferize"], "without=xla-bufferize: "),
+        (["twice.mlir:schedules=missing.schedules"], "missing.schedules"),
+        (
+            ["twice.mlir:pipeline=xla-inline:schedules=twice.mlir"],
+            "schedules are for pipelines with xla-plan-schedules",
+        ),
+        (["twice.mlir:entry=nothing"], "there is no function @nothing (functions: @main, @other"),
+        (["twice.mlir", "twice.mlir:entry=wide"], "entry=wide takes other arguments than default"),
+        (["twice.mlir", "twice.mlir:entry=pair"], "entry=pair has 2 results, default has 1"),
+        (
+            ["twice.mlir", "twice.mlir:entry=short"],
+            "a result of entry=short is float32[32], expected",
+        ),
+        (["twice.mlir", "--input=f32=1", "--input=f32=1"], "2 inputs for 1 parameters"),
+        (["twice.mlir", "--input=4xf32=1"], "f32[4,8]"),
+        (["broken.mlir"], "broken.mlir:2:16: error: "),
+        (["replicas.hlo"], "programs of several processes are not compared"),
+        (["twice.mlir", "--json=no/where.json"], "no/where.json: error: No such file"),
+        (["twice.mlir", "--turns=0"], "0 is no positive number"),
+        (["twice.mlir", "--timeout=0"], "0 is no positive number of seconds"),
+        ([], "CONTENDER"),
+    ],
+)
+def test_bad_command_lines(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("broken.mlir").write_text(TWICE.replace("xla.add", "xla.dad"))
+    Path("replicas.hlo").write_text(
+        "HloModule m, replica_count=2\n\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n}\n"
+    )
+    assert xla_compare.main([*arguments, *WITHOUT_EMULATOR[1:]]) == 1
+    errors = capsys.readouterr().err
+    assert expected in errors
+    assert "Traceback" not in errors
+    assert "internal error" not in errors
+
+
+def test_quantities() -> None:
+    assert [seconds(each) for each in (0.0, 1.23456e-7, 1e-6, 0.0123, 100.0)] == [
+        "0 ns",
+        "123 ns",
+        "1 us",
+        "12.3 ms",
+        "100 s",
+    ]
+    assert difference(0.0, 0.0) == "0"
+    assert difference(1e-6, 1e-5) == "1.0e-06"
+    assert difference(np.inf, 1e-5) == "inf !"
+
+
+def rows_below(heading: str) -> dict[str, dict[str, str]]:
+    """The rows of a table of the page whose heading begins so, by their first cell."""
+    table = re.search(rf"^\| {heading} .*?(?=\n\n)", PAGE, re.M | re.S)
+    assert table is not None
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[0].splitlines()]
+    return {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[2:]}
+
+
+@pytest.mark.parametrize("command", re.findall(r"^\$ xla-compare (.*)$", PAGE, re.M))
+def test_commands_of_the_page(command: str) -> None:
+    """They run; what is shown of them, but for times and code of this machine, is what they say."""
+    found = report(*shlex.split(command), *QUICK)
+    if "--ablations" in command:
+        shown = rows_below(r"contender \| because")
+        failed = {label: own["failure"] for label, own in found.items() if "failure" in own}
+        assert shown.keys() == failed.keys()
+        for label, row in shown.items():
+            assert " ".join(failed[label].split()).startswith(row["because"].removesuffix(" ..."))
+        return
+    shown = rows_below(r"contender \| time")
+    assert list(shown) == list(found)
+    for label, row in shown.items():
+        own = found[label]
+        figures = (own["kernels"], own["moved_bytes"], own["memory"]["allocated"])
+        cells = (row["kernels"], row["moved"], row["allocated"])
+        assert cells == tuple(f"{figure:,}" for figure in figures)

@@ -1,0 +1,1 @@
+"""Programs, pipelines and schedules beside each other: what `xla-compare` measures and shows."""

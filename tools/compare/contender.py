@@ -1,0 +1,121 @@
+"""What is compared: a program, the passes that lower it, and options to run it with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
+from lowerings.driver.program import Source, read_file
+from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
+from lowerings.targets.llvm.machine import Machine
+from xla_dialect.diagnostics import XlaError
+
+_OPTION = re.compile(r":(?=[a-z_]+=)")
+"""In front of an option; file names and pipelines may have colons and commas."""
+
+
+class ContenderError(XlaError):
+    """A contender that cannot be read."""
+
+
+@dataclass(frozen=True)
+class ProgramVariant:
+    """A program, the passes that lower it, and options to run it with."""
+
+    source: Source
+    label: str = ""
+    pipeline: str = "native"
+    without: tuple[str, ...] = ()
+    """Passes that are left out of the pipeline."""
+    schedules: str | None = None
+    """A file of schedules to run operations by."""
+    num_threads: int | None = None
+    """None: as many as pay."""
+    entry: str = "main"
+    is_ablation: bool = False
+    """Whether it was made from another one by leaving out a pass."""
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether tests know its pipeline: any other may lead to code that crashes, or to none."""
+        return (self.pipeline, self.without) == ("native", ())
+
+    def passes(self, machine: Machine) -> tuple[ScheduledPass, ...]:
+        """The passes for a machine; raises XlaError for a pipeline or a pass that is not there."""
+        scheduled = parse_schedule(self.pipeline)
+        names = [each.module_pass.name for each in scheduled]
+        if missing := [name for name in self.without if name not in names]:
+            raise ContenderError(
+                f"{self.label}: there is no pass '{missing[0]}' to leave out "
+                f"(there are: {', '.join(dict.fromkeys(names))})"
+            )
+        if self.schedules is not None and PLANNING not in names:
+            raise ContenderError(f"{self.label}: schedules are for pipelines with {PLANNING}")
+        kept = [each for each in scheduled if each.module_pass.name not in self.without]
+        passes = for_machine([each.module_pass for each in kept], machine)
+        if self.schedules is not None:
+            passes = with_schedules(passes, self.schedules, machine)
+        return tuple(replace(each, module_pass=own) for each, own in zip(kept, passes, strict=True))
+
+    def ablations(self, machine: Machine) -> list[ProgramVariant]:
+        """The same without each of its passes, one at a time."""
+        names = dict.fromkeys(each.module_pass.name for each in self.passes(machine))
+        return [
+            replace(self, label=f"without {name}", without=(*self.without, name), is_ablation=True)
+            for name in names
+        ]
+
+
+def parse_contenders(texts: Sequence[str]) -> list[ProgramVariant]:
+    """
+    The contenders of a command line, each `FILE` or `FILE:OPTION=VALUE:OPTION=VALUE`.
+
+    The label of one that has none is what distinguishes it. Raises XlaError.
+    """
+    files = {_OPTION.split(text)[0] for text in texts}
+    found: list[ProgramVariant] = []
+    for text in texts:
+        contender = _parsed(text)
+        if not contender.label:
+            options = text[len(_OPTION.split(text)[0]) + 1 :]
+            label = (options or "default") if len(files) == 1 else text
+            contender = replace(contender, label=label)
+        same = [each for each in found if each.label.partition(" #")[0] == contender.label]
+        if same:
+            contender = replace(contender, label=f"{contender.label} #{len(same) + 1}")
+        found.append(contender)
+    return found
+
+
+def _parsed(text: str) -> ProgramVariant:
+    file, *options = _OPTION.split(text)
+    contender = ProgramVariant(Source(read_file(Path(file)), file))
+    for option in options:
+        name, _, value = option.partition("=")
+        if name not in _OPTIONS:
+            known = ", ".join(_OPTIONS)
+            raise ContenderError(f"{text}: there is no option '{name}' (there are: {known})")
+        if not value:
+            raise ContenderError(f"{text}: the option '{name}' has no value")
+        contender = _OPTIONS[name](contender, value)
+    return contender
+
+
+def _with_threads(contender: ProgramVariant, value: str) -> ProgramVariant:
+    if not value.isdecimal() or int(value) < 1:
+        raise ContenderError(f"{contender.source.file_name}: num_threads is {value}")
+    return replace(contender, num_threads=int(value))
+
+
+_OPTIONS = {
+    "pipeline": lambda contender, value: replace(contender, pipeline=value),
+    "without": lambda contender, value: replace(contender, without=(*contender.without, value)),
+    "schedules": lambda contender, value: replace(contender, schedules=value),
+    "num_threads": _with_threads,
+    "entry": lambda contender, value: replace(contender, entry=value.removeprefix("@")),
+    "label": lambda contender, value: replace(contender, label=value),
+}
+"""What the options of a contender do to it."""

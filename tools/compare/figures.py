@@ -1,0 +1,126 @@
+"""What is known of each contender in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lowerings.bufferize.memory_usage import MemoryTraffic, MemoryUsage
+
+from .contender import ProgramVariant
+
+
+@dataclass(frozen=True)
+class PassEffect:
+    """What one pass of a pipeline did."""
+
+    name: str
+    level: str
+    """The level of the named pipeline that it leads to; empty for a pass given alone."""
+    operations: int
+    """Of the module afterwards, those in regions included."""
+    changes: dict[str, int]
+    """By name, how many operations there are more, or less if negative."""
+
+
+@dataclass(frozen=True)
+class CompileTime:
+    """Seconds that one compilation took."""
+
+    parts: dict[str, float]
+    """In order: reading, the levels of the pipeline, LLVM IR, LLVM, loading."""
+    passes: tuple[float, ...]
+    """Each pass by itself."""
+
+    @property
+    def seconds(self) -> float:
+        """All of them."""
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True)
+class CallTime:
+    """Seconds per call, over all turns."""
+
+    turns: tuple[float, ...]
+    median: float
+    quartiles: tuple[float, float]
+    """The lower and the upper one: half of the turns are between them."""
+    ratio: float
+    """To the first contender: the median of the ratios of single turns."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a program takes and moves, where its pipeline has a level that tells."""
+
+    usage: MemoryUsage | None
+    traffic: tuple[MemoryTraffic, ...]
+
+    @property
+    def kernels(self) -> int | None:
+        """The kernels, equal ones once; None if unknown."""
+        return sum(each.is_kernel for each in self.traffic) if self.traffic else None
+
+    @property
+    def kernel_calls(self) -> int | None:
+        """How often they are called; a loop counts once."""
+        calls = sum(each.calls for each in self.traffic if each.is_kernel)
+        return calls if self.traffic else None
+
+    @property
+    def moved(self) -> int | None:
+        """Bytes that operations read and write."""
+        return sum(each.moved for each in self.traffic) if self.traffic else None
+
+
+@dataclass(frozen=True)
+class VariantFigures:
+    """What was measured of one contender."""
+
+    call: CallTime
+    same_code_as: str | None
+    """The contender whose machine code it has, and whose time therefore; None if it was run."""
+    compilation: CompileTime
+    """The quickest."""
+    passes: tuple[PassEffect, ...]
+    memory: Memory
+    code_bytes: int
+    """Of instructions, without constants."""
+    difference: float
+    """Of results, relative to the largest magnitude of the first contender's."""
+    instructions: int | None
+    """Of one call on riscv64."""
+    no_instructions: str = ""
+    """Why there are none."""
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """A contender, and its figures or why there are none."""
+
+    contender: ProgramVariant
+    figures: VariantFigures | None = None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All contenders, the first of which is what the others are compared with."""
+
+    rows: tuple[ComparisonRow, ...]
+    signature: str
+    processor: str
+    seed: int
+    features: str
+    """Of the emulated processor."""
+    tolerance: float
+
+    @property
+    def measured(self) -> list[tuple[ProgramVariant, VariantFigures]]:
+        """The contenders that ran."""
+        return [(row.contender, row.figures) for row in self.rows if row.figures is not None]
+
+    @property
+    def failed(self) -> list[ComparisonRow]:
+        """Those that did not."""
+        return [row for row in self.rows if row.figures is None]

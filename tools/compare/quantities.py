@@ -1,0 +1,116 @@
+"""Times, sizes and counts as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .contender import ProgramVariant
+from .figures import Comparison, VariantFigures
+
+UNKNOWN = "-"
+
+
+def seconds(value: float) -> str:
+    """Three digits and a unit: `12.3 us`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def integer(value: int | None) -> str:
+    """Digits in groups of three."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def difference(value: float, tolerance: float) -> str:
+    """A largest difference, marked where it is more than the tolerance."""
+    return f"{value:.1e} !" if value > tolerance else "0" if value == 0 else f"{value:.1e}"
+
+
+COLUMNS = (
+    "time",
+    "quartiles",
+    "ratio",
+    "difference",
+    "instructions",
+    "kernels",
+    "calls",
+    "moved",
+    "allocated",
+    "arena",
+    "code",
+    "compile",
+)
+"""Of the table of contenders, after the label; memory and code are in bytes."""
+
+
+def cells(figures: VariantFigures, tolerance: float) -> tuple[str, ...]:
+    """One row of the table of contenders."""
+    call, memory = figures.call, figures.memory
+    return (
+        *(
+            (seconds(call.median), " .. ".join(map(seconds, call.quartiles)), f"{call.ratio:.2f}")
+            if figures.same_code_as is None
+            else (UNKNOWN, f"as {figures.same_code_as}", UNKNOWN)
+        ),
+        difference(figures.difference, tolerance),
+        integer(figures.instructions),
+        integer(memory.kernels),
+        integer(memory.kernel_calls),
+        integer(memory.moved),
+        integer(memory.usage and memory.usage.allocated),
+        integer(memory.usage and memory.usage.arena),
+        integer(figures.code_bytes),
+        seconds(figures.compilation.seconds),
+    )
+
+
+def parts_of(measured: Iterable[tuple[ProgramVariant, VariantFigures]]) -> list[str]:
+    """The parts of all compilations, each once, in order."""
+    return _in_order([list(figures.compilation.parts) for _, figures in measured])
+
+
+def passes_of(measured: Iterable[tuple[ProgramVariant, VariantFigures]]) -> list[str]:
+    """The passes of all pipelines, each once, in order."""
+    return _in_order([[each.name for each in figures.passes] for _, figures in measured])
+
+
+def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """One list of what is in several, where each has its order; later ones add what is theirs."""
+    merged: list[str] = []
+    for each in lists:
+        place = 0
+        for name in each:
+            if name in merged:
+                place = merged.index(name) + 1
+            else:
+                merged.insert(place, name)
+                place += 1
+    return merged
+
+
+def heading(comparison: Comparison) -> str:
+    """What was compared, on what."""
+    return f"{comparison.signature} on {comparison.processor}; seed {comparison.seed}"
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """What a reader of the table has to know."""
+    found = [
+        "ratio: of times to the first, median over turns. difference: of results from the first's, "
+        "relative to their largest magnitude"
+        + (
+            f"; ! is more than {comparison.tolerance:g}."
+            if any(f.difference > comparison.tolerance for _, f in comparison.measured)
+            else "."
+        )
+    ]
+    reasons: dict[str, list[str]] = {}
+    for contender, figures in comparison.measured:
+        if figures.no_instructions:
+            reasons.setdefault(figures.no_instructions, []).append(contender.label)
+    for reason, labels in reasons.items():
+        whose = "" if len(labels) == len(comparison.measured) else f" of {', '.join(labels)}"
+        found.append(f"no instructions{whose}: {reason}")
+    return found

@@ -1,0 +1,126 @@
+"""`xla-compare`: programs, pipelines, schedules and options beside each other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from xla_dialect.diagnostics import XlaError
+
+from .array_spec import RANDOM_SEED
+from .compare.contender import parse_contenders
+from .compare.json_report import as_json
+from .compare.measuring import ComparisonEffort, compare
+from .compare.page import as_page
+from .compare.tables import print_tables
+from .comparison import DEFAULT_TOLERANCE
+from .limit_arguments import positive_seconds
+from .reporting import guarded
+
+WIDTH = 180
+"""Columns of tables in a file or a log."""
+
+LONGEST = 86_400.0
+"""Seconds that a time limit may be: the system's have no infinite ones."""
+
+
+def make_argument_parser() -> argparse.ArgumentParser:
+    """The command line of xla-compare."""
+    parser = argparse.ArgumentParser(
+        prog="xla-compare",
+        description="Compiles programs in several ways, runs them by turns, and shows their time, "
+        "memory, code, results and what each pass did beside each other.",
+        epilog="A contender is FILE or FILE:OPTION=VALUE:OPTION=VALUE..., with the options "
+        "pipeline (default: native), without (a pass of it), schedules (a file), num_threads, "
+        "entry and label: prog.mlir:schedules=tuned.schedules prog.mlir:without=linalg-cse. The "
+        "others are compared with the first.",
+    )
+    add = parser.add_argument
+    add("contenders", nargs="+", metavar="CONTENDER", help="a program and how it is compiled")
+    add(
+        "--ablations",
+        action="store_true",
+        help="also the first contender without each of its passes, one at a time",
+    )
+    add(
+        "--input",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="the next argument, as for xla-run; without any, all are random",
+    )
+    add("--seed", type=int, default=RANDOM_SEED, help="what random arguments are made from")
+    add("--turns", type=_count, default=15, metavar="N", help="how often each runs (default 15)")
+    add("--compiles", type=_count, default=3, metavar="N", help="how often each is compiled")
+    add(
+        "--tolerance",
+        type=float,
+        default=DEFAULT_TOLERANCE,
+        help="results that differ by more, relative to the largest magnitude, are marked "
+        f"(default {DEFAULT_TOLERANCE})",
+    )
+    add("--no-instructions", action="store_true", help="do not count instructions on riscv64")
+    add("--features", default="", metavar="LIST", help="of that processor, e.g. +v,+zvl256b")
+    add(
+        "--timeout",
+        type=positive_seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long trying a pipeline, and a call in the emulator, may take (default 60)",
+    )
+    add("--passes", action="store_true", help="also print what each pass did")
+    add("--json", metavar="FILE", help="write all figures as JSON; - is stdout, alone")
+    add("--html", metavar="FILE", help="write a page with pictures, which needs no other file")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number")
+    return int(text)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs xla-compare; returns the exit code: 0, or 1 for bad input."""
+    return guarded("xla-compare", lambda: run(make_argument_parser().parse_args(argv)))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs xla-compare with parsed arguments."""
+    effort = ComparisonEffort(
+        args.turns,
+        args.compiles,
+        args.seed,
+        args.tolerance,
+        not args.no_instructions,
+        args.features,
+        min(args.timeout, LONGEST),
+    )
+    contenders = parse_contenders(args.contenders)
+    with Console(stderr=True).status("reading") as status:
+        found = compare(contenders, args.ablations, args.input, effort, status.update)
+    if args.json != "-":
+        console = Console(width=None if sys.stdout.isatty() else WIDTH)
+        print_tables(found, console, with_passes=args.passes)
+    for path, text in ((args.json, as_json), (args.html, as_page)):
+        if path is not None:
+            _write(path, text(found))
+    return 0
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise XlaError(f"{path}: error: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
