@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import functions_of, isolate_entry, reached_from
+from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import InputFormat, Source, read_file
 from lowerings.driver.schedule_option import for_machine, with_schedules
@@ -105,6 +106,8 @@ class Options:
     """Of each replica; None for as many as the program says."""
     schedules: str | Path | None = None
     """A file of schedules, as `xla-tune` writes them, to run operations by."""
+    fusion: str | Path | None = None
+    """A file of decisions on what is fused."""
     cached: CacheEntry | None = None
     """Where machine code is kept for other processes: what `cache_entry` says of the source."""
 
@@ -124,6 +127,8 @@ class Options:
             raise CompilationError(f"the backend '{self.backend}' emulates no processor")
         if self.schedules is not None and not self.executor.is_scheduled:
             raise CompilationError(f"the backend '{self.backend}' obeys no schedules")
+        if self.fusion is not None and not self.executor.is_compiled:
+            raise CompilationError(f"the backend '{self.backend}' fuses nothing")
         if self.check_bounds and self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
 
@@ -213,6 +218,7 @@ def compile(
     replicas: int | None = None,
     partitions: int | None = None,
     schedules: str | Path | None = None,
+    fusion: str | Path | None = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -232,7 +238,8 @@ def compile(
     `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
     each, are the processes that `Program.run_processes` runs, by default as many as the program
     says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
-    which of them an operation does not admit.
+    which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
+    see `linalg-plan-fusion`.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -249,6 +256,7 @@ def compile(
         replicas=replicas,
         partitions=partitions,
         schedules=schedules,
+        fusion=fusion,
     )
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
@@ -280,7 +288,7 @@ def cache_entry(
         *(source.text, source.file_name, source.input_format, options.entry),
         donate if donate == "aliased" else list(donate),
         checks_bounds(options.check_bounds),
-        None if options.schedules is None else read_file(options.schedules),
+        *(path and read_file(path) for path in (options.schedules, options.fusion)),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
@@ -354,10 +362,12 @@ class Lowering:
         donate: Donation = (),
         name: str | None = None,
         schedules: str | Path | None = None,
+        fusion: str | Path | None = None,
     ):
-        """`name`: what callers know the function by, if it is another; `schedules`: a file."""
+        """`name`: what callers know the function by, if it is another; the last two are files."""
         self.module = module
         self._schedules = schedules
+        self._fusion = fusion
         self.level: str | None = None
         """The level that it has been brought to, if any."""
         self.signature = replace(_signature_in(module, entry), name=name or entry)
@@ -383,6 +393,8 @@ class Lowering:
         passes = _native_passes(level, machine)
         if self._schedules is not None:
             passes = with_schedules(passes, self._schedules, machine)
+        if self._fusion is not None:
+            passes = with_fusion(passes, self._fusion)
         assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
         lowered = self.run(passes[done:], PassManager(make_context(), verify_each=False))
         self.level = level
@@ -414,11 +426,17 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
             )
 
 
+def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
+    """The lowering that options describe, under the name that callers know the entry by."""
+    files = {"schedules": options.schedules, "fusion": options.fusion}
+    return Lowering(module, options.entry, options.donate, name, **files)
+
+
 def _compile_native(module: ModuleOp, options: Options) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options)
-    lowering = Lowering(module, options.entry, options.donate, schedules=options.schedules)
+    lowering = _lowering(module, options)
     return native_program(lowering, options)
 
 
@@ -469,9 +487,7 @@ def _compile_emulated(module: ModuleOp, options: Options) -> Program:
         manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
         main = functions_of(module)[ENTRY_SYMBOL]
         observations = take_observations(main, len(signature.results))
-    lowering = Lowering(
-        module, ENTRY_SYMBOL, options.donate, signature.name, schedules=options.schedules
-    )
+    lowering = _lowering(module, replace(options, entry=ENTRY_SYMBOL), signature.name)
     lowered = lowering.to(LEVELS[-1], emulation.machine)
     in_memory = compile_for_emulator(module, lowered.static.in_memory, emulation)
     program = lowered.program(in_memory)
@@ -493,8 +509,7 @@ def _limited(emulation: Emulation, options: Options) -> Emulation:
 def _compile_interpreted(module: ModuleOp, options: Options) -> Program:
     found = level_of(module)
     if found == LEVELS[0]:
-        lowering = Lowering(module, options.entry, options.donate, schedules=options.schedules)
-        return interpreted_program(lowering, options)
+        return interpreted_program(_lowering(module, options), options)
     if options.level not in (None, found):
         raise CompilationError(f"the module is at the level '{found}', not '{options.level}'")
     return _interpreter(module, options.entry, options)

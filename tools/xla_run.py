@@ -102,6 +102,16 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add_emulation_arguments(parser)
     add_limit_arguments(parser)
+    add_compilation_arguments(parser)
+    add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
+    add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
+    add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
+    return parser
+
+
+def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options for how a program is compiled."""
+    add = parser.add_argument
     add(
         "--num-threads",
         type=int,
@@ -115,10 +125,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
         f"{CACHE_VARIABLE} in the environment says",
     )
     add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
-    add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
-    add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
-    add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
-    return parser
+    add("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)")
 
 
 def add_process_arguments(parser: argparse.ArgumentParser) -> None:
@@ -252,6 +259,7 @@ def run_function(
         replicas=grid.replicas,
         partitions=grid.partitions,
         schedules=args.schedules,
+        fusion=args.fusion,
     )
     cached = None if source is None else cache_entry(source, options, args.compile_cache)
     program = compile_module(module.clone(), replace(options, cached=cached))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from fusion_programs import elementwise, program
 from random_integer_programs import random_program
@@ -11,7 +12,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.utils.exceptions import PassFailedException
 
+import lowerings
+from lowerings.compilation import Options, cache_entry
 from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import Source
+from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.tensors.fusion_decisions import (
     ALONE,
     GROUP,
@@ -22,10 +28,12 @@ from lowerings.tensors.fusion_decisions import (
     set_decision,
 )
 from lowerings.tensors.linalg_plan_fusion import LinalgPlanFusionPass
-from tools import xla_opt
+from tools import xla_opt, xla_run
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run
 
+TO_LOOPS = ",".join(pass_specs(NATIVE)[len(pass_specs(NATIVE, "tensors")) :])
 CHOICES = (
     None,
     FusionDecision(INLINE),
@@ -62,6 +70,11 @@ def run_decided(seed: int) -> int:
     lower(module, FUSION[-1:])
     assert not any(decision_of(op) for op in module.walk())
     compare(interpreted(module, arguments, expected), expected, 0)
+    if seed % 5 == 0:
+        # Bufferization, schedules and loops take what is forced, arithmetic in contractions too.
+        loops = module.clone()
+        PassManager(make_context(), verify_each=False).run(loops, parse_passes(TO_LOOPS))
+        compare(interpreted(loops, arguments, expected), expected, 0)
     # What is planned around the decisions is what is done.
     lower(decided, (LinalgPlanFusionPass(), *FUSION[-1:]))
     assert str(decided) == str(module)
@@ -149,10 +162,7 @@ def test_unreadable_files(
     assert f"{path}: error: " in capsys.readouterr().err
 
 
-def test_options_of_xla_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, file = tmp_path / "p.hlo", tmp_path / "given.fusion"
-    path.write_text(
-        """HloModule m
+SOFTMAX = """HloModule m
 add {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -167,7 +177,11 @@ ENTRY main {
   ROOT d = f32[3,4]{1,0} divide(e, w)
 }
 """
-    )
+
+
+def test_options_of_xla_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, file = tmp_path / "p.hlo", tmp_path / "given.fusion"
+    path.write_text(SOFTMAX)
     file.write_text("inline %e")
     options = ["-p", "native{to=tensors}", "--fusion", str(file), "--print-fusion"]
     assert xla_opt.main([str(path), *options]) == 0
@@ -179,3 +193,43 @@ ENTRY main {
         assert f"{option[0]} is for pipelines with the pass linalg-plan-fusion or" in (
             capsys.readouterr().err
         )
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+def test_programs_run_by_them(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, file = tmp_path / "p.hlo", tmp_path / "given.fusion"
+    path.write_text(SOFTMAX)
+    file.write_text("inline %e\nalone %d")
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    wanted = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    with pytest.raises(XlaError, match="%e: fusion: cannot be computed by what uses it"):
+        lowerings.compile(path, backend=backend, fusion=file)
+    file.write_text("alone %e")
+    (found,) = lowerings.compile(path, backend=backend, fusion=file)(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    options = [str(path), "--backend", backend, "--input", "3x4xf32=0.0", "--fusion", str(file)]
+    assert xla_run.main(options) == 0
+    assert "0.25" in capsys.readouterr().out
+    file.write_text("alone %f")
+    assert xla_run.main(options) == 1
+    assert capsys.readouterr().err.startswith(f"{file}:1:7: error: no operation")
+
+
+def test_what_fuses_nothing_takes_no_decisions(tmp_path: Path) -> None:
+    (tmp_path / "p.hlo").write_text(SOFTMAX)
+    with pytest.raises(XlaError, match="backend 'reference' fuses nothing"):
+        lowerings.compile(tmp_path / "p.hlo", backend="reference", fusion=tmp_path / "none")
+
+
+def test_the_cache_knows_their_content(tmp_path: Path) -> None:
+    file, keys = tmp_path / "given.fusion", set[str]()
+    for content in (None, "inline %e", "alone %e"):
+        if content is not None:
+            file.write_text(content)
+        options = Options(fusion=None if content is None else file)
+        entry = cache_entry(Source(SOFTMAX), options, tmp_path / "cache")
+        assert entry is not None
+        keys.add(entry.key)
+    assert len(keys) == 3
