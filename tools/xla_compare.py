@@ -35,9 +35,9 @@ def make_argument_parser() -> argparse.ArgumentParser:
         description="Compiles programs in several ways, runs them by turns, and shows their time, "
         "memory, code, results and what each pass did beside each other.",
         epilog="A contender is FILE or FILE:OPTION=VALUE:OPTION=VALUE..., with the options "
-        "pipeline (default: native), without (a pass of it), schedules (a file), num_threads, "
-        "entry and label: prog.mlir:schedules=tuned.schedules prog.mlir:without=linalg-cse. The "
-        "others are compared with the first.",
+        "pipeline (default: native), without (a pass of it), schedules and fusion (files), "
+        "num_threads, entry and label: prog.mlir:schedules=tuned.schedules "
+        "prog.mlir:without=linalg-cse. The others are compared with the first.",
     )
     add = parser.add_argument
     add("contenders", nargs="+", metavar="CONTENDER", help="a program and how it is compiled")

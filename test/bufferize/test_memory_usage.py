@@ -2,7 +2,12 @@
 
 import pytest
 
-from lowerings.bufferize.memory_usage import MemoryUsage, memory_usage
+from lowerings.bufferize.memory_usage import (
+    MemoryTraffic,
+    MemoryUsage,
+    memory_traffic,
+    memory_usage,
+)
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program, parse_program
@@ -152,3 +157,42 @@ def test_report_of_xla_opt(capsys: pytest.CaptureFixture[str]) -> None:
 def test_report_without_buffers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test/programs/lstm.mlir", "--print-memory", "-o", "/dev/null"]) == 0
     assert "does not get to buffers" in capsys.readouterr().err
+
+
+def test_traffic_is_that_of_all_calls() -> None:
+    """A copy of 64 bytes in @main, two operations on 4x8xf32 in @twice, f32 to f64 called twice."""
+    traffic = {each.function: each for each in memory_traffic(load_program(KERNELS), "main")}
+    assert traffic == {
+        "main": MemoryTraffic("main", False, 1, 1, 64, 64),
+        "twice": MemoryTraffic("twice", False, 1, 2, 2 * 128, 2 * 128),
+        "transposed": MemoryTraffic("transposed", False, 2, 1, 128, 256),
+    }
+    assert traffic["transposed"].moved == 2 * (128 + 256)
+
+
+ACCUMULATED = """
+func.func @main(%x: memref<4x8xf32>, %y: memref<4xf32>, %s: memref<f32>) attributes {xla.entry} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<4xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x, %s : memref<4x8xf32>, memref<f32>) outs(%y : memref<4xf32>) {
+  ^bb0(%e: f32, %f: f32, %o: f32):
+    %d = arith.addf %e, %o : f32
+    linalg.yield %d : f32
+  }
+  func.return
+}
+"""
+
+
+def test_traffic_of_what_is_accumulated() -> None:
+    """A fill reads no array; what sums are added to is read; a broadcast operand counts once."""
+    (only,) = memory_traffic(load_program(ACCUMULATED), "main")
+    assert (only.operations, only.read, only.written) == (2, 128 + 4 + 16, 16 + 16)
+
+
+def test_no_traffic_above_buffers_and_in_loops() -> None:
+    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }"
+    assert memory_traffic(load_program(text), "main") == ()
+    module = load_program(ACCUMULATED)
+    PassManager(make_context()).run(module, parse_passes("convert-linalg-to-vector-loops"))
+    assert memory_traffic(module, "main") == ()

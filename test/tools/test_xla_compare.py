@@ -178,6 +178,17 @@ def test_schedules() -> None:
     assert plain["difference"] == 0
 
 
+def test_fusion() -> None:
+    """The broadcast of the bias is stored, 64x96xf32, instead of computed by what reads it."""
+    Path("alone.fusion").write_text('alone "layer.mlir":3:8\n')
+    found = report("layer.mlir", "layer.mlir:fusion=alone.fusion", *WITHOUT_EMULATOR)
+    fused, alone = found.values()
+    assert alone["kernels"] == fused["kernels"] + 1
+    assert alone["memory"]["allocated"] == fused["memory"]["allocated"] + 64 * 96 * 4
+    assert alone["moved_bytes"] == fused["moved_bytes"] + 2 * 64 * 96 * 4
+    assert alone["difference"] == 0
+
+
 def test_other_results(capsys: pytest.CaptureFixture[str]) -> None:
     """2x beside x * x: at x = 1 the difference is 1, relative to the 2 that the first has."""
     command = ["twice.mlir", "twice.mlir:entry=other", "--input=4x8xf32=1.0", *WITHOUT_EMULATOR]
@@ -300,6 +311,8 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
             ["twice.mlir:pipeline=xla-inline:schedules=twice.mlir"],
             "schedules are for pipelines with xla-plan-schedules",
         ),
+        (["twice.mlir:fusion=missing.fusion"], "missing.fusion"),
+        (["twice.mlir:pipeline=xla-inline:fusion=a"], "fusion is for pipelines with linalg-plan"),
         (["twice.mlir:entry=nothing"], "there is no function @nothing (functions: @main, @other"),
         (["twice.mlir", "twice.mlir:entry=wide"], "entry=wide takes other arguments than default"),
         (["twice.mlir", "twice.mlir:entry=pair"], "entry=pair has 2 results, default has 1"),

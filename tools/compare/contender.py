@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
 from lowerings.driver.program import Source, read_file
 from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
@@ -32,6 +33,8 @@ class ProgramVariant:
     """Passes that are left out of the pipeline."""
     schedules: str | None = None
     """A file of schedules to run operations by."""
+    fusion: str | None = None
+    """A file of decisions on what is fused."""
     num_threads: int | None = None
     """None: as many as pay."""
     entry: str = "main"
@@ -54,10 +57,14 @@ class ProgramVariant:
             )
         if self.schedules is not None and PLANNING not in names:
             raise ContenderError(f"{self.label}: schedules are for pipelines with {PLANNING}")
+        if self.fusion is not None and not set(FUSION) & set(names):
+            raise ContenderError(f"{self.label}: fusion is for pipelines with {FUSION[0]}")
         kept = [each for each in scheduled if each.module_pass.name not in self.without]
         passes = for_machine([each.module_pass for each in kept], machine)
         if self.schedules is not None:
             passes = with_schedules(passes, self.schedules, machine)
+        if self.fusion is not None:
+            passes = with_fusion(passes, self.fusion)
         return tuple(replace(each, module_pass=own) for each, own in zip(kept, passes, strict=True))
 
     def ablations(self, machine: Machine) -> list[ProgramVariant]:
@@ -114,6 +121,7 @@ _OPTIONS = {
     "pipeline": lambda contender, value: replace(contender, pipeline=value),
     "without": lambda contender, value: replace(contender, without=(*contender.without, value)),
     "schedules": lambda contender, value: replace(contender, schedules=value),
+    "fusion": lambda contender, value: replace(contender, fusion=value),
     "num_threads": _with_threads,
     "entry": lambda contender, value: replace(contender, entry=value.removeprefix("@")),
     "label": lambda contender, value: replace(contender, label=value),

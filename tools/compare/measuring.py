@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from lowerings.execution.emulator import EmulatorMissing
 from lowerings.execution.signature import Signature
+from lowerings.schedules.schedule import ScheduleWarning
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
@@ -132,11 +135,12 @@ def _measured(
     say("passes")
     effects = [effects_of(each) for each in contenders]
     best: list[Compiled] = []
-    for number in range(effort.compiles):
-        say(f"compiling, {number + 1} of {effort.compiles}")
-        found = [compiled(each) for each in contenders]
-        pairs = zip(best or found, found, strict=True)
-        best = [min(pair, key=lambda one: one.time.seconds) for pair in pairs]
+    with _warned_once():
+        for number in range(effort.compiles):
+            say(f"compiling, {number + 1} of {effort.compiles}")
+            found = [compiled(each) for each in contenders]
+            pairs = zip(best or found, found, strict=True)
+            best = [min(pair, key=lambda one: one.time.seconds) for pair in pairs]
     differences = _differences(contenders, best, inputs)
     say("running by turns")
     same = _same_code(contenders, best)
@@ -144,7 +148,8 @@ def _measured(
     calls = [lambda p=best[number].program: p(*inputs) for number in timed]
     turns = dict(zip(timed, alternate(calls, effort.turns), strict=True))
     known: dict[str, int] = {}
-    counts = [_instructions(each, inputs, effort, known, say) for each in contenders]
+    with _warned_once():
+        counts = [_instructions(each, inputs, effort, known, say) for each in contenders]
     return [
         VariantFigures(
             _call_time(turns[number if first is None else first], turns[0]),
@@ -157,6 +162,14 @@ def _measured(
         )
         for number, (each, first) in enumerate(zip(best, same, strict=True))
     ]
+
+
+@contextmanager
+def _warned_once() -> Generator[None]:
+    """Without the warnings of schedules: the first run of the passes has shown them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ScheduleWarning)
+        yield
 
 
 def _same_code(
