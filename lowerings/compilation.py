@@ -42,7 +42,7 @@ from lowerings.execution.signature import Signature, signature_of
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.layouts.entry_layout import entry_type
-from lowerings.pipelines import LEVELS, NATIVE, pass_specs
+from lowerings.pipelines import LEVELS, NATIVE, pass_specs, with_profile
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.devices.process_grid import Process, ProcessGrid
@@ -108,6 +108,8 @@ class Options:
     """A file of schedules, as `xla-tune` writes them, to run operations by."""
     fusion: str | Path | None = None
     """A file of decisions on what is fused."""
+    profile: bool = False
+    """Whether machine code measures the time of its kernels."""
     cached: CacheEntry | None = None
     """Where machine code is kept for other processes: what `cache_entry` says of the source."""
 
@@ -129,6 +131,8 @@ class Options:
             raise CompilationError(f"the backend '{self.backend}' obeys no schedules")
         if self.fusion is not None and not self.executor.is_compiled:
             raise CompilationError(f"the backend '{self.backend}' fuses nothing")
+        if self.profile and not self.executor.is_profiled:
+            raise CompilationError(f"the backend '{self.backend}' measures no kernels")
         if self.check_bounds and self.executor.is_emulated:
             raise CompilationError(f"the backend '{self.backend}' cannot check bounds")
 
@@ -219,6 +223,7 @@ def compile(
     partitions: int | None = None,
     schedules: str | Path | None = None,
     fusion: str | Path | None = None,
+    profile: bool = False,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -239,7 +244,8 @@ def compile(
     each, are the processes that `Program.run_processes` runs, by default as many as the program
     says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
     which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
-    see `linalg-plan-fusion`.
+    see `linalg-plan-fusion`. With `profile` machine code
+    measures the time of its kernels, for `Program.profile` to return.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -257,6 +263,7 @@ def compile(
         partitions=partitions,
         schedules=schedules,
         fusion=fusion,
+        profile=profile,
     )
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
@@ -277,11 +284,12 @@ def cache_entry(
     """
     The place in the cache of what is compiled with these options; None where it has none.
 
-    Only machine code of this machine is kept, and no program that is given functions to call.
+    Only machine code of this machine is kept, no program that is given functions to call, and none
+    that measures itself.
     """
     # What is kept does not say for how many processes it is.
     several = {options.replicas, options.partitions} - {None, 1}
-    if not options.executor.is_cached or options.custom_calls or several:
+    if not options.executor.is_cached or options.custom_calls or several or options.profile:
         return None
     donate = options.donate
     parts = [
@@ -308,7 +316,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     counts = _set_processes(module, options.replicas, options.partitions)
     calls = dict(options.custom_calls)
     if options.executor.is_compiled and level_of(module) == LEVELS[0]:
-        own = replace(options, donate=(), cached=None)
+        own = replace(options, donate=(), cached=None, profile=False)
         calls |= take_parallel_runs(
             reached_from(module, options.entry),
             lambda name, replicas, partitions: compile_module(
@@ -363,11 +371,16 @@ class Lowering:
         name: str | None = None,
         schedules: str | Path | None = None,
         fusion: str | Path | None = None,
+        profile: bool = False,
     ):
-        """`name`: what callers know the function by, if it is another; the last two are files."""
+        """
+        `name`: what callers know the function by, if it is another; `schedules` and `fusion` are
+        files; `profile`: whether it is annotated with what profiles say of kernels.
+        """
         self.module = module
         self._schedules = schedules
         self._fusion = fusion
+        self._profile = profile
         self.level: str | None = None
         """The level that it has been brought to, if any."""
         self.signature = replace(_signature_in(module, entry), name=name or entry)
@@ -376,6 +389,8 @@ class Lowering:
             _check_donated(donate, self.signature)
         isolate_entry(module, entry)
         manager = PassManager(make_context(), verify_each=False)
+        if profile:
+            manager.run(module, parse_passes("xla-name-operations"))
         if donate:
             # Aliases count the parameters and results that the signature has.
             manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
@@ -389,8 +404,9 @@ class Lowering:
 
     def to(self, level: str, machine: Machine) -> LoweredSignatures:
         """Brings the function to a level, which must not be above the one where it is."""
-        done = 0 if self.level is None else len(_native_passes(self.level, machine))
-        passes = _native_passes(level, machine)
+        options = machine, self._profile
+        done = 0 if self.level is None else len(_native_passes(self.level, *options))
+        passes = _native_passes(level, *options)
         if self._schedules is not None:
             passes = with_schedules(passes, self._schedules, machine)
         if self._fusion is not None:
@@ -429,7 +445,7 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
 def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
     """The lowering that options describe, under the name that callers know the entry by."""
     files = {"schedules": options.schedules, "fusion": options.fusion}
-    return Lowering(module, options.entry, options.donate, name, **files)
+    return Lowering(module, options.entry, options.donate, name, profile=options.profile, **files)
 
 
 def _compile_native(module: ModuleOp, options: Options) -> Program:
@@ -461,6 +477,7 @@ def native_program(lowering: Lowering, options: Options) -> Program:
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
         on_compiled=keep,
+        profile=options.profile,
     )
     return lowered.program(executable)
 
@@ -542,9 +559,13 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
 
 
 @cache
-def _native_passes(level: str, machine: Machine) -> tuple[ModulePass, ...]:
-    """The native pipeline down to a level, for the vectors that a machine has."""
-    return for_machine(parse_passes(",".join(pass_specs(NATIVE, level))), machine)
+def _native_passes(level: str, machine: Machine, profile: bool) -> tuple[ModulePass, ...]:
+    """
+    The native pipeline down to a level, for the vectors that a machine has, with the passes for a
+    profile where it is asked for.
+    """
+    stages = with_profile(NATIVE) if profile else NATIVE
+    return for_machine(parse_passes(",".join(pass_specs(stages, level))), machine)
 
 
 @dataclass(frozen=True)
@@ -560,6 +581,8 @@ class _Backend:
     """The levels at which it can run a program, the first by default; none to choose if empty."""
     is_scheduled: bool = True
     """Whether it runs operations by their schedules."""
+    is_profiled: bool = False
+    """Whether its programs can measure the time of their kernels."""
     is_emulated: bool = False
     """Whether it runs programs in an emulator, and takes an `Emulation`."""
 
@@ -571,7 +594,7 @@ INTERPRETED_LEVELS: tuple[str, ...] = ("tensors", "buffers", "loops")
 """The levels at which the interpreter runs programs; schedules say nothing of what is computed."""
 
 _BACKENDS: dict[str, _Backend] = {
-    "llvm": _Backend(_compile_native, is_cached=True),
+    "llvm": _Backend(_compile_native, is_cached=True, is_profiled=True),
     "reference": _Backend(ReferenceProgram, is_compiled=False, is_scheduled=False),
     INTERPRETER: _Backend(_compile_interpreted, levels=INTERPRETED_LEVELS),
     "riscv64": _Backend(_compile_emulated, is_emulated=True),

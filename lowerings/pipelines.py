@@ -6,7 +6,7 @@ itself, printed, parsed again and verified.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,24 @@ NATIVE: tuple[Stage, ...] = (
 )
 """From a program in the xla dialect to the loops that the LLVM target prints."""
 
+PROFILE = {"tensors": "linalg-fuse-locations", "buffers": "xla-annotate-work"}
+"""The last passes of levels where kernels are to be profiled; `xla-name-operations` comes first."""
+
 PIPELINES: dict[str, tuple[Stage, ...]] = {"native": NATIVE}
 """By name, as `-p native` takes them."""
 
 LEVELS: tuple[str, ...] = tuple(stage.level for stage in NATIVE)
 """The levels in lowering order."""
+
+
+def with_profile(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """A pipeline with the passes that annotate what profiles say of kernels."""
+    return tuple(
+        replace(stage, passes=(*stage.passes, PROFILE[stage.level]))
+        if stage.level in PROFILE
+        else stage
+        for stage in stages
+    )
 
 
 def stages_to(stages: tuple[Stage, ...], level: str | None = None) -> tuple[Stage, ...]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import LogicalId, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -36,6 +37,7 @@ class FunctionRun:
     """By process, replica by replica."""
     outfeeds: Sequence[Sequence[object]] = field(default_factory=list[list[object]])
     """By process, what its outfeeds have written."""
+    profile: Profile | None = None
 
     def process_name(self, place: LogicalId) -> str:
         """The process as messages name it; nothing if there is only one."""

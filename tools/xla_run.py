@@ -26,6 +26,7 @@ from lowerings.driver.program import INPUT_FORMATS, Source, parse_program
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
+from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
 from lowerings.pipelines import LEVELS
@@ -43,6 +44,7 @@ from .emulation_arguments import add_emulation_arguments, emulation_for
 from .input_text import Chunk, read_input, split_chunks
 from .limit_arguments import add_limit_arguments, ending_the_process, time_limit
 from .process_specs import arrays_by_process, items_by_process
+from .profile_report import add_profile_arguments, is_profiled, report_profiles
 from .reporting import guarded, one_line
 from .run_results import FunctionRun, report
 
@@ -103,6 +105,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add_emulation_arguments(parser)
     add_limit_arguments(parser)
     add_compilation_arguments(parser)
+    add_profile_arguments(parser)
     add("--output-dir", metavar="DIR", help="write the results as DIR/<function>.<number>.npy")
     add("--probe-output-dir", metavar="DIR", help="where interpreter.probe writes")
     add("--split-input-file", action="store_true", help="run the parts between lines `// -----`")
@@ -190,12 +193,17 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
     emulation = emulation_for(backend, args)
     warn_of_missing_threads(backend, args)
     observer = observer_for(args)
+    profiles: dict[str, Profile] = {}
     for name in entries(module, args):
         try:
             finished = run_function(module, name, backend, emulation, grid, observer, source, args)
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
         report(finished, args)
+        if finished.profile is not None:
+            profiles[name] = finished.profile
+    if profiles:
+        report_profiles(profiles, args, sys.stderr)
 
 
 def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
@@ -260,12 +268,23 @@ def run_function(
         partitions=grid.partitions,
         schedules=args.schedules,
         fusion=args.fusion,
+        profile=is_profiled(args),
     )
     cached = None if source is None else cache_entry(source, options, args.compile_cache)
     program = compile_module(module.clone(), replace(options, cached=cached))
     with ending_the_process(args):
         results = program.run_processes(arguments, hosts=hosts)
-    return FunctionRun(name, program.signature, grid, results, [host.outfeed for host in hosts])
+    outfeeds = [host.outfeed for host in hosts]
+    profile = None
+    if options.profile:
+        for number in range(args.profile_runs):
+            if number == 0:
+                program.profile(reset=True)
+            hosts = [Host.of(items[place]) for place in grid.places]
+            with ending_the_process(args):
+                program.run_processes(arguments, hosts=hosts)
+        profile = program.profile()
+    return FunctionRun(name, program.signature, grid, results, outfeeds, profile)
 
 
 def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from lowerings.execution.arrays import address_of, allocate
+from lowerings.execution.profile import Counters
 from lowerings.execution.run_control import RunControl
 from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import CodeGenerationError
 from lowerings.targets.llvm.module import ExternalConstant
+from lowerings.targets.llvm.profiling import ModuleProfile
 from xla_dialect.literals.arrays import Array
 
 _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -33,11 +35,13 @@ class LoadedCode:
         functions: Mapping[str, Any] | None = None,
         guards: ModuleGuards | None = None,
         pointers: Mapping[str, int] | None = None,
+        profile: ModuleProfile | None = None,
     ):
         """
         `functions`: what the code calls outside of it, as ctypes functions by their names;
         `pointers`: addresses that variables of the code are set to. Both must live as long as this
-        object. `guards`: where its runs may end before their time. Raises CompilationError.
+        object. `guards`: where its runs may end before their time; `profile`: where it keeps the
+        time that its parts take. Raises CompilationError.
         """
         # One JIT each: its memory is freed with this object, and symbols of programs cannot clash.
         # JITLink keeps code and constants together. LLVM's older linker maps them one by one, and
@@ -48,10 +52,14 @@ class LoadedCode:
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         pointers = pointers or {}
         exported = [entry, *(constant.symbol for constant in constants), *pointers]
-        for name in exported if guards is None else [*exported, guards.symbol]:
+        if guards is not None:
+            exported.append(guards.symbol)
+        if profile is not None:
+            exported += (profile.symbol, profile.busy_symbol)
+        for name in exported:
             builder.export_symbol(name)
         try:
-            self._symbols = builder.link(self._linker, "program")
+            self._symbols: Any = builder.link(self._linker, "program")
         except RuntimeError as error:
             raise CodeGenerationError(f"cannot link the program: {error}") from error
         self._constants = [self._place(constant) for constant in constants]
@@ -61,6 +69,8 @@ class LoadedCode:
         """The entry: takes the address of an array of pointers, releases the GIL."""
         self.control = None if guards is None else RunControl(guards, self._symbols[guards.symbol])
         """The state of runs that may end before their time; None if there are none."""
+        self.counters = None if profile is None else Counters.of(profile, self._symbols)
+        """The time that its parts took; None if it is not measured."""
 
     def _place(self, constant: ExternalConstant) -> Array:
         data = allocate(len(constant.data))

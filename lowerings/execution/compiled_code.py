@@ -11,6 +11,7 @@ from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import order_of_layout
 from lowerings.targets.llvm.guards import Guard, ModuleGuards
 from lowerings.targets.llvm.module import ExternalConstant
+from lowerings.targets.llvm.profiling import ModuleProfile
 from xla_dialect.layout import Layout
 
 _LENGTH = struct.Struct("<Q")
@@ -33,6 +34,8 @@ class CompiledCode:
     guards: ModuleGuards | None
     has_tasks: bool
     """Whether loops may run on several threads."""
+    profile: ModuleProfile | None = None
+    """Where it keeps the time that its parts take."""
 
     def to_bytes(self) -> bytes:
         """All of it; raises NotPortable where it would not be the same when read."""

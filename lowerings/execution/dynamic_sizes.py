@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.laid_out import LaidOutExecutable
 from lowerings.execution.processes import Runnable
+from lowerings.execution.profile import Profile
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
 from xla_dialect.diagnostics import LocatedError, XlaError, place_of
@@ -108,6 +109,9 @@ class SizedProgram(Runnable):
             if number:
                 raise self._checks[number - 1].error(value)
         return in_sizes(signature.results, results)
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        return self._program.profile(reset=reset)
 
 
 @dataclass(frozen=True)

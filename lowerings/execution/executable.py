@@ -37,12 +37,14 @@ from lowerings.execution.openmp import (
     thread_count,
 )
 from lowerings.execution.processes import Runnable
+from lowerings.execution.profile import Profile
 from lowerings.execution.run_control import RunControl, run_within
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.guards import ModuleGuards
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.parallel import THREADS
+from lowerings.targets.llvm.profiling import THREAD_NUMBER
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -105,11 +107,14 @@ class Executable(Runnable):
         bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
         require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
         self._arena_size = arena_size
+        self._profiled: list[LoadedCode] = []
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
+        if code.counters is not None:
+            self._profiled.append(code)
         arena = None if self._arena_size is None else allocate(self._arena_size)
         count = len(self._parameters) + len(self._results) + (arena is not None)
         pointers = (ctypes.c_void_p * max(count, 1))()
@@ -134,6 +139,16 @@ class Executable(Runnable):
             raise ValueError(f"num_threads is {count}")
         if self._threads is not None:
             self._threads.threads = count
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        counters = [code.counters for code in self._profiled if code.counters is not None]
+        if not counters:
+            return super().profile()
+        found = Profile.of(counters, self.num_threads)
+        if reset:
+            for each in counters:
+                each.reset()
+        return found
 
     def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """
@@ -294,6 +309,8 @@ def load_compiled(
         threads = ThreadTable(found, thread_count(num_threads))
     functions = None if callbacks is None else callbacks.symbols
     pointers = None if threads is None else {THREADS: threads.address}
+    if pointers is not None and threads is not None and compiled.profile is not None:
+        pointers[THREAD_NUMBER] = threads.runtime.thread_number
     load = partial(
         LoadedCode,
         compiled.object_code,
@@ -302,6 +319,7 @@ def load_compiled(
         functions,
         compiled.guards,
         pointers,
+        compiled.profile,
     )
     signature = compiled.signature.in_memory
     arena_size = compiled.arena_size
@@ -321,6 +339,7 @@ def compile_loops_module(
     num_threads: int | None = None,
     find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
     on_compiled: Callable[[CompiledCode], None] | None = None,
+    profile: bool = False,
 ) -> Executable:
     """
     Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
@@ -332,7 +351,8 @@ def compile_loops_module(
 
     Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
     there are processors; they run in order if there is none. `on_compiled` gets what other
-    processes could load: programs that call nothing outside of them.
+    processes could load: programs that call nothing outside of them. With `profile` the executable
+    measures the time of its kernels.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -349,6 +369,7 @@ def compile_loops_module(
         interruptible=True,
         check_bounds=check_bounds,
         has_threads=lambda: find_runtime() is not None,
+        profile=profile,
     )
     compiled = CompiledCode(
         machine.object_code(emitted.text),
@@ -358,6 +379,7 @@ def compile_loops_module(
         emitted.constants,
         emitted.guards,
         emitted.has_tasks,
+        emitted.profile,
     )
     if on_compiled is not None and not callbacks.symbols:
         on_compiled(compiled)
@@ -388,6 +410,7 @@ def emit_entry(
     interruptible: bool = False,
     check_bounds: bool = False,
     has_threads: Callable[[], bool] | None = None,
+    profile: bool = False,
 ) -> tuple[EmittedModule, int | None]:
     """
     The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
@@ -405,6 +428,7 @@ def emit_entry(
         interruptible=interruptible,
         check_bounds=check_bounds,
         has_threads=has_threads,
+        profile=profile,
     )
     if entry not in emitted.entries:
         raise XlaError(f"function @{entry} carries no attribute `xla.entry`")

@@ -9,6 +9,7 @@ import numpy as np
 
 from lowerings.execution.arrays import checked_argument, wrong_count
 from lowerings.execution.processes import Runnable
+from lowerings.execution.profile import Profile
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.layouts.memory_order import MemoryOrder, inverse
 from xla_dialect.layouts.physical_order import from_physical, to_physical
@@ -47,6 +48,9 @@ class LaidOutExecutable(Runnable):
             array if bring is None else bring(array)
             for array, bring in zip(results, self._bring_out, strict=True)
         )
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        return self._executable.profile(reset=reset)
 
 
 def to_memory_order(spec: ArraySpec) -> Bring | None:

@@ -54,6 +54,11 @@ class OpenMPRuntime:
             THREAD_NUMBER_POINTER: _address(library, "omp_get_thread_num"),
         }
 
+    @property
+    def thread_number(self) -> int:
+        """The address of `omp_get_thread_num`."""
+        return self._pointers[THREAD_NUMBER_POINTER]
+
     @cached_property
     def fork(self) -> int:
         """The address of the function that runs a parallel loop on several threads."""
@@ -134,6 +139,7 @@ class ThreadTable:
     """How many threads the parallel loops of a program use; it may change between two loops."""
 
     def __init__(self, runtime: OpenMPRuntime, threads: int):
+        self.runtime = runtime
         self._table = _Table(runtime.fork, threads)
         self.address: int = ctypes.addressof(self._table)
         """Where machine code finds it, for as long as this object lives."""

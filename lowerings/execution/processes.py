@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -24,6 +25,13 @@ class Runnable(ABC):
     @abstractmethod
     def __call__(self, *arrays: Any) -> tuple[Array, ...]:
         """Runs the program; anything with `__array__` or `__dlpack__` is an array."""
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        """
+        The time that its kernels took in all runs so far, or since the last `reset`. Not to be
+        called while it runs. Raises XlaError for a program that was not compiled for it.
+        """
+        raise XlaError(f"{self.signature.name} was compiled without `profile=True`")
 
     def run_processes(
         self, arguments: Sequence[Sequence[Any]], *, hosts: Sequence[Host] | None = None

@@ -6,7 +6,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith, complex
-from xdsl.dialects.builtin import ArrayAttr, ComplexType, IndexType, IntegerAttr, LocationAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    ComplexType,
+    IndexType,
+    IntegerAttr,
+    LocationAttr,
+)
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -32,8 +39,8 @@ class FusedBody:
         self.constants: dict[SSAValue, Attribute] = {}
         self._known: dict[Hashable, SSAValue] = {}
 
-    def _insert(self, op: Operation) -> None:
-        op.location = self.location
+    def _insert(self, op: Operation, location: LocationAttr = UNKNOWN_LOC) -> None:
+        op.location = self.location if location is UNKNOWN_LOC else location
         if self.before is None:
             append(self.block, op)
         else:
@@ -74,8 +81,10 @@ class FusedBody:
             factor = exact_reciprocal(self.constants.get(operands[1]))
             if factor is not None:
                 factors = (operands[0], self.constant(factor))
-                return self.emit(arith.MulfOp, factors, op.results[0].type, op.properties)
-        return self.emit(type(op), operands, op.results[0].type, op.properties)
+                return self.emit(
+                    arith.MulfOp, factors, op.results[0].type, op.properties, op.location
+                )
+        return self.emit(type(op), operands, op.results[0].type, op.properties, op.location)
 
     def emit(
         self,
@@ -83,6 +92,7 @@ class FusedBody:
         operands: Sequence[SSAValue],
         result_type: Attribute,
         properties: Mapping[str, Attribute],
+        location: LocationAttr = UNKNOWN_LOC,
     ) -> SSAValue:
         """A new operation, or an equal one that is already there."""
         key = op_class, tuple(operands), tuple(sorted(properties.items(), key=_name)), result_type
@@ -94,7 +104,7 @@ class FusedBody:
                 result_types=(result_type,),
                 properties=dict(properties),
             )
-            self._insert(op)
+            self._insert(op, location)
             found = self._known[key] = op.results[0]
         return found
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import lowerings
+from lowerings.execution.peak_loops import peak_loop
 
 from ..alternating_turns import Call, alternate
 from ..comparison import largest_relative_error
-from .peak import peak_loop
 from .row import Array, Function, Row
 
 

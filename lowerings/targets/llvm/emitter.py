@@ -70,6 +70,22 @@ class Guards(Protocol):
         ...
 
 
+class Profile(Protocol):
+    """What parallel loops need to know of the time that is measured."""
+
+    def row_of_task(self, e: FunctionEmitter) -> int | None:
+        """What a parallel loop that is printed now belongs to; None if it is not measured."""
+        ...
+
+    def start(self, e: FunctionEmitter) -> str:
+        """The time now."""
+        ...
+
+    def end_task(self, e: FunctionEmitter, started: str, row: int) -> None:
+        """Adds the time since `started` to that of this thread."""
+        ...
+
+
 class Symbols(Protocol):
     """What a function needs to know of the module around it."""
 
@@ -79,6 +95,11 @@ class Symbols(Protocol):
     @property
     def guards(self) -> Guards | None:
         """Where runs of the module may end before their time; None if nowhere."""
+        ...
+
+    @property
+    def profile(self) -> Profile | None:
+        """Where the module keeps the time that its parts take; None if nowhere."""
         ...
 
     def callee(self, op: Operation, name: str) -> str:

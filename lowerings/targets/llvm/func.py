@@ -198,10 +198,16 @@ def _argument_attribute(function: func.FuncOp, number: int, name: str) -> Attrib
     return attributes.data.get(name)
 
 
-def entry_wrapper(function: func.FuncOp, symbol: str, body: str, nonnull: str) -> list[str]:
+def entry_wrapper(
+    function: func.FuncOp,
+    symbol: str,
+    body: str,
+    nonnull: str,
+    surround: Callable[[str], Sequence[str]],
+) -> list[str]:
     """
     The exported function that takes an array of pointers and calls `body` with them; `nonnull`
-    is the number of an empty metadata node.
+    is the number of an empty metadata node, `surround` tells the lines for the one of the call.
     """
     inputs = list(function.function_type.inputs)
     for type_ in inputs:
@@ -216,7 +222,7 @@ def entry_wrapper(function: func.FuncOp, symbol: str, body: str, nonnull: str) -
             f"  %pointer{number} = load ptr, ptr %slot{number}, align 8, !nonnull {nonnull}",
         ]
     arguments = ", ".join(f"ptr %pointer{number}" for number in range(len(inputs)))
-    return [*lines, f"  call void {body}({arguments})", "  ret void", "}"]
+    return [*lines, *surround(f"  call void {body}({arguments})"), "  ret void", "}"]
 
 
 HANDLERS = OperationTable[Handler]().add(func.CallOp, emit_call)

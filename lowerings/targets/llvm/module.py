@@ -34,6 +34,7 @@ from lowerings.targets.llvm.guards import (
 )
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
+from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
@@ -95,6 +96,8 @@ class EmittedModule:
     """Whether its pointer `lowerings.targets.llvm.parallel.THREADS` must be set before it runs."""
     guards: ModuleGuards | None = None
     """Where runs may end before their time; None if nowhere."""
+    profile: ModuleProfile | None = None
+    """Where it keeps the time that its parts take; None if nowhere."""
 
 
 def emit_module(
@@ -107,6 +110,7 @@ def emit_module(
     interruptible: bool = False,
     check_bounds: bool = False,
     has_threads: Callable[[], bool] | None = None,
+    profile: bool = False,
 ) -> EmittedModule:
     """
     Prints a module of the loops level (`func scf memref vector arith math complex`).
@@ -115,11 +119,14 @@ def emit_module(
     program looks in its loops whether it shall end, and `check_bounds` ends one that is about to
     access memory outside of its arrays; `EmittedModule.guards` says how. Parallel loops run on
     several threads if `has_threads`, which is asked when there is one, says so; else they are loops
-    like others. Raises EmissionError for what has no form in LLVM IR.
+    like others. With `profile` it measures the time of its kernels. Raises EmissionError for what
+    has no form in LLVM IR.
     """
     emitter = _ModuleEmitter(module, attributes, inline_constants, has_threads)
     if interruptible or check_bounds:
         emitter.add_guards(check_bounds)
+    if profile:
+        emitter.add_profile()
     return emitter.emit(triple, data_layout)
 
 
@@ -138,7 +145,8 @@ class _ModuleEmitter:
         self.inline_constants = inline
         self._ask_for_threads = has_threads
         self.guards: GuardWriter | None = None
-        self.handlers = HANDLERS
+        self.profile: ProfileWriter | None = None
+        self.handlers: dict[type[Operation], Handler] = HANDLERS
         self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
@@ -160,6 +168,12 @@ class _ModuleEmitter:
         self.guards = GuardWriter(name, stopping_functions(self.module, check_bounds))
         if check_bounds:
             self.handlers = guarded_by_checks(HANDLERS, CHECKS, self.guards)
+
+    def add_profile(self) -> None:
+        """Measures the time of what is printed, to be called after `add_guards`."""
+        self.names |= {_symbol_name(op) for op in self.module.body.block.ops}
+        self.profile = ProfileWriter.of(self.module, self._unused("xla.profile"))
+        self.handlers = self.profile.handlers(self.handlers)
 
     # ---- what functions ask for
 
@@ -243,6 +257,7 @@ class _ModuleEmitter:
         tail = [
             *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
+            *(() if self.profile is None else self.profile.definitions(bool(self.task_lines))),
             *definitions(self.attributes.spell()),
             *self.node_lines,
         ]
@@ -250,7 +265,8 @@ class _ModuleEmitter:
         text = "\n".join([*head, *global_lines, *lines, *tasks, *tail, ""])
         entries = tuple(f.sym_name.data for f in bodies if _is_entry(f))
         numbers = None if guards is None else guards.written()
-        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), numbers)
+        profile = None if self.profile is None else self.profile.written()
+        return EmittedModule(text, tuple(self.constants), entries, bool(tasks), numbers, profile)
 
     def _unused(self, name: str) -> str:
         """A name that no symbol has: `name`, or `name` with a number."""
@@ -278,6 +294,9 @@ class _ModuleEmitter:
             if _is_entry(op) and _only_calls(op, self.inlined):
                 return GLUE
             found = _attribute_group(op, size, self.calls[name])
+            if self.profile is not None and functions.is_marked(op, functions.KERNEL):
+                # Inlined, its instructions could move out of the time that is measured.
+                return APART
             if found == INLINED:
                 self.inlined.add(name)
             return found
@@ -285,7 +304,8 @@ class _ModuleEmitter:
         lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
         if _is_entry(op):
             exported = spell_symbol(name)
-            lines += functions.entry_wrapper(op, exported, body, self.metadata("!{}"))
+            surround = _alone if self.profile is None else self.profile.call_program
+            lines += functions.entry_wrapper(op, exported, body, self.metadata("!{}"), surround)
         return lines
 
     def _global(self, op: memref.GlobalOp) -> list[str]:
@@ -325,6 +345,10 @@ class _ModuleEmitter:
             return None
         dense = cast("DenseIntOrFPElementsAttr[Any]", op.initial_value)
         return memory_image(op.type, dense)
+
+
+def _alone(call: str) -> Sequence[str]:
+    return (call,)
 
 
 SMALL_KERNEL_LINES = 30

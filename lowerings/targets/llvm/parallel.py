@@ -66,7 +66,14 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitItera
     )
     first, last = inner.name(), inner.name()
     start, end = (Bound.of(_value_at(inner, lower, step, number)) for number in (first, last))
-    emit_iterations(inner, start, end)
+    profile = e.symbols.profile
+    row = None if profile is None else profile.row_of_task(e)
+    if profile is None or row is None:
+        emit_iterations(inner, start, end)
+    else:
+        started = profile.start(inner)
+        emit_iterations(inner, start, end)
+        profile.end_task(inner, started, row)
     e.stored_parameters |= inner.stored_parameters
     e.stores_through_unknown |= inner.stores_through_unknown
     parameters = [f"{c.type} {_facts(inner, captured, c)}{c.inside}" for c in captured]

@@ -1,0 +1,32 @@
+"""The pass `linalg-fuse-locations`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from lowerings.bufferize.tensor_operands import is_linalg_operation
+from lowerings.profiling.source_operations import fused
+from xla_dialect.xdsl.traversal import operations_in
+
+
+@dataclass(frozen=True)
+class LinalgFuseLocationsPass(ModulePass):
+    """
+    Gives linalg operations the locations of all that they compute, as `loc(fused[...])`.
+
+    The first is their own; the others are those of the operations in their body, each once. So a
+    profile shows every operation that was fused into a kernel.
+    """
+
+    name = "linalg-fuse-locations"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Goes through all linalg operations."""
+        for inner in operations_in(op):
+            if is_linalg_operation(inner):
+                computed = (each.location for each in operations_in(inner) if each.results)
+                inner.location = fused((inner.location, *computed))

@@ -1,0 +1,59 @@
+"""The operations of a program's source that a location stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, FusedLoc, LocationAttr, NameLoc, NoneAttr, UnknownLoc
+from xdsl.ir import Attribute
+
+from xla_dialect.diagnostics import place_of
+
+
+@dataclass(frozen=True)
+class SourceOperation:
+    """An operation of the program as its author wrote it."""
+
+    name: str
+    """What JAX or XLA call it, e.g. `jit(f)/tanh`, else its opcode; empty if that is not known."""
+    file: str
+    """Empty if it is not known."""
+    line: int
+    """0 if it is not known."""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file else ""
+        return " ".join(filter(None, (self.name, place))) or "?"
+
+
+def source_operations(location: Attribute) -> tuple[SourceOperation, ...]:
+    """The operations that a location stands for, each once; none where nothing is known."""
+    return tuple(dict.fromkeys(_operations(location)))
+
+
+def _operations(location: Attribute) -> Iterator[SourceOperation]:
+    if isinstance(location, FusedLoc):
+        for part in _parts(location):
+            yield from _operations(part)
+        return
+    name = location.desc.data if isinstance(location, NameLoc) else ""
+    file, line, _ = place_of(location) or ("", 0, 0)
+    if name or file:
+        yield SourceOperation(name, file, line)
+
+
+def fused(locations: Iterable[LocationAttr]) -> LocationAttr:
+    """One location for several, each once and in order; those that are unknown are left out."""
+    found: dict[LocationAttr, None] = {}
+    for location in locations:
+        parts = _parts(location) if isinstance(location, FusedLoc) else (location,)
+        found.update(dict.fromkeys(part for part in parts if not isinstance(part, UnknownLoc)))
+    if len(found) == 1:
+        return next(iter(found))
+    return FusedLoc(ArrayAttr(tuple(found)), NoneAttr()) if found else UnknownLoc()
+
+
+def _parts(location: FusedLoc) -> Sequence[LocationAttr]:
+    return cast("ArrayAttr[LocationAttr]", location.locations).data
