@@ -82,15 +82,16 @@ def _table(name: str, profile: Profile, roofline: MeasuredRoofline) -> Table:
         f"bandwidth as measured for the bytes of each kernel",
     )
     table.add_column("kernel", overflow="fold")
-    for title in ("calls", "µs per call", "time", "GFLOP/s", "GB/s", "of roof", "balance"):
+    for title in ("calls", "time", "mean µs", "best µs", "GFLOP/s", "GB/s", "of roof", "balance"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("operations", overflow="fold")
     for kernel in profile.kernels:
         table.add_row(
             Text(kernel.name),
             f"{kernel.calls:,}",
-            f"{kernel.seconds / kernel.calls * 1e6:,.1f}",
             f"{kernel.seconds / total:.1%}" if total else "",
+            f"{kernel.seconds / kernel.calls * 1e6:,.1f}",
+            f"{kernel.shortest_seconds * 1e6:,.1f}",
             _number(kernel.flops / 1e9),
             _number(kernel.bandwidth / 1e9),
             _share(kernel.roofline_share(roofline)),

@@ -29,7 +29,12 @@ from xla_dialect.diagnostics import XlaError
 
 from . import xla_layout, xla_opt, xla_run
 
-PAGES = ("docs/tutorial.md", "docs/python_api.md", "docs/transform_scripts.md")
+PAGES = (
+    "docs/tutorial.md",
+    "docs/python_api.md",
+    "docs/profiling.md",
+    "docs/transform_scripts.md",
+)
 """The pages that `make docs` renews."""
 
 _BLOCK = re.compile(

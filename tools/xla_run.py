@@ -75,11 +75,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     add("-f", "--frontend", choices=INPUT_FORMATS, help="format, if not by extension or content")
     add("--entry", metavar="NAME", help="the function to run; default: main")
     add("--all-functions", action="store_true", help="run every public function without arguments")
-    add(
-        "--backend",
-        choices=BACKENDS,
-        help="the executor; default: llvm",
-    )
+    add("--backend", choices=BACKENDS, help="the executor; default: llvm")
     add("--input", action="append", default=[], metavar="SPEC", help="the next argument")
     add(
         "--expected-output",

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 
 from lowerings.profiling.source_operations import SourceOperation
 from lowerings.profiling.work import Work
-from lowerings.targets.llvm.profiling import PROFILED_THREADS, WORDS_OF_A_THREAD, ModuleProfile
+from lowerings.targets.llvm.profiling import (
+    PROFILED_THREADS,
+    WORDS_OF_A_SITE,
+    WORDS_OF_A_THREAD,
+    ModuleProfile,
+)
 
 _SECONDS = 1e-9
 """Of what machine code counts."""
@@ -24,7 +29,7 @@ class Counters:
 
     profile: ModuleProfile
     sites: NDArray[np.int64]
-    """Runs and nanoseconds of each site."""
+    """The words of each site."""
     busy: NDArray[np.int64]
     """Nanoseconds of each row and thread, in the first of the thread's words."""
 
@@ -38,7 +43,7 @@ class Counters:
 
         return Counters(
             profile,
-            words(profile.symbol, len(profile.sites), 2),
+            words(profile.symbol, len(profile.sites), WORDS_OF_A_SITE),
             words(profile.busy_symbol, len(profile.rows), PROFILED_THREADS, WORDS_OF_A_THREAD),
         )
 
@@ -64,6 +69,8 @@ class SiteProfile:
     """What it computes, as the author of the program wrote it."""
     calls: int
     seconds: float
+    shortest_seconds: float
+    """Of the call that was over first."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,8 @@ class KernelProfile:
     calls: int
     seconds: float
     """Of all calls together."""
+    shortest_seconds: float
+    """Of the shortest call: what others do on the machine only makes calls longer."""
     work: Work
     """Of one call."""
     sites: tuple[SiteProfile, ...]
@@ -88,12 +97,15 @@ class KernelProfile:
 
     @property
     def flops(self) -> float:
-        """Floating-point operations per second."""
+        """Floating-point operations per second of the shortest call."""
         return self._per_second(self.work.f32_operations + self.work.f64_operations)
 
     @property
     def bandwidth(self) -> float:
-        """Bytes per second, each element of memory counted once for reading and for writing."""
+        """
+        Bytes per second of the shortest call, each element of memory counted once for reading and
+        for writing.
+        """
         return self._per_second(self.work.bytes)
 
     @property
@@ -107,14 +119,14 @@ class KernelProfile:
 
     def roofline_share(self, roofline: Roofline) -> float | None:
         """
-        The time that its work takes at the measured peaks, as a part of what it took; None where
-        no work is known.
+        The time that its work takes at the measured peaks, as a part of the shortest call; None
+        where no work is known.
         """
-        least = roofline.seconds(self.work) * self.calls
-        return least / self.seconds if least and self.seconds else None
+        least = roofline.seconds(self.work)
+        return least / self.shortest_seconds if least and self.shortest_seconds else None
 
     def _per_second(self, amount: int) -> float:
-        return amount * self.calls / self.seconds if self.seconds else 0.0
+        return amount / self.shortest_seconds if self.shortest_seconds else 0.0
 
 
 @dataclass(frozen=True)
@@ -138,18 +150,21 @@ class Profile:
     def of(counters: Sequence[Counters], threads: int) -> Profile:
         """What all copies of a program have counted together."""
         profile = counters[0].profile
-        sites = np.sum([each.sites for each in counters], axis=0)
+        sites = np.sum([each.sites[:, :2] for each in counters], axis=0)
+        shortest = ~np.max([each.sites[:, 2].view(np.uint64) for each in counters], axis=0)
         busy = np.sum([each.busy[:, :, 0] for each in counters], axis=0) * _SECONDS
         by_row: dict[int, list[SiteProfile]] = {}
-        for site, (calls, time) in zip(profile.sites[1:], sites[1:].tolist(), strict=True):
+        times = zip(profile.sites, sites.tolist(), shortest.tolist(), strict=True)
+        for site, (calls, time), least in list(times)[1:]:
             if calls:
-                found = SiteProfile(site.operations, calls, time * _SECONDS)
+                found = SiteProfile(site.operations, calls, time * _SECONDS, least * _SECONDS)
                 by_row.setdefault(site.row, []).append(found)
         kernels = [
             KernelProfile(
                 profile.rows[row].name,
                 sum(site.calls for site in found),
                 sum(site.seconds for site in found),
+                min(site.shortest_seconds for site in found),
                 profile.rows[row].work,
                 tuple(sorted(found, key=lambda site: -site.seconds)),
                 tuple(busy[row, :threads].tolist()) if busy[row].any() else (),
@@ -176,6 +191,7 @@ def _kernel_json(kernel: KernelProfile, roofline: Roofline | None) -> dict[str, 
         "name": kernel.name,
         "calls": kernel.calls,
         "seconds": kernel.seconds,
+        "shortest_seconds": kernel.shortest_seconds,
         "flops": kernel.flops,
         "bandwidth": kernel.bandwidth,
         "roofline_share": None if roofline is None else kernel.roofline_share(roofline),
@@ -186,6 +202,7 @@ def _kernel_json(kernel: KernelProfile, roofline: Roofline | None) -> dict[str, 
             {
                 "calls": site.calls,
                 "seconds": site.seconds,
+                "shortest_seconds": site.shortest_seconds,
                 "operations": [vars(each) for each in site.operations],
             }
             for site in kernel.sites

@@ -20,6 +20,16 @@ class LinalgFuseLocationsPass(ModulePass):
 
     The first is their own; the others are those of the operations in their body, each once. So a
     profile shows every operation that was fused into a kernel.
+
+    ```mlir
+    linalg.generic {...} outs(%x : tensor<8xf32>) {
+    ^bb0(%p: f32):
+      %s = math.tanh %p : f32 loc("model.py":3:0)
+      %t = arith.negf %s : f32 loc("model.py":4:0)
+      linalg.yield %t : f32
+    } -> tensor<8xf32> loc("model.py":4:0)
+    ```
+    becomes the same at `loc(fused["model.py":4:0, "model.py":3:0])`.
     """
 
     name = "linalg-fuse-locations"

@@ -62,6 +62,10 @@ class XlaAnnotateWorkPass(ModulePass):
     however often that happens; so the bytes are the least that a cache of any size leaves.
 
     ```mlir
+    func.func private @addf_kernel_0(...) attributes {xla.kernel} {
+    ```
+    ->
+    ```mlir
     func.func private @addf_kernel_0(...) attributes {xla.kernel,
         xla.work = {bytes = 96 : i64, f32_operations = 8 : i64, f64_operations = 0 : i64}} {
     ```

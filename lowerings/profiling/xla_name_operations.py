@@ -42,8 +42,8 @@ class XlaNameOperationsPass(ModulePass):
     ```
     %0 = xla.tanh %x attributes {xla.metadata = {op_name = "jit(f)/tanh",
         source_file = "model.py", source_line = 12 : i64}} : tensor<8xf32> loc("program.hlo":3:3)
-    // gets
-    loc("jit(f)/tanh"("model.py":12:0))
+    // becomes
+    %0 = xla.tanh %x attributes {...} : tensor<8xf32> loc("jit(f)/tanh"("model.py":12:0))
     ```
     """
 

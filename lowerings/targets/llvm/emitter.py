@@ -70,7 +70,7 @@ class Guards(Protocol):
         ...
 
 
-class Profile(Protocol):
+class TaskClock(Protocol):
     """What parallel loops need to know of the time that is measured."""
 
     def row_of_task(self, e: FunctionEmitter) -> int | None:
@@ -98,7 +98,7 @@ class Symbols(Protocol):
         ...
 
     @property
-    def profile(self) -> Profile | None:
+    def profile(self) -> TaskClock | None:
         """Where the module keeps the time that its parts take; None if nowhere."""
         ...
 

@@ -4,8 +4,8 @@ outside of kernels.
 
 What is measured does not contain anything else that is. Functions that call no kernel, directly or
 not, are measured as kernels are; so are those outside. A module with a profile has two globals:
-for each *site*, a call or a loop in the text, the number of its runs and their nanoseconds; and for
-each *row*, a kernel or a loop, the nanoseconds that each thread has worked on its tasks.
+for each *site*, a call or a loop in the text, the number of its runs and their time; and for each
+*row*, a kernel or a loop, the nanoseconds that each thread has worked on its tasks.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ PROFILED_THREADS = 64
 """Threads with a higher number count as the last of these."""
 WORDS_OF_A_THREAD = 8
 """An i64 each; more than one, so that threads do not write to the same line of a cache."""
+WORDS_OF_A_SITE = 3
+"""Its runs, their nanoseconds, and the complement of the shortest one's: at first 0, as the others
+are, and the largest is the shortest."""
 _LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
 _NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasuredPart:
     """A function or loop whose time is measured."""
 
     name: str
@@ -60,10 +63,10 @@ class ModuleProfile:
     """What a reader of the globals needs to know."""
 
     symbol: str
-    """Of the global with the runs and nanoseconds of each site, both i64."""
+    """Of the global with `WORDS_OF_A_SITE` words for each site, i64 each."""
     busy_symbol: str
     """Of the global with `PROFILED_THREADS` times `WORDS_OF_A_THREAD` words for each row."""
-    rows: tuple[Row, ...]
+    rows: tuple[MeasuredPart, ...]
     sites: tuple[Site, ...]
     """The first site and the first row are the program."""
 
@@ -74,7 +77,7 @@ class ProfileWriter:
 
     name: str
     """Of the global for sites; with a suffix of everything else."""
-    rows: list[Row]
+    rows: list[MeasuredPart]
     """The program, then functions by name; loops are added as they are met."""
     numbers: Mapping[str, int]
     """The rows of the functions whose calls are measured."""
@@ -90,7 +93,10 @@ class ProfileWriter:
         functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
         above = _above_kernels(functions)
         below = {name: function for name, function in functions.items() if name not in above}
-        rows = [Row("program"), *(Row(name, Work.of(each)) for name, each in below.items())]
+        rows = [
+            MeasuredPart("program"),
+            *(MeasuredPart(name, Work.of(each)) for name, each in below.items()),
+        ]
         numbers = {name: number for number, name in enumerate(below, 1)}
         return ProfileWriter(name, rows, numbers, [Site(0, ())])
 
@@ -142,7 +148,7 @@ class ProfileWriter:
     def _row_for(self, op: Operation) -> int:
         if isinstance(op, func.CallOp):
             return self.numbers[op.callee.string_value()]
-        self.rows.append(Row(f"loop_{len(self.rows) - len(self.numbers) - 1}"))
+        self.rows.append(MeasuredPart(f"loop_{len(self.rows) - len(self.numbers) - 1}"))
         return len(self.rows) - 1
 
     def _symbol(self, part: str) -> str:
@@ -151,10 +157,11 @@ class ProfileWriter:
     def definitions(self, has_tasks: bool) -> list[str]:
         """The globals and functions, when everything else is printed."""
         counters, busy = spell_symbol(self.name), self._symbol("busy")
-        clock, add, sites = self._symbol("clock"), self._symbol("add"), len(self.sites)
+        clock, add = self._symbol("clock"), self._symbol("add")
+        sites = len(self.sites) * WORDS_OF_A_SITE
         words = len(self.rows) * PROFILED_THREADS * WORDS_OF_A_THREAD
         lines = [
-            f"{counters} = dso_local global [{2 * sites} x i64] zeroinitializer, align 64",
+            f"{counters} = dso_local global [{sites} x i64] zeroinitializer, align 64",
             f"{busy} = dso_local global [{words} x i64] zeroinitializer, align 64",
             "declare i32 @clock_gettime(i32, ptr)",
             f"define internal i64 {clock}() {APART} {{",
@@ -170,10 +177,14 @@ class ProfileWriter:
             f"define internal void {add}(i64 %site, i64 %started) {APART} {{",
             f"  %now = call i64 {clock}()",
             "  %passed = sub i64 %now, %started",
-            f"  %runs = getelementptr inbounds {{ i64, i64 }}, ptr {counters}, i64 %site",
+            "  %complement = xor i64 %passed, -1",
+            f"  %runs = getelementptr inbounds [{WORDS_OF_A_SITE} x i64], "
+            f"ptr {counters}, i64 %site",
             "  %time = getelementptr inbounds i64, ptr %runs, i64 1",
+            "  %shortest = getelementptr inbounds i64, ptr %runs, i64 2",
             "  %runs.before = atomicrmw add ptr %runs, i64 1 monotonic, align 8",
             "  %time.before = atomicrmw add ptr %time, i64 %passed monotonic, align 8",
+            "  %shortest.before = atomicrmw umax ptr %shortest, i64 %complement monotonic, align 8",
             "  ret void",
             "}",
         ]
