@@ -35,7 +35,12 @@ from lowerings.execution.executable import (
     compile_loops_module,
     load_compiled,
 )
-from lowerings.execution.observed_values import Observation, observes, take_observations
+from lowerings.execution.observed_values import (
+    Observation,
+    ObservedProgram,
+    observes,
+    take_observations,
+)
 from lowerings.execution.parallel_runs import take_parallel_runs
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature, signature_of
@@ -179,30 +184,6 @@ class ReferenceProgram(Runnable):
         if process is None:
             return flatten_results(run(self.module, nested, self.entry, **options))
         return flatten_results(prepared(self.module, nested, self.entry, process, **options)())
-
-
-class ObservedProgram(Runnable):
-    """A program whose checks, prints and probes come when it has ended."""
-
-    def __init__(
-        self,
-        program: Program,
-        signature: Signature,
-        observations: Sequence[Observation],
-        observer: Observer,
-    ):
-        """`signature` is that of the program without the results that `observations` need."""
-        self.program = program
-        self.signature = signature
-        self.observations = observations
-        self.observer = observer
-
-    def __call__(self, *arguments: Any) -> tuple[NDArray[Any], ...]:
-        """Runs the program; raises XlaError for the first check that fails."""
-        results = self.program(*arguments)
-        for observation in self.observations:
-            observation.perform(results, self.observer)
-        return results[: len(self.signature.results)]
 
 
 def compile(

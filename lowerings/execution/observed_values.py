@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.execution.processes import Runnable
+from lowerings.execution.signature import Signature
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import dense_to_numpy, from_numpy
 from xla_dialect.ops.creation import ConstantOp
@@ -142,3 +144,27 @@ def _widen(function: func.FuncOp, added: Sequence[SSAValue]) -> None:
     if function.res_attrs is not None:
         more = [DictionaryAttr({}) for _ in added]
         function.properties["res_attrs"] = ArrayAttr([*function.res_attrs.data, *more])
+
+
+class ObservedProgram(Runnable):
+    """A program whose checks, prints and probes come when it has ended."""
+
+    def __init__(
+        self,
+        program: Runnable,
+        signature: Signature,
+        observations: Sequence[Observation],
+        observer: Observer,
+    ):
+        """`signature` is that of the program without the results that `observations` need."""
+        self.program = program
+        self.signature = signature
+        self.observations = observations
+        self.observer = observer
+
+    def __call__(self, *arguments: Any) -> tuple[AnyArray, ...]:
+        """Runs the program; raises XlaError for the first check that fails."""
+        results = self.program(*arguments)
+        for observation in self.observations:
+            observation.perform(results, self.observer)
+        return results[: len(self.signature.results)]
