@@ -290,6 +290,19 @@ def blocks(extent: int, size: int) -> Iterable[ExtentBlock]:
         yield ExtentBlock(whole, extent - whole, extent - whole)
 
 
+def divided(nest: Nest, dimension: int, size: int) -> Iterable[tuple[Nest, int, int | None]]:
+    """
+    The parts of a nest with a dimension in pieces of one size, each with the dimension inside of a
+    piece and the one that counts the pieces: None for a part of one piece.
+    """
+    for block in blocks(nest.extents[dimension], size):
+        part = restrict(nest, dimension, block.start, block.count)
+        if block.count == block.size:
+            yield part, dimension, None
+        else:
+            yield split(part, dimension, block.size), len(nest.extents), dimension
+
+
 def nest_of_generic(op: GenericOp) -> Nest:
     """The nest of a linalg.generic on memrefs. Raises PassFailedException where there is none."""
     maps = [attribute.data for attribute in op.indexing_maps]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
@@ -37,17 +38,21 @@ class Panels:
     terms: tuple[int, ...]
     """The summed dimensions, inside the loops around."""
 
-    @property
-    def dimensions(self) -> list[int]:
+    @cached_property
+    def _body(self) -> Body:
+        return Body(self.nest)
+
+    @cached_property
+    def dimensions(self) -> Sequence[int]:
         """The dimensions of the memory that the panels are in: the columns last."""
-        reached = Body(self.nest).mask[self.factor]
+        reached = self._body.mask[self.factor]
         counter = [] if self.counter is None else [self.counter]
         placed = {*counter, *self.terms, self.column}
         others = [d for d in self.nest.loop_dimensions if reached >> d & 1 and d not in placed]
         terms = [d for d in self.terms if d not in self.nest.enclosing]
         return [*others, *counter, *terms, self.column]
 
-    @property
+    @cached_property
     def memory(self) -> MemRefType[Attribute]:
         """The type of the memory that the panels are in."""
         shape = [self.nest.extents[d] for d in self.dimensions]
@@ -62,7 +67,7 @@ class Panels:
     def copying_nest(self, memory: SSAValue) -> Nest:
         """The nest that writes the panels."""
         nest, factor = self.nest, self.factor
-        part = slice_body(Body(nest), [factor], outputs=[factor.type])
+        part = slice_body(self._body, [factor], outputs=[factor.type])
         places = self.dimensions
         kept = nest.enclosing.union(places)
         extents = tuple(n if d in kept else 1 for d, n in enumerate(nest.extents))
@@ -79,8 +84,7 @@ class Panels:
 
     def reading_nest(self, memory: SSAValue) -> Nest:
         """The contraction with the panels in the place of the factor."""
-        nest = self.nest
-        body = Body(nest)
+        nest, body = self.nest, self._body
         part = slice_body(body, body.yields, [self.factor], body.accumulators)
         indices = [AffineExpr.dimension(d) for d in self.dimensions]
         return replace(

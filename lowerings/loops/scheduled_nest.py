@@ -14,7 +14,7 @@ from lowerings.loops.body import Body
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.contraction import Contraction, contraction_of
 from lowerings.loops.emission import NestEmitter
-from lowerings.loops.nest import Nest, blocks, restrict, split
+from lowerings.loops.nest import Nest, divided
 from lowerings.loops.panels import Panels, order_in
 from lowerings.schedules.schedule import (
     Factor,
@@ -96,18 +96,9 @@ class _TiledNest:
         NestEmitter(nest, Body(nest), order_in(nest, order), builder, self.bound).emit()
 
     def _divided(self, dimension: int, size: int) -> Iterable[tuple[_TiledNest, int | None]]:
-        """
-        The parts of a dimension in pieces of one size, each with the dimension of the nest that
-        counts the pieces: None for a part of one piece.
-        """
-        own = self.inner[dimension]
-        for block in blocks(self.nest.extents[own], size):
-            nest = restrict(self.nest, own, block.start, block.count)
-            if block.count == block.size:
-                yield replace(self, nest=nest), None
-            else:
-                inner = {**self.inner, dimension: len(nest.extents)}
-                yield replace(self, nest=split(nest, own, block.size), inner=inner), own
+        """The parts of a dimension in pieces of one size, each with what counts the pieces."""
+        for nest, inner, counter in divided(self.nest, self.inner[dimension], size):
+            yield replace(self, nest=nest, inner={**self.inner, dimension: inner}), counter
 
     @contextmanager
     def _loop_over(self, dimension: int, step: Loop, builder: LoopBuilder) -> Generator[_TiledNest]:

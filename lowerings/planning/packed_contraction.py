@@ -16,7 +16,7 @@ from xdsl.ir import Block
 from lowerings.loops.body import Body
 from lowerings.loops.contraction import Contraction
 from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.nest import Nest, blocks, restrict, split
+from lowerings.loops.nest import Nest, divided
 from lowerings.loops.panels import Panels, order_in
 from lowerings.planning.lanes import block_side, output_stride, plan_order
 from lowerings.planning.register_tiles import Tile
@@ -154,11 +154,12 @@ class _InnermostPart:
         for loop in around:
             counter: int | None = loop.dimension
             if loop.tile != 1:
-                nest, inner[loop.dimension], counter = _first_piece(nest, loop.dimension, loop.tile)
+                parts = divided(nest, loop.dimension, loop.tile)
+                nest, inner[loop.dimension], counter = next(iter(parts))
             if counter is not None:
                 nest = replace(nest, enclosing=nest.enclosing | {counter})
         own = inner[plan.vector]
-        nest, column, counter = _first_piece(nest, own, plan.width)
+        nest, column, counter = next(iter(divided(nest, own, plan.width)))
         terms = tuple(inner[d] for d in plan.roles.summed)
         return _InnermostPart(Panels(nest, plan.roles.right, column, counter, terms), inner)
 
@@ -189,15 +190,3 @@ class _InnermostPart:
             for each in (order.vector, order.transposed)
         )
         return LoopOrder(tuple(loops), vector, order.lanes, transposed)
-
-
-def _first_piece(nest: Nest, dimension: int, size: int) -> tuple[Nest, int, int | None]:
-    """
-    The first of the parts of a dimension in pieces of one size, with the dimension inside of a
-    piece and the one that counts them: None for a part of one piece.
-    """
-    block = next(iter(blocks(nest.extents[dimension], size)))
-    nest = restrict(nest, dimension, block.start, block.count)
-    if block.count == block.size:
-        return nest, dimension, None
-    return split(nest, dimension, block.size), len(nest.extents), dimension
