@@ -21,8 +21,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.arrays import (
     ALIGNMENT,
@@ -35,11 +34,10 @@ from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_
 from lowerings.execution.executable import emit_entry
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature
-from lowerings.ir.custom_calls import declared_operation
+from lowerings.ir.custom_calls import require_no_outside_calls
 from lowerings.targets.llvm.machine import CodeGenerationError, Machine, riscv64
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.memory import physical_memory
 
 EMULATOR = "qemu-riscv64"
@@ -285,12 +283,7 @@ def compile_for_emulator(
     Compiles a module of the loops level for an emulated processor, as `compile_loops_module` does
     for this one; its entry is `@main`. Raises EmulatorMissing, and XlaError for custom calls.
     """
-    for op in module.body.block.ops:
-        outside = declared_operation(op) if isinstance(op, FuncOp) else None
-        if outside is not None:
-            target = outside.properties.get("custom_call_target")
-            what = f" '{target.data}'" if isinstance(target, StringAttr) else ""
-            raise located_error(outside, f"an emulated program cannot call{what} outside of it")
+    require_no_outside_calls(module, "an emulated program")
     _required_emulator(emulation)
     emitted, arena_size = emit_entry(
         module, signature, "main", emulation.machine, inline_constants=True

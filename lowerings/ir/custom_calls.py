@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
+    ModuleOp,
     StringAttr,
     UnitAttr,
 )
@@ -26,6 +27,7 @@ from xdsl.ir import Attribute, Block, Operation
 
 from xla_dialect.analysis.call_tokens import lacks_tokens, with_tokens
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.runtime.errors import located_error
 from xla_dialect.runtime.self_checking import OBSERVATIONS
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import without_layout
@@ -53,6 +55,7 @@ _BUILTIN = (
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
+    ModuleOp,
     StringAttr,
     UnitAttr,
 )
@@ -152,3 +155,13 @@ def _observation(description: DictionaryAttr) -> Operation:
     )
     block.add_op(op)
     return op
+
+
+def require_no_outside_calls(module: ModuleOp, caller: str) -> None:
+    """Raises XlaError, with the place, for a call of a function outside of the program."""
+    for op in module.body.block.ops:
+        outside = declared_operation(op) if isinstance(op, FuncOp) else None
+        if outside is not None:
+            target = outside.properties.get("custom_call_target")
+            what = f" '{target.data}'" if isinstance(target, StringAttr) else ""
+            raise located_error(outside, f"{caller} cannot call{what} outside of it")

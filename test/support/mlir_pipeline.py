@@ -1,10 +1,7 @@
 """Programs of the buffers level compiled by MLIR's own passes, run on numpy arrays in this process."""
 
 import ctypes
-import shutil
-import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -18,27 +15,8 @@ from lowerings.execution.arrays import allocate
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.signature import Signature
 from lowerings.targets.llvm.machine import host
+from tools.mlir_build.mlir_passes import MlirTools, c_interface
 from xla_dialect.mlir_text import print_mlir
-
-PIPELINE = (
-    "convert-linalg-to-loops",
-    "expand-strided-metadata",
-    "lower-affine",
-    "convert-scf-to-cf",
-    "func.func(llvm-request-c-wrappers)",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "convert-complex-to-standard",
-    "convert-complex-to-llvm",
-    "arith-expand",
-    "finalize-memref-to-llvm",
-    "convert-func-to-llvm",
-    "convert-cf-to-llvm",
-    "convert-arith-to-llvm",
-    "convert-index-to-llvm",
-    "reconcile-unrealized-casts",
-)
-"""From linalg on memrefs, scf, arith, math and complex to the LLVM dialect."""
 
 _ENTRY_SYMBOL = "program"
 """The function that we add: it takes all descriptors in one table, as the code loader calls it."""
@@ -60,7 +38,9 @@ class MlirProgram:
         )
         self._types = [cast("MemRefType[Any]", t) for t in self._function.function_type.inputs]
         machine = host()
-        text = llvm_ir(print_mlir(module), mlir_opt, first) + _entry(len(self._types))
+        text = MlirTools.find(mlir_opt).llvm_ir(print_mlir(module), first) + c_interface(
+            "main", len(self._types), _ENTRY_SYMBOL
+        )
         symbols = {"memrefCopy": _MEMREF_COPY}
         self._code = LoadedCode(machine.object_code(text), _ENTRY_SYMBOL, (), symbols)
 
@@ -80,33 +60,6 @@ class MlirProgram:
         table = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
         self._code.function(ctypes.addressof(table))
         return tuple(results)
-
-
-def llvm_ir(text: str, mlir_opt: str, first: Sequence[str] = ()) -> str:
-    """What MLIR's passes make of a module."""
-    translate = Path(mlir_opt).with_name(Path(mlir_opt).name.replace("opt", "translate"))
-    path = shutil.which(str(translate))
-    assert path is not None, f"{translate} is not beside mlir-opt"
-    passes = f"builtin.module({','.join([*first, *PIPELINE])})"
-    lowered = _run([mlir_opt, f"--pass-pipeline={passes}"], text)
-    return _run([path, "--mlir-to-llvmir"], lowered)
-
-
-def _run(command: Sequence[str], text: str) -> str:
-    answer = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr[:2000]
-    return answer.stdout
-
-
-def _entry(count: int) -> str:
-    """LLVM IR of a function that calls `@main` by its C interface."""
-    loads = "".join(
-        f"  %a{i} = getelementptr ptr, ptr %table, i64 {i}\n  %p{i} = load ptr, ptr %a{i}\n"
-        for i in range(count)
-    )
-    arguments = ", ".join(f"ptr %p{i}" for i in range(count))
-    call = f"  call void @_mlir_ciface_main({arguments})\n"
-    return f"\ndefine void @{_ENTRY_SYMBOL}(ptr %table) {{\n{loads}{call}  ret void\n}}\n"
 
 
 def _descriptor(array: np.ndarray, type_: MemRefType[Any]) -> Any:

@@ -71,6 +71,7 @@ def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     folders = {place.rpartition("/")[0] for place in places if "/" in place}
     files = {f"{place}.py" for place in places - folders} | {"__init__.py"}
     files |= {f"{folder}/__init__.py" for folder in folders}
+    files.add("mlir_build/driver.c")
     assert {
         name.removeprefix("xla_dialect_tools/")
         for name in files_of(wheel)

@@ -1,0 +1,1 @@
+"""`xla-build`: executables of programs that MLIR's own passes have compiled."""
