@@ -18,14 +18,15 @@ from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.conversion import ConversionFailed, illegal_op
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.analysis.call_tokens import note_tokens
+from xla_dialect.devices.exchange import piece_length
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.process_groups import GroupedOp, Ids, process_counts
-from xla_dialect.runtime.process_calls import HANDLE, START, process_call
+from xla_dialect.ops.process_groups import GroupedOp, process_counts
+from xla_dialect.runtime.process_calls import GATHER, HANDLE, START, process_call
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -58,9 +59,13 @@ class XlaExpandCommunicationPass(ReportingPass):
     %all, %count = xla.custom_call %x {custom_call_target = "xla.all_reduce",
         custom_call_has_side_effect = true} attributes {replica_groups = "{{0,1}}", site = 0 : i64}
       : (tensor<4xf32>) -> (tensor<2x4xf32>, tensor<i32>)
-    %first = xla.dynamic_slice %all, ...
-    %i, %y = xla.while %one, %first ...
+    %0 = xla.slice %all {limit_indices = array<i64: 1, 4>} ...
+    %1 = xla.slice %all {start_indices = array<i64: 1, 0>} ...
+    %y = xla.map %0, %1 ...
     ```
+
+    Of a large operand of an `all_reduce` every member folds a piece, and a second call,
+    `xla.all_reduce_of_pieces`, gives all of them the whole.
     """
 
     name = "xla-expand-communication"
@@ -164,12 +169,16 @@ class Communication(Flattening):
         self.insert(made, op)
         return [constant.result for constant in made]
 
-    def places(self, op: GroupedOp) -> int:
-        """How many members the largest group has."""
-        factor = self.partitions if op.ids == Ids.REPLICAS_OF_ALL_PARTITIONS else 1
-        if not op.groups.is_empty:
-            return factor * max(map(len, op.groups.expand()))
-        return factor * (self.partitions if op.ids == Ids.PARTITIONS else self.replicas)
+    def group_sizes(self, op: GroupedOp) -> list[int]:
+        """How many members each group has."""
+        return op.group_sizes(self.replicas, self.partitions)
+
+    def piece(self, op: XlaOp, type_: Array) -> int | None:
+        """How much of an array each member folds; None if all of what it is given."""
+        if not isinstance(op, collectives.AllReduceOp | asynchronous.AllReduceStartOp):
+            return None
+        size = numpy_dtype(type_.element_type).itemsize
+        return piece_length(element_count(sizes_of(type_)), size, min(self.group_sizes(op)))
 
     def exchanged(self, op: XlaOp, types: Sequence[Attribute]) -> list[Attribute]:
         """
@@ -179,25 +188,40 @@ class Communication(Flattening):
         arrays = [cast(Array, _plain(type_)) for type_ in types]
         match op:
             case collectives.AllReduceOp() | asynchronous.AllReduceStartOp():
-                places = self.places(op)
+                places = max(self.group_sizes(op))
             case collectives.ReduceScatterOp():
                 dimension = op.dimension.value.data
                 whole, part = (
                     sizes_of(cast(Array, v.type))[dimension] for v in (op.inputs[0], op.outputs[0])
                 )
-                places = whole // part if part else self.places(op)
+                places = whole // part if part else max(self.group_sizes(op))
             case _:
                 return list[Attribute](arrays)
-        stacks = [array(each.element_type, (places, *sizes_of(each))) for each in arrays]
+        stacks: list[Attribute] = []
+        for each in arrays:
+            length = self.piece(op, each)
+            row = sizes_of(each) if length is None else (length,)
+            stacks.append(array(each.element_type, (places, *row)))
         return [*stacks, _COUNT]
 
-    def folded(self, op: XlaOp, values: Values, place: Operation) -> Values:
-        """What a collective makes of what was exchanged."""
+    def folded(
+        self, op: XlaOp, types: Sequence[Attribute], values: Values, place: Operation
+    ) -> Values:
+        """What a collective makes of what was exchanged, in results of these types."""
         if not op.regions:
             return values
         builder_class, fold = loaded("lowerings.communication.folds:fold")
         (computation,) = op.regions
-        return build_before(place, values, partial(fold, computation), builder_class)
+        is_full = isinstance(op, GroupedOp) and op.groups.size is not None
+        found = build_before(place, values, partial(fold, computation, is_full), builder_class)
+        plain = [_plain(type_) for type_ in types]
+        cut = [n for n, type_ in enumerate(plain) if self.piece(op, cast(Array, type_)) is not None]
+        if cut:
+            pieces, target = [found[n] for n in cut], collectives.AllReduceOp.name + GATHER
+            wholes = self.call(op, [plain[n] for n in cut], place, pieces, target)
+            for number, whole in zip(cut, wholes, strict=True):
+                found[number] = whole
+        return found
 
 
 _COUNT = array(BY_NAME["s32"].type, ())
@@ -215,7 +239,8 @@ def convert_call(to: Communication, op: XlaOp) -> Values:
 
 def convert_collective(to: Communication, op: XlaOp) -> Values:
     """An exchange, and a fold of what was exchanged if there is a computation."""
-    return to.folded(op, to.call(op, to.exchanged(op, op.result_types), op), op)
+    types = to.leaf_types(op.result_types)
+    return to.folded(op, types, to.call(op, to.exchanged(op, types), op), op)
 
 
 def convert_start(to: Communication, op: Starts) -> Values:
@@ -272,8 +297,9 @@ def convert_done(to: Communication, op: XlaOp) -> Values:
     if start.begun is None:
         return to.flat([op.operands[place] for place in sorted(places)])
     handle = op.operands[places[0]]
-    types = to.exchanged(start.begun, to.leaf_types(op.result_types))
-    return to.folded(start.begun, to.call(op, types, op, [handle]), op)
+    types = to.leaf_types(op.result_types)
+    exchanged = to.call(op, to.exchanged(start.begun, types), op, [handle])
+    return to.folded(start.begun, types, exchanged, op)
 
 
 def convert_receive(to: Communication, op: transfers.RecvOp) -> Values:

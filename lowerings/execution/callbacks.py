@@ -77,6 +77,7 @@ class Callbacks:
 
     def _as_c(self, function: DeclaredFunction) -> Any:
         operands, results = function.operand_types, function.result_types
+        types = (*operands, *results)
         python = function.run
         call = _by_address(python, function.op) if isinstance(python, int) else None
 
@@ -86,6 +87,10 @@ class Callbacks:
             try:
                 if call is not None:
                     call(pointers)
+                    return 0
+                if function.write is not None:
+                    arrays = [_array_at(p, t) for p, t in zip(pointers, types, strict=True)]
+                    function.write(arrays[: len(operands)], arrays[len(operands) :])
                     return 0
                 # Copies: the function may keep or write them, and its error keeps this frame.
                 arrays = [
@@ -101,7 +106,7 @@ class Callbacks:
                 return 1
             return 0
 
-        pointers = [ctypes.c_void_p] * (len(operands) + len(results))
+        pointers = [ctypes.c_void_p] * len(types)
         return ctypes.CFUNCTYPE(ctypes.c_int32, *pointers)(run)
 
 

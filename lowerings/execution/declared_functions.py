@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -22,6 +22,9 @@ from xla_dialect.runtime.process_calls import TARGETS, read_process_call
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 CustomCall: TypeAlias = CustomCallFunction | int
 """
@@ -52,6 +55,11 @@ class DeclaredFunction:
 
     A function of Python is given copies, and its results are copied.
     """
+    write: Callable[[Sequence[Array], Sequence[Array]], None] | None = None
+    """
+    The same as `run` from operands into results, where that does without copies: of operands that
+    may change afterwards, into memory of the program.
+    """
     is_built_in: bool = False
     """Whether it is known without having been registered by a caller."""
 
@@ -77,16 +85,19 @@ def declared_functions(
         op = declared_operation(declaration)
         if op is None:
             continue
-        run = (
-            _custom_call(op, registry)
-            if isinstance(op, CustomCallOp)
-            else _observation(op, observer)
-        )
+        write = None
+        if not isinstance(op, CustomCallOp):
+            run = _observation(op, observer)
+        elif op.custom_call_target.data in TARGETS:
+            run, write = _process_call(op)
+        else:
+            run = _custom_call(op, registry)
         found[declaration.sym_name.data] = DeclaredFunction(
             op,
             _arrays(op.operand_types),
             _arrays(op.result_types),
             run,
+            write,
             not (isinstance(op, CustomCallOp) and op.custom_call_target.data in registry),
         )
     return found
@@ -101,8 +112,6 @@ def _custom_call(
     op: CustomCallOp, registry: CustomCalls
 ) -> Callable[[Sequence[Array]], Sequence[Value]] | int:
     target = op.custom_call_target.data
-    if target in TARGETS:
-        return _process_call(op)
     try:
         function = function_for(target, registry)
         if target in CHECK_CALLS:
@@ -114,16 +123,24 @@ def _custom_call(
     return _located(op, lambda arrays: call_on_arrays(op, function, arrays))
 
 
-def _process_call(op: CustomCallOp) -> Callable[[Sequence[Array]], Sequence[Value]]:
+def _process_call(
+    op: CustomCallOp,
+) -> tuple[
+    Callable[[Sequence[Array]], Sequence[Value]],
+    Callable[[Sequence[Array], Sequence[Array]], None],
+]:
     try:
         call = read_process_call(op)
     except XlaError as error:
         raise located_error(op, str(error)) from None
 
     def run(arrays: Sequence[Array]) -> Sequence[Value]:
-        return current_run().calls.carry_out(call, arrays)
+        return current_run().calls.results(call, tuple(arrays))
 
-    return _located(call.operation, run)
+    def write(arrays: Sequence[Array], results: Sequence[Array]) -> None:
+        current_run().calls.carry_out(call, arrays, results)
+
+    return _located(call.operation, run), _located(call.operation, write)
 
 
 def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]], Sequence[Value]]:
@@ -137,13 +154,13 @@ def _observation(op: Operation, observer: Observer) -> Callable[[Sequence[Array]
 
 
 def _located(
-    op: Operation, function: Callable[[Sequence[Array]], Sequence[Value]]
-) -> Callable[[Sequence[Array]], Sequence[Value]]:
+    op: Operation, function: Callable[_Arguments, _Result]
+) -> Callable[_Arguments, _Result]:
     """A function whose errors say which operation it is, and where."""
 
-    def run(arrays: Sequence[Array]) -> Sequence[Value]:
+    def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
-            return function(arrays)
+            return function(*arguments, **options)
         except LocatedError:
             raise
         except XlaError as error:

@@ -52,13 +52,9 @@ func.func @all_gather_start(%x: tensor<2xf32>) -> tensor<4xf32> {
 // CHECK-LABEL:   func.func @all_reduce_start(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT:      %reducing = xla.custom_call %x {custom_call_target = "xla.all_reduce_start", custom_call_has_side_effect = true} attributes {site = 0 : i64, replica_groups = "{{[{][{]}}0,1}}"} : (tensor<2xf32>) -> tensor<ui64>
 // CHECK-NEXT:      %{{.*}}, %{{.*}} = xla.custom_call %reducing {custom_call_target = "xla.all_reduce_done", custom_call_has_side_effect = true} attributes {site = 1 : i64} : (tensor<ui64>) -> (tensor<2x2xf32>, tensor<i32>)
-// CHECK:           %{{.*}}, %reduced = xla.while %{{.*}}, %{{.*}} : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>) condition (%number: tensor<i32>, %{{.*}}: tensor<2xf32>) {
-// CHECK:             xla.return %{{.*}} : tensor<i1>
-// CHECK:             %[[ADD:.*]] = xla.add %{{.*}}, %{{.*}} : tensor<i32>
-// CHECK-NEXT:        %[[MAP:.*]] = xla.map %{{.*}}, %{{.*}} : tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
-// CHECK-NEXT:          %sum = xla.add %a, %b : tensor<f32>
-// CHECK-NEXT:          xla.return %sum : tensor<f32>
-// CHECK:             xla.return %[[ADD]], %[[MAP]] : tensor<i32>, tensor<2xf32>
+// CHECK:           %reduced = xla.map %{{.*}}, %{{.*}} : tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+// CHECK-NEXT:        %sum = xla.add %a, %b : tensor<f32>
+// CHECK-NEXT:        xla.return %sum : tensor<f32>
 // CHECK:           func.return %reduced : tensor<2xf32>
 func.func @all_reduce_start(%x: tensor<2xf32>) -> tensor<2xf32> {
   %reducing = xla.all_reduce_start %x {replica_groups = #xla.replica_groups<{{0,1}}>} : tensor<2xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {

@@ -13,21 +13,21 @@ func.func @all_gather(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
 
 // xla-update-checks: CHECK @all_reduce filter=custom_call|xla\.(while|map|add|maximum|reshape|transpose|slice|concatenate|select)|return
 // CHECK-LABEL:   func.func @all_reduce(%x: tensor<2x4xf32>, %v: tensor<8xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
-// CHECK-NEXT:      %{{.*}}, %{{.*}}, %{{.*}} = xla.custom_call %x, %v {custom_call_target = "xla.all_reduce", custom_call_has_side_effect = true} attributes {site = 0 : i64, use_global_device_ids = true, replica_groups = "[2,2]<=[4]", channel_id = 1 : i64} : (tensor<2x4xf32>, tensor<8xf32>) -> (tensor<2x2x4xf32>, tensor<2x8xf32>, tensor<i32>)
-// CHECK:           %[[RESHAPE:.*]] = xla.reshape %{{.*}} : (tensor<1x2x4xf32>) -> tensor<2x4xf32>
-// CHECK:           %[[RESHAPE_1:.*]] = xla.reshape %{{.*}} : (tensor<1x8xf32>) -> tensor<8xf32>
-// CHECK:           %{{.*}}, %sum, %sums = xla.while %{{.*}}, %[[RESHAPE]], %[[RESHAPE_1]] : (tensor<i32>, tensor<2x4xf32>, tensor<8xf32>) -> (tensor<i32>, tensor<2x4xf32>, tensor<8xf32>) condition (%number: tensor<i32>, %{{.*}}: tensor<2x4xf32>, %{{.*}}: tensor<8xf32>) {
-// CHECK:             xla.return %{{.*}} : tensor<i1>
-// CHECK:             %[[RESHAPE_2:.*]] = xla.reshape %{{.*}} : (tensor<1x2x4xf32>) -> tensor<2x4xf32>
-// CHECK:             %[[RESHAPE_3:.*]] = xla.reshape %{{.*}} : (tensor<1x8xf32>) -> tensor<8xf32>
-// CHECK:             %[[ADD:.*]] = xla.add %{{.*}}, %{{.*}} : tensor<i32>
-// CHECK-NEXT:        %[[MAP:.*]] = xla.map %{{.*}}, %[[RESHAPE_2]] : tensor<2x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
-// CHECK-NEXT:          %s = xla.add %a, %b : tensor<f32>
-// CHECK-NEXT:          xla.return %s : tensor<f32>
-// CHECK:             %[[MAP_1:.*]] = xla.map %{{.*}}, %[[RESHAPE_3]] : tensor<8xf32> to_apply (%[[ARG:.*]]: tensor<f32>, %[[ARG_1:.*]]: tensor<f32>) {
-// CHECK-NEXT:          %[[ADD_1:.*]] = xla.add %[[ARG]], %[[ARG_1]] : tensor<f32>
-// CHECK-NEXT:          xla.return %[[ADD_1]] : tensor<f32>
-// CHECK:             xla.return %[[ADD]], %[[MAP]], %[[MAP_1]] : tensor<i32>, tensor<2x4xf32>, tensor<8xf32>
+// CHECK-NEXT:      %[[CUSTOM_CALL:.*]], %[[CUSTOM_CALL_1:.*]], %{{.*}} = xla.custom_call %x, %v {custom_call_target = "xla.all_reduce", custom_call_has_side_effect = true} attributes {site = 0 : i64, use_global_device_ids = true, replica_groups = "[2,2]<=[4]", channel_id = 1 : i64} : (tensor<2x4xf32>, tensor<8xf32>) -> (tensor<2x2x4xf32>, tensor<2x8xf32>, tensor<i32>)
+// CHECK-NEXT:      %[[SLICE:.*]] = xla.slice %[[CUSTOM_CALL]] {start_indices = [0, 0, 0], limit_indices = [1, 2, 4], strides = [1, 1, 1]} : (tensor<2x2x4xf32>) -> tensor<1x2x4xf32>
+// CHECK-NEXT:      %[[RESHAPE:.*]] = xla.reshape %[[SLICE]] : (tensor<1x2x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT:      %[[SLICE_1:.*]] = xla.slice %[[CUSTOM_CALL]] {start_indices = [1, 0, 0], limit_indices = [2, 2, 4], strides = [1, 1, 1]} : (tensor<2x2x4xf32>) -> tensor<1x2x4xf32>
+// CHECK-NEXT:      %[[RESHAPE_1:.*]] = xla.reshape %[[SLICE_1]] : (tensor<1x2x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT:      %sum = xla.map %[[RESHAPE]], %[[RESHAPE_1]] : tensor<2x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+// CHECK-NEXT:        %s = xla.add %a, %b : tensor<f32>
+// CHECK-NEXT:        xla.return %s : tensor<f32>
+// CHECK:           %[[SLICE_2:.*]] = xla.slice %[[CUSTOM_CALL_1]] {start_indices = [0, 0], limit_indices = [1, 8], strides = [1, 1]} : (tensor<2x8xf32>) -> tensor<1x8xf32>
+// CHECK-NEXT:      %[[RESHAPE_2:.*]] = xla.reshape %[[SLICE_2]] : (tensor<1x8xf32>) -> tensor<8xf32>
+// CHECK-NEXT:      %[[SLICE_3:.*]] = xla.slice %[[CUSTOM_CALL_1]] {start_indices = [1, 0], limit_indices = [2, 8], strides = [1, 1]} : (tensor<2x8xf32>) -> tensor<1x8xf32>
+// CHECK-NEXT:      %[[RESHAPE_3:.*]] = xla.reshape %[[SLICE_3]] : (tensor<1x8xf32>) -> tensor<8xf32>
+// CHECK-NEXT:      %sums = xla.map %[[RESHAPE_2]], %[[RESHAPE_3]] : tensor<8xf32> to_apply (%[[ARG:.*]]: tensor<f32>, %[[ARG_1:.*]]: tensor<f32>) {
+// CHECK-NEXT:        %[[ADD:.*]] = xla.add %[[ARG]], %[[ARG_1]] : tensor<f32>
+// CHECK-NEXT:        xla.return %[[ADD]] : tensor<f32>
 // CHECK:           func.return %sum, %sums : tensor<2x4xf32>, tensor<8xf32>
 func.func @all_reduce(%x: tensor<2x4xf32>, %v: tensor<8xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
   %sum, %sums = xla.all_reduce %x, %v {replica_groups = #xla.replica_groups<[2,2]<=[4]>, channel_id = 1, use_global_device_ids = true} : (tensor<2x4xf32>, tensor<8xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) to_apply (%a: tensor<f32>, %b: tensor<f32>) {
@@ -41,16 +41,14 @@ func.func @all_reduce(%x: tensor<2x4xf32>, %v: tensor<8xf32>) -> (tensor<2x4xf32
 
 // xla-update-checks: CHECK @reduce_scatter filter=custom_call|xla\.(while|map|add|maximum|reshape|transpose|slice|concatenate|select)|return
 // CHECK-LABEL:   func.func @reduce_scatter(%x: tensor<2x4xf32>) -> tensor<1x4xf32> {
-// CHECK-NEXT:      %{{.*}}, %{{.*}} = xla.custom_call %x {custom_call_target = "xla.reduce_scatter", custom_call_has_side_effect = true} attributes {site = 0 : i64, dimension = 0 : i64, replica_groups = "{{[{][{]}}0,1}}"} : (tensor<2x4xf32>) -> (tensor<2x1x4xf32>, tensor<i32>)
-// CHECK:           %[[RESHAPE:.*]] = xla.reshape %{{.*}} : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
-// CHECK:           %{{.*}}, %part = xla.while %{{.*}}, %[[RESHAPE]] : (tensor<i32>, tensor<1x4xf32>) -> (tensor<i32>, tensor<1x4xf32>) condition (%number: tensor<i32>, %{{.*}}: tensor<1x4xf32>) {
-// CHECK:             xla.return %{{.*}} : tensor<i1>
-// CHECK:             %[[RESHAPE_1:.*]] = xla.reshape %{{.*}} : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
-// CHECK:             %[[ADD:.*]] = xla.add %{{.*}}, %{{.*}} : tensor<i32>
-// CHECK-NEXT:        %[[MAP:.*]] = xla.map %{{.*}}, %[[RESHAPE_1]] : tensor<1x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
-// CHECK-NEXT:          %s = xla.maximum %a, %b : tensor<f32>
-// CHECK-NEXT:          xla.return %s : tensor<f32>
-// CHECK:             xla.return %[[ADD]], %[[MAP]] : tensor<i32>, tensor<1x4xf32>
+// CHECK-NEXT:      %[[CUSTOM_CALL:.*]], %{{.*}} = xla.custom_call %x {custom_call_target = "xla.reduce_scatter", custom_call_has_side_effect = true} attributes {site = 0 : i64, dimension = 0 : i64, replica_groups = "{{[{][{]}}0,1}}"} : (tensor<2x4xf32>) -> (tensor<2x1x4xf32>, tensor<i32>)
+// CHECK-NEXT:      %[[SLICE:.*]] = xla.slice %[[CUSTOM_CALL]] {start_indices = [0, 0, 0], limit_indices = [1, 1, 4], strides = [1, 1, 1]} : (tensor<2x1x4xf32>) -> tensor<1x1x4xf32>
+// CHECK-NEXT:      %[[RESHAPE:.*]] = xla.reshape %[[SLICE]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
+// CHECK-NEXT:      %[[SLICE_1:.*]] = xla.slice %[[CUSTOM_CALL]] {start_indices = [1, 0, 0], limit_indices = [2, 1, 4], strides = [1, 1, 1]} : (tensor<2x1x4xf32>) -> tensor<1x1x4xf32>
+// CHECK-NEXT:      %[[RESHAPE_1:.*]] = xla.reshape %[[SLICE_1]] : (tensor<1x1x4xf32>) -> tensor<1x4xf32>
+// CHECK-NEXT:      %part = xla.map %[[RESHAPE]], %[[RESHAPE_1]] : tensor<1x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+// CHECK-NEXT:        %s = xla.maximum %a, %b : tensor<f32>
+// CHECK-NEXT:        xla.return %s : tensor<f32>
 // CHECK:           func.return %part : tensor<1x4xf32>
 func.func @reduce_scatter(%x: tensor<2x4xf32>) -> tensor<1x4xf32> {
   %part = xla.reduce_scatter %x {dimension = 0, replica_groups = #xla.replica_groups<{{0,1}}>} : (tensor<2x4xf32>) -> tensor<1x4xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {

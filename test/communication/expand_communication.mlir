@@ -13,10 +13,56 @@ module attributes {xla.replica_count = 4 : i64} {
 }
 // CHECK-LABEL: @reduce
 // CHECK: %0, %1 = xla.custom_call %x {custom_call_target = "xla.all_reduce", custom_call_has_side_effect = true} attributes {site = 0 : i64, replica_groups = "{{[{]}}{0},{1,2,3}}"} : (tensor<3xf32>) -> (tensor<3x3xf32>, tensor<i32>)
+// CHECK-NOT: xla.while
+// CHECK: [[TWO:%.*]] = xla.map
+// CHECK-NEXT: xla.add %a, %b
+// CHECK: [[IS_THERE:%.*]] = xla.compare %{{.*}}, %{{.*}} {direction = GT}
+// CHECK: [[SECOND:%.*]] = xla.select [[IS_THERE]], [[TWO]], %{{.*}}
+// CHECK: xla.map [[SECOND]]
+// CHECK: [[LAST:%.*]] = xla.select
+// CHECK: func.return [[LAST]]
+
+// -----
+
+// More than eight are folded in a loop.
+module attributes {xla.replica_count = 9 : i64} {
+  func.func @reduce_many(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %y = xla.all_reduce %x : tensor<3xf32> to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+      %c = xla.add %a, %b : tensor<f32>
+      xla.return %c : tensor<f32>
+    }
+    func.return %y : tensor<3xf32>
+  }
+}
+// CHECK-LABEL: @reduce_many
+// CHECK: (tensor<3xf32>) -> (tensor<9x3xf32>, tensor<i32>)
 // CHECK: xla.while
 // CHECK: xla.compare %number, %1 {direction = LT}
 // CHECK: xla.map
 // CHECK-NEXT: xla.add %a, %b
+
+// -----
+
+// Of a large operand each member folds a piece; the pieces of the smaller of two groups are so long
+// that its members have all of it.
+module attributes {xla.replica_count = 5 : i64} {
+  func.func @reduce_large(%x: tensor<100x200xf32>, %s: tensor<f32>) -> (tensor<100x200xf32>, tensor<f32>) {
+    %y, %t = xla.all_reduce %x, %s {replica_groups = #xla.replica_groups<{{0,1},{2,3,4}}>} : (tensor<100x200xf32>, tensor<f32>) -> (tensor<100x200xf32>, tensor<f32>)
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %c = xla.maximum %a, %b : tensor<f32>
+        xla.return %c : tensor<f32>
+      }
+    func.return %y, %t : tensor<100x200xf32>, tensor<f32>
+  }
+}
+// CHECK-LABEL: @reduce_large
+// CHECK: xla.custom_call %x, %s {custom_call_target = "xla.all_reduce", {{.*}} (tensor<100x200xf32>, tensor<f32>) -> (tensor<3x10048xf32>, tensor<3xf32>, tensor<i32>)
+// CHECK: xla.map {{.*}} : tensor<10048xf32>
+// CHECK: [[TWO:%.*]] = xla.select {{.*}} (tensor<i1>, tensor<10048xf32>, tensor<10048xf32>)
+// CHECK: [[LONG:%.*]] = xla.select {{.*}}, [[TWO]] : (tensor<i1>, tensor<10048xf32>, tensor<10048xf32>)
+// CHECK: %t = xla.select
+// CHECK-NEXT: %y = xla.custom_call [[LONG]] {custom_call_target = "xla.all_reduce_of_pieces", {{.*}}replica_groups = {{.*}} : (tensor<10048xf32>) -> tensor<100x200xf32>
+// CHECK-NEXT: func.return %y, %t
 
 // -----
 

@@ -18,16 +18,22 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from xla_dialect.devices.exchange import (
+    Arrays,
+    Condition,
+    LogicalId,
+    Offer,
+    Rendezvous,
+    copied,
+    copy_into,
+    small,
+)
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 MAX_PROCESSES = 256
 """Processes are threads: a grid has no more."""
 
-LogicalId: TypeAlias = tuple[int, int]
-"""The replica and the partition of a process: what XLA calls its logical id."""
-
 _Result = TypeVar("_Result")
-Condition: TypeAlias = Callable[[], bool]
 
 
 class Pending(Generic[_Result]):
@@ -61,21 +67,6 @@ class Host:
     ) -> Host:
         """The host that has these items ready."""
         return Host(deque(infeed), {c: deque(items) for c, items in (sent or {}).items()})
-
-
-@dataclass
-class Rendezvous:
-    """One execution of a collective: what its members bring, until all of them are there."""
-
-    members: tuple[LogicalId, ...]
-    brought: dict[LogicalId, Any] = field(default_factory=dict[LogicalId, Any])
-    left: int = 0
-    """How many members have taken what they came for."""
-
-    @property
-    def missing(self) -> list[LogicalId]:
-        """The members that have not come."""
-        return [member for member in self.members if member not in self.brought]
 
 
 @dataclass(frozen=True)
@@ -309,6 +300,8 @@ class Process:
     same_program: bool = True
     """Whether all processes run one program, so that operations can be identified across them."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    lending: list[Exchange] = field(default_factory=list["Exchange"])
+    """Exchanges that lend arrays of this process to others."""
 
     @staticmethod
     def current() -> Process | None:
@@ -330,37 +323,42 @@ class Process:
         replica, partition = self.place
         return replica * self.grid.partitions + partition
 
-    def bring(
-        self, key: Hashable, members: tuple[LogicalId, ...], value: Any, what: str
-    ) -> Pending[list[Any]]:
+    def exchange(
+        self,
+        key: Hashable,
+        members: tuple[LogicalId, ...],
+        outgoing: Sequence[Arrays],
+        what: str,
+        borrowed: bool = False,
+    ) -> Exchange:
         """
-        Takes part in a collective with a value; gives the values of all members, in their order.
+        Takes part in an exchange with arrays for each member, this one included, in their order.
 
         The n-th time that a process comes with this key it meets the others on their n-th. `what`:
-        the operation, in messages. Never waits; the result does.
+        the operation, in messages. `borrowed`: whether the arrays may change once they have been
+        taken; then they are to be taken at once. Never waits; to take does.
         """
         grid = self.grid
+        if borrowed and small(outgoing):
+            outgoing, borrowed = copied(outgoing), False
         with grid.lock:
             number = self._executions[key, members] = self._executions.get((key, members), 0) + 1
             meeting = grid.meetings.setdefault((key, members, number), Rendezvous(members))
-            meeting.brought[self.place] = value
-            grid.lock.notify_all()
+            meeting.offers[self.place] = Offer(outgoing, borrowed)
+            if borrowed:
+                meeting.present.add(self.place)
+            if meeting.is_complete:
+                grid.lock.notify_all()
+                del grid.meetings[key, members, number]
+        begun = Exchange(self, meeting, number, what)
+        if borrowed:
+            self.lending.append(begun)
+        return begun
 
-        def describe() -> str:
-            return (
-                f"{grid.name(self.place)} waits for {grid.names(meeting.missing)} "
-                f"in execution {number} of {what}"
-            )
-
-        def result() -> list[Any]:
-            with grid.lock:
-                grid.wait(lambda: not meeting.missing, describe)
-                meeting.left += 1
-                if meeting.left == len(members):
-                    grid.meetings.pop((key, members, number), None)
-                return [meeting.brought[member] for member in members]
-
-        return Pending(result)
+    def withdraw(self, error: BaseException) -> None:
+        """Takes back the arrays that others have not copied yet, before their memory goes."""
+        for begun in self.lending:
+            begun.withdraw(error)
 
     def send(self, key: ChannelKey, value: Any, what: str) -> None:
         """Sends over a channel, once its `recv` is ready. Raises XlaError for a second sender."""
@@ -433,6 +431,66 @@ class Process:
             return results[0]
 
         return Pending(result)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An exchange that has begun."""
+
+    process: Process
+    meeting: Rendezvous
+    number: int
+    """How often, with this one, the members have met with its key."""
+    what: str
+
+    def take(self, into: Sequence[Arrays]) -> None:
+        """
+        Waits for all members, and copies what each has for this one into these arrays.
+
+        Raises XlaError where they are of other types.
+        """
+        grid, meeting, place = self.process.grid, self.meeting, self.process.place
+        with grid.lock:
+            meeting.present.add(place)
+            grid.wait(lambda: meeting.is_complete, self._describe)
+            grid.check()
+            found = meeting.collect(place)
+            readers = set(meeting.present)
+        failure: BaseException | None = None
+        try:
+            for number, (targets, sources) in enumerate(zip(into, found, strict=True)):
+                copy_into(targets, sources, f"member {number}")
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            with grid.lock:
+                meeting.leave(place, failure)
+                if meeting.is_lent:
+                    grid.lock.notify_all()
+        if meeting.offers[place].borrowed:
+            with grid.lock:
+                grid.wait(
+                    lambda: readers <= meeting.left or meeting.failure is not None, self._describe
+                )
+            self.process.lending.remove(self)
+
+    def withdraw(self, error: BaseException) -> None:
+        """Ends the exchange with an error, and waits until nobody reads the arrays lent to it."""
+        grid, meeting, place = self.process.grid, self.meeting, self.process.place
+        with grid.lock:
+            meeting.leave(place, error)
+            grid.lock.notify_all()
+            while meeting.copying - {place}:
+                grid.lock.wait()
+
+    def _describe(self) -> str:
+        grid, meeting = self.process.grid, self.meeting
+        awaited = meeting.missing or [m for m in meeting.members if m not in meeting.left]
+        return (
+            f"{grid.name(self.process.place)} waits for {grid.names(awaited)} "
+            f"in execution {self.number} of {self.what}"
+        )
 
 
 _CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)

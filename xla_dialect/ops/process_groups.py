@@ -66,6 +66,13 @@ class GroupedOp(CollectiveOp):
         """The groups."""
         return self.replica_groups.data
 
+    def group_sizes(self, replicas: int, partitions: int) -> list[int]:
+        """How many processes each group has, where so many run."""
+        each = partitions if self.ids == Ids.REPLICAS_OF_ALL_PARTITIONS else 1
+        if self.groups.is_empty:
+            return [partitions if self.ids == Ids.PARTITIONS else each * replicas]
+        return [each * len(group) for group in self.groups.expand()]
+
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """(RG1): as many ids as processes, or replicas, or partitions."""
         expected = {

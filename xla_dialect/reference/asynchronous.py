@@ -19,7 +19,8 @@ from xla_dialect.devices.process_grid import Pending
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import TOKEN, Value, numpy_dtype
 from xla_dialect.ops import asynchronous as ops
-from xla_dialect.reference.collectives import CollectiveFunctions, as_declared, reduce
+from xla_dialect.reference.collectives import CollectiveFunctions, Write, as_arrays, new_arrays
+from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.tuples import as_results
 
 
@@ -124,8 +125,7 @@ class AsynchronousFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """As `all_gather`."""
         leaves = types.flatten(op.result_types)[len(args) : 2 * len(args)]
-        found = self.collectives.begin(op, args)
-        return context_of(op, args, Pending(lambda: as_declared(found.result(), leaves)))
+        return context_of(op, args, written(self.collectives.begin(op, as_arrays(args)), leaves))
 
     @impl(ops.AllGatherDoneOp)
     def run_all_gather_done(
@@ -139,8 +139,9 @@ class AsynchronousFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.AllReduceStartOp, args: PythonValues
     ) -> PythonValues:
         """As `all_reduce`; the context has the form of the results."""
-        found = self.collectives.grouped(op, args, reduce(interpreter, op.to_apply))
-        return as_results(op, (found,) * len(args))
+        function = on_arrays(interpreter, op.to_apply, "to_apply")
+        found = self.collectives.reduced(op, function, as_arrays(args))
+        return as_results(op, (written(found, op.operand_types),) * len(args))
 
     @impl(ops.AllReduceDoneOp)
     def run_all_reduce_done(
@@ -154,7 +155,8 @@ class AsynchronousFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.CollectivePermuteStartOp, args: PythonValues
     ) -> PythonValues:
         """As `collective_permute`."""
-        return context_of(op, args, self.collectives.begin(op, args))
+        found = self.collectives.begin(op, as_arrays(args))
+        return context_of(op, args, written(found, op.operand_types))
 
     @impl(ops.CollectivePermuteDoneOp)
     def run_collective_permute_done(
@@ -162,6 +164,17 @@ class AsynchronousFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """What the source brings."""
         return finished(op, args)
+
+
+def written(write: Write, declared: Sequence[Attribute]) -> Pending[PythonValues]:
+    """What is to be written into new arrays of these types."""
+
+    def result() -> PythonValues:
+        results = new_arrays(declared)
+        write(results)
+        return tuple(results)
+
+    return Pending(result)
 
 
 def finished(op: Operation, args: PythonValues) -> PythonValues:

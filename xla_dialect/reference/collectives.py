@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute
 
 from xla_dialect import types
-from xla_dialect.devices.process_grid import LogicalId, Pending, Process, ProcessGrid
+from xla_dialect.devices.exchange import NOTHING, Arrays, LogicalId, piece_length, pieces
+from xla_dialect.devices.process_grid import Exchange, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError, described
-from xla_dialect.literals.arrays import Array, spell_array
+from xla_dialect.literals.arrays import Array, numpy_dtype, spell_array
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
 from xla_dialect.reference.computations import on_arrays
 from xla_dialect.reference.tuples import as_results
-from xla_dialect.runtime.process_calls import SITE
+from xla_dialect.runtime.process_calls import GATHER, SITE
 
-Combine: TypeAlias = Callable[[Sequence[PythonValues], int], PythonValues]
-"""From the operands of all members, and which member this is, to its results."""
+Write: TypeAlias = Callable[[Arrays], None]
+"""Waits for the results of a collective, and writes them into arrays that are to be theirs."""
+
+ArrayFunction: TypeAlias = Callable[..., tuple[Array, ...]]
 
 
 def expanded(ids: Ids, number: int, place: LogicalId, grid: ProcessGrid) -> list[LogicalId]:
@@ -69,89 +73,31 @@ def blocks(array: Array, dimension: int, count: int) -> list[Array]:
     return np.split(array, count, dimension)
 
 
-def gather(dimension: int) -> Combine:
-    """The operands of all members, one after the other."""
-
-    def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-        return tuple(np.concatenate(parts, dimension) for parts in zip(*brought, strict=True))
-
-    return combine
-
-
-def reduce(interpreter: Interpreter, computation: Region) -> Combine:
-    """The left fold over the members, every operand by itself."""
-    function = on_arrays(interpreter, computation, "to_apply")
-
-    def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-        results: list[Array] = []
-        for first, *rest in zip(*brought, strict=True):
-            total: Array = first
-            for value in rest:
-                (total,) = function(total, value)
-            results.append(total)
-        return tuple(results)
-
-    return combine
-
-
-def scatter(reduced: Combine, dimension: int) -> Combine:
-    """This member's block of what a reduction gives."""
-
-    def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-        wholes = reduced(brought, me)
-        return tuple(blocks(whole, dimension, len(brought))[me] for whole in wholes)
-
-    return combine
-
-
-def exchange(dimension: int | None) -> Combine:
-    """The blocks of all members for this one, one by one or joined along a dimension."""
-
-    def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-        if dimension is None:
-            if len(brought) != len(brought[0]):
-                raise XlaError(f"(C4) {len(brought[0])} operands for {len(brought)} members")
-            return tuple(values[me] for values in brought)
-        received = [blocks(values[0], dimension, len(brought))[me] for values in brought]
-        return (np.concatenate(received, dimension),)
-
-    return combine
-
-
-def rows_between(first: int, count: int, array: Array, name: str) -> slice:
+def rows_between(first: int, count: int, array: Array, name: str) -> Array:
     """Rows `first` to `first + count` of an array; raises XlaError where they are not in it."""
     if first < 0 or count < 0 or first + count > len(array):
         raise XlaError(f"rows {first} to {first + count} of {name}, which has {len(array)}")
-    return slice(first, first + count)
+    return array[first : first + count]
 
 
-def exchange_rows(brought: Sequence[PythonValues], me: int) -> PythonValues:
-    """The output of this member with the rows that all members send to it."""
-    result = np.array(brought[me][1])
-    if len(brought[me][2]) != len(brought):
-        raise XlaError(f"(C3) {len(brought[me][2])} offsets for {len(brought)} members")
-    for sender, (source, _, inputs, counts, outputs, _) in enumerate(brought):
-        expected = np.reshape(brought[me][5][sender], -1)
-        updates = [np.reshape(numbers[me], -1) for numbers in (inputs, counts, outputs)]
-        for start, count, place, wanted in zip(*updates, expected, strict=True):
-            if int(count) != int(wanted):
-                raise XlaError(f"member {sender} sends {count} rows, {wanted} are expected")
-            rows = source[rows_between(int(start), int(count), source, "the input")]
-            result[rows_between(int(place), int(count), result, "the output")] = rows
-    return (result,)
+def require_sizes(results: Arrays, found: Sequence[Sequence[int]]) -> None:
+    """Raises XlaError where the number of members makes other sizes than declared."""
+    for result, sizes in zip(results, found, strict=True):
+        if result.shape != tuple(sizes):
+            other = np.broadcast_to(np.zeros((), result.dtype), sizes)
+            raise XlaError(f"(C3) declared {spell_array(result)}, found {spell_array(other)}")
 
 
-def as_declared(values: PythonValues, declared: Sequence[Attribute]) -> PythonValues:
-    """The values; raises XlaError where the number of members makes other sizes than declared."""
-    for value, type_ in zip(values, types.flatten(declared), strict=True):
-        if value.shape != types.extents(cast("types.Array", type_)):
-            raise XlaError(f"(C3) declared {types.spell(type_)}, found {spell_array(value)}")
-    return values
+def new_arrays(declared: Sequence[Attribute]) -> list[Array]:
+    """Arrays of the types, tuples taken apart, with any elements."""
+    arrays = (cast("types.Array", type_) for type_ in types.flatten(declared))
+    return [np.empty(types.extents(each), numpy_dtype(each.element_type)) for each in arrays]
 
 
-def zeros_like(values: PythonValues) -> PythonValues:
-    """Arrays of the same sizes and types that are 0 everywhere."""
-    return tuple(np.zeros(value.shape, value.dtype) for value in values)
+def fill_zeros(results: Arrays) -> None:
+    """What a process gets that is in no group, or the target of no pair."""
+    for result in results:
+        result[...] = np.zeros((), result.dtype)
 
 
 @register_impls
@@ -161,82 +107,195 @@ class CollectiveFunctions(InterpreterFunctions):
 
     process: Process = field(default_factory=Process)
 
-    def meet(
+    def exchange(
         self,
         op: CollectiveOp,
-        members: tuple[LogicalId, ...] | None,
-        args: PythonValues,
-        f: Combine,
-    ) -> Pending[PythonValues]:
-        """Exchanges the operands with the other members of a group; zeros for a process in none."""
-        if members is None:
-            return Pending(lambda: zeros_like(args))
+        members: tuple[LogicalId, ...],
+        outgoing: Sequence[Arrays],
+        borrowed: bool = False,
+        stage: tuple[object, ...] = (),
+    ) -> Exchange:
+        """An exchange with the other members of a group; `stage` tells those of one collective."""
         # Operations with equal channels meet, an `all_reduce_start` an `all_reduce` too. Without
         # channel it is the same operation of the program or, of another program, the next of its
         # kind.
         kind = op.name.removesuffix("_start")
         is_told = op.channel is None and self.process.same_program
-        key = (kind, op.attributes.get(SITE, op) if is_told else op.channel)
-        brought = self.process.bring(key, members, args, described(op))
-        me = members.index(self.process.place)
-        return Pending(lambda: f(_alike(brought.result()), me))
+        key = (kind, op.attributes.get(SITE, op) if is_told else op.channel, *stage)
+        return self.process.exchange(key, members, outgoing, described(op), borrowed)
 
-    def grouped(self, op: GroupedOp, args: PythonValues, f: Combine) -> Pending[PythonValues]:
-        """As `meet`, with the group of this process."""
-        process = self.process
-        return self.meet(op, group_of(op, process.place, process.grid), args, f)
+    def group(self, op: GroupedOp) -> tuple[LogicalId, ...] | None:
+        """The members of the group of this process; None if it is in none."""
+        return group_of(op, self.process.place, self.process.grid)
+
+    def begin(self, op: CollectiveOp, args: Arrays, borrowed: bool = False) -> Write:
+        """
+        Begins a collective without a computation. `borrowed`: whether operands may change once the
+        results are written, for which is asked at once.
+
+        Raises XlaError for a form that is not interpreted.
+        """
+        if isinstance(op, ops.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp):
+            return self.permuted(op, args, borrowed)
+        assert isinstance(op, GroupedOp)
+        members = self.group(op)
+        if members is None:
+            return fill_zeros
+        count, me = len(members), members.index(self.process.place)
+        exchange = partial(self.exchange, op, members, borrowed=borrowed)
+        match op:
+            case ops.AllGatherOp() | asynchronous.AllGatherStartOp():
+                return _gathered(exchange([args] * count), args, op.dimension.value.data, count)
+            case ops.AllToAllOp(dimension=None):
+                if count != len(args):
+                    raise XlaError(f"(C4) {len(args)} operands for {count} members")
+                return _one_by_one(exchange([[array] for array in args]))
+            case ops.AllToAllOp():
+                dimension = 0 if op.dimension is None else op.dimension.value.data
+                (array,) = args
+                outgoing = [[block] for block in blocks(array, dimension, count)]
+                return _gathered(exchange(outgoing), outgoing[0], dimension, count)
+            case ops.RaggedAllToAllOp():
+                return self.rows_exchanged(
+                    op, members, list(map(np.copy, args)) if borrowed else args
+                )
+            case ops.CollectiveBroadcastOp():
+                if op.has_dynamic_root.value.data:
+                    raise XlaError("a dynamic root is not interpreted")
+                begun = exchange([args if me == 0 else NOTHING] * count)
+                return lambda results: begun.take([results, *[NOTHING] * (count - 1)])
+            case _:
+                raise XlaError("it has a computation, which is not the exchange's")
 
     def permuted(
         self,
         op: ops.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp,
-        args: PythonValues,
-    ) -> Pending[PythonValues]:
+        args: Arrays,
+        borrowed: bool,
+    ) -> Write:
         """What the source of this process brings; zeros without a source."""
         if op.slice_sizes is not None:
             raise XlaError("the form with slice_sizes is not interpreted")
         process, ids = self.process, op.ids
-        members = [
+        members = tuple(
             place
             for number in all_ids(ids, process.grid)
             for place in expanded(ids, number, process.place, process.grid)
-        ]
-        pairs = op.source_target_pairs.data
+        )
+        me, pairs = members.index(process.place), op.source_target_pairs.data
         for pair in pairs.pairs:
             for number in pair:
                 expanded(ids, number, process.place, process.grid)
-        source = pairs.source_of(members.index(process.place))
+        source, target = pairs.source_of(me), pairs.target_of(me)
+        numbers = range(len(members))
+        outgoing = [args if number == target else NOTHING for number in numbers]
+        begun = self.exchange(op, members, outgoing, borrowed)
 
-        def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-            return zeros_like(args) if source is None else brought[source]
+        def write(results: Arrays) -> None:
+            begun.take([results if number == source else NOTHING for number in numbers])
+            if source is None:
+                fill_zeros(results)
 
-        return self.meet(op, tuple(members), args, combine)
+        return write
 
-    def begin(self, op: CollectiveOp, args: PythonValues) -> Pending[PythonValues]:
+    def rows_exchanged(
+        self, op: ops.RaggedAllToAllOp, members: tuple[LogicalId, ...], args: Arrays
+    ) -> Write:
+        """The output of this process with the rows that all members send to it."""
+        source, output, inputs, counts, outputs, expected = args
+        if len(counts) != len(members):
+            raise XlaError(f"(C3) {len(counts)} offsets for {len(members)} members")
+        places = self.exchange(op, members, [[counts[i], outputs[i]] for i in range(len(members))])
+        rows = [
+            [rows_between(int(first), int(count), source, "the input") for first, count in updates]
+            for updates in (_updates(inputs[i], counts[i]) for i in range(len(members)))
+        ]
+        sent = self.exchange(op, members, rows, stage=(GATHER, places.number))
+
+        def write(results: Arrays) -> None:
+            (result,) = results
+            result[...] = output
+            found = [[np.empty_like(counts[0]), np.empty_like(outputs[0])] for _ in members]
+            places.take(found)
+            into: list[list[Array]] = []
+            for sender, (sizes, starts) in enumerate(found):
+                for count, wanted in _updates(sizes, expected[sender]):
+                    if int(count) != int(wanted):
+                        raise XlaError(f"member {sender} sends {count} rows, {wanted} are expected")
+                into.append(
+                    [
+                        rows_between(int(start), int(count), result, "the output")
+                        for start, count in _updates(starts, sizes)
+                    ]
+                )
+            sent.take(into)
+
+        return write
+
+    def gather_pieces(
+        self, op: GroupedOp, folded: Arrays, number: int, borrowed: bool = False
+    ) -> Write:
         """
-        What a collective without a computation, or its start, gives.
-
-        Raises XlaError for a form that is not interpreted.
+        The wholes of arrays, of each of which this member has folded a piece. `number`: that of the
+        exchange of what was folded.
         """
-        match op:
-            case ops.AllGatherOp() | asynchronous.AllGatherStartOp():
-                return self.grouped(op, args, gather(op.dimension.value.data))
-            case ops.AllToAllOp():
-                dimension = None if op.dimension is None else op.dimension.value.data
-                return self.grouped(op, args, exchange(dimension))
-            case ops.RaggedAllToAllOp():
-                return self.grouped(op, args, exchange_rows)
-            case ops.CollectiveBroadcastOp():
-                if op.has_dynamic_root.value.data:
-                    raise XlaError("a dynamic root is not interpreted")
-                return self.grouped(op, args, lambda brought, me: brought[0])
-            case ops.CollectivePermuteOp() | asynchronous.CollectivePermuteStartOp():
-                return self.permuted(op, args)
-            case _:
-                raise XlaError("it has a computation, which is not the exchange's")
+        members = self.group(op)
+        if members is None:
+            return fill_zeros
+        count, me = len(members), members.index(self.process.place)
+
+        def write(results: Arrays) -> None:
+            cut = [
+                pieces(whole, len(piece), count)
+                for whole, piece in zip(results, folded, strict=True)
+            ]
+            own = [
+                piece[: each[me].size].reshape(-1) for piece, each in zip(folded, cut, strict=True)
+            ]
+            begun = self.exchange(op, members, [own] * count, borrowed, (GATHER, number))
+            begun.take(list(zip(*cut, strict=True)))
+
+        return write
+
+    def reduced(self, op: GroupedOp, function: ArrayFunction, args: Arrays) -> Write:
+        """The left fold in group order, every operand by itself, cut by pieces or by blocks."""
+        members = self.group(op)
+        if members is None:
+            return fill_zeros
+        count = len(members)
+        if isinstance(op, ops.ReduceScatterOp):
+            dimension = op.dimension.value.data
+            parts = [blocks(array, dimension, count) for array in args]
+            lengths = [None for _ in args]
+        else:
+            lengths = [piece_length(array.size, array.dtype.itemsize, count) for array in args]
+            parts = [
+                [array] * count if length is None else pieces(array, length, count)
+                for array, length in zip(args, lengths, strict=True)
+            ]
+        begun = self.exchange(op, members, list(zip(*parts, strict=True)))
+        own = [each[members.index(self.process.place)] for each in parts]
+
+        def write(results: Arrays) -> None:
+            brought = [[np.empty_like(part) for part in own] for _ in members]
+            begun.take(brought)
+            totals = [_left_fold(function, each) for each in zip(*brought, strict=True)]
+            cut = [n for n, length in enumerate(lengths) if length is not None]
+            for result, total, length in zip(results, totals, lengths, strict=True):
+                if length is None:
+                    require_sizes([result], [total.shape])
+                    result[...] = total
+            if cut:
+                folded = [_extended(totals[n], cast(int, lengths[n])) for n in cut]
+                self.gather_pieces(op, folded, begun.number)([results[n] for n in cut])
+
+        return write
 
     def run_at_once(self, _: Interpreter, op: CollectiveOp, args: PythonValues) -> PythonValues:
         """A collective without a computation."""
-        return as_results(op, as_declared(self.begin(op, args).result(), op.result_types))
+        results = new_arrays(op.result_types)
+        self.begin(op, as_arrays(args))(results)
+        return as_results(op, tuple(results))
 
     run_all_gather = impl(ops.AllGatherOp)(run_at_once)
     run_all_to_all = impl(ops.AllToAllOp)(run_at_once)
@@ -244,21 +303,20 @@ class CollectiveFunctions(InterpreterFunctions):
     run_collective_permute = impl(ops.CollectivePermuteOp)(run_at_once)
     run_collective_broadcast = impl(ops.CollectiveBroadcastOp)(run_at_once)
 
-    @impl(ops.AllReduceOp)
-    def run_all_reduce(
-        self, interpreter: Interpreter, op: ops.AllReduceOp, args: PythonValues
+    def run_reduction(
+        self,
+        interpreter: Interpreter,
+        op: ops.AllReduceOp | ops.ReduceScatterOp,
+        args: PythonValues,
     ) -> PythonValues:
         """The left fold in group order."""
-        return as_results(op, self.grouped(op, args, reduce(interpreter, op.to_apply)).result())
+        function = on_arrays(interpreter, op.to_apply, "to_apply")
+        results = new_arrays(op.result_types)
+        self.reduced(op, function, as_arrays(args))(results)
+        return as_results(op, tuple(results))
 
-    @impl(ops.ReduceScatterOp)
-    def run_reduce_scatter(
-        self, interpreter: Interpreter, op: ops.ReduceScatterOp, args: PythonValues
-    ) -> PythonValues:
-        """The left fold, cut into blocks."""
-        combine = scatter(reduce(interpreter, op.to_apply), op.dimension.value.data)
-        found = self.grouped(op, args, combine).result()
-        return as_results(op, as_declared(found, op.result_types))
+    run_all_reduce = impl(ops.AllReduceOp)(run_reduction)
+    run_reduce_scatter = impl(ops.ReduceScatterOp)(run_reduction)
 
     @impl(ops.ReplicaIdOp)
     def run_replica_id(
@@ -275,10 +333,43 @@ class CollectiveFunctions(InterpreterFunctions):
         return (np.uint32(self.process.place[1]),)
 
 
-def _alike(brought: Sequence[PythonValues]) -> Sequence[PythonValues]:
-    """The same, checked: all members bring arrays of the same types."""
-    signatures = [[(value.dtype, value.shape) for value in values] for values in brought]
-    for number, other in enumerate(signatures):
-        if other != signatures[0]:
-            raise XlaError(f"members 0 and {number} bring {signatures[0]} and {other}")
-    return brought
+def as_arrays(values: PythonValues) -> list[Array]:
+    """The values, of which some may be numpy scalars."""
+    return [np.asarray(value) for value in values]
+
+
+def _gathered(begun: Exchange, each: Arrays, dimension: int, count: int) -> Write:
+    """The parts that come one after the other along a dimension, as long as these from each."""
+
+    def write(results: Arrays) -> None:
+        sizes = [list(part.shape) for part in each]
+        for whole in sizes:
+            whole[dimension] *= count
+        require_sizes(results, sizes)
+        cut = [np.split(result, count, dimension) for result in results]
+        begun.take(list(zip(*cut, strict=True)))
+
+    return write
+
+
+def _one_by_one(begun: Exchange) -> Write:
+    return lambda results: begun.take([[result] for result in results])
+
+
+def _updates(first: Array, second: Array) -> list[tuple[int, int]]:
+    """Pairs of two numbers, or of two arrays of equally many."""
+    return list(zip(np.ravel(first).tolist(), np.ravel(second).tolist(), strict=True))
+
+
+def _left_fold(function: ArrayFunction, brought: Arrays) -> Array:
+    total, *rest = brought
+    for value in rest:
+        (total,) = function(total, value)
+    return np.asarray(total)
+
+
+def _extended(piece: Array, length: int) -> Array:
+    """A piece as long as that of the first member."""
+    whole = np.zeros(length, piece.dtype)
+    whole[: piece.size] = piece
+    return whole

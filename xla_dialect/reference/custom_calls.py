@@ -47,7 +47,7 @@ class CustomCallFunctions(InterpreterFunctions):
             call = self._read.get(op)
             if call is None:
                 call = self._read[op] = read_process_call(op)
-            return self.calls.carry_out(call, args)
+            return self.calls.results(call, args)
         registered = self.registry.get(target)
         if registered is not None:
             function = on_copies(registered)

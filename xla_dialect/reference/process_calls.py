@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.interpreter import PythonValues
 from xdsl.ir import Attribute
 
-from xla_dialect import types
+from xla_dialect.devices.exchange import Arrays, LogicalId, piece_length, pieces
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import asynchronous, collectives, random, transfers
 from xla_dialect.ops.asynchronous import as_one
-from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp
 from xla_dialect.reference.collectives import (
     CollectiveFunctions,
-    Combine,
-    as_declared,
+    Write,
+    as_arrays,
     blocks,
-    group_of,
-    zeros_like,
+    fill_zeros,
+    new_arrays,
+    require_sizes,
 )
 from xla_dialect.reference.random import RandomFunctions
 from xla_dialect.reference.transfers import TransferFunctions, as_item, of_item, received
@@ -40,12 +40,12 @@ _FOLDED = (
 """The reductions: a call only exchanges operands, and the program folds them."""
 
 
-@dataclass(frozen=True)
-class _Begun:
-    """An operation under way."""
+_Begun: TypeAlias = Callable[[Arrays, Types], None]
+"""Waits for the results of an operation under way, and writes them into arrays of these types."""
 
-    results: Callable[[Types], PythonValues]
-    """Waits for its results, which have to be of these types."""
+
+def _untyped(write: Write) -> _Begun:
+    return lambda results, _: write(results)
 
 
 class ProcessCalls:
@@ -59,31 +59,56 @@ class ProcessCalls:
         self.random = RandomFunctions(seed + process.number)
         self._begun: dict[int, _Begun] = {}
         self._count = 0
+        self._exchanged = 0
+        """The number of the last exchange of what is folded; to gather comes next."""
 
-    def carry_out(self, call: ProcessCall, arguments: Sequence[Array]) -> PythonValues:
-        """
-        The results of a call; waits for other processes where the operation does.
+    def results(self, call: ProcessCall, arguments: PythonValues) -> PythonValues:
+        """The results of a call, as new arrays; see `carry_out`."""
+        results = new_arrays(call.result_types)
+        self.carry_out(call, as_arrays(arguments), results)
+        return tuple(results)
 
-        The arguments must not change afterwards. Raises XlaError where the operation does, and for
-        a done without a start.
+    def carry_out(self, call: ProcessCall, arguments: Arrays, results: Arrays) -> None:
         """
-        arguments = tuple(arguments)
+        Writes the results of a call; waits for other processes where the operation does.
+
+        Nothing reads the arguments afterwards. Raises XlaError where the operation does, and for a
+        done without a start.
+        """
+        operation = call.operation
         if call.waits:
             begun = self._begun.pop(int(arguments[0]), None)
             if begun is None:
                 raise XlaError("what it waits for has ended already, or was never begun")
-            return begun.results(call.result_types)
-        operation = call.operation
-        if isinstance(operation, CollectiveOp | transfers.RecvOp):
-            begun = self._begin(operation, arguments)
-            if not call.begins:
-                return begun.results(call.result_types)
+            begun(results, call.result_types)
+        elif call.begins:
             self._count += 1
-            self._begun[self._count] = begun
-            return (np.array(self._count, np.uint64),)
-        return self._at_once(operation, arguments, call.result_types)
+            self._begun[self._count] = self._begin(operation, list(map(np.copy, arguments)))
+            results[0][...] = self._count
+        elif isinstance(operation, CollectiveOp):
+            self._at_once(call, operation, arguments, results)
+        else:
+            found = self._alone(operation, tuple(map(np.copy, arguments)), call.result_types)
+            for result, value in zip(results, found, strict=True):
+                result[...] = value
 
-    def _at_once(self, op: XlaOp, arguments: PythonValues, declared: Types) -> PythonValues:
+    def _at_once(
+        self, call: ProcessCall, op: CollectiveOp, arguments: Arrays, results: Arrays
+    ) -> None:
+        """A collective; others copy out of the arguments while it waits for them."""
+        try:
+            if call.gathers:
+                assert isinstance(op, GroupedOp)
+                gather = self.collectives.gather_pieces(op, arguments, self._exchanged, True)
+                write = _untyped(gather)
+            else:
+                write = self._begin(op, arguments, True)
+            write(results, call.result_types)
+        except BaseException as error:
+            self.process.withdraw(error)
+            raise
+
+    def _alone(self, op: XlaOp, arguments: PythonValues, declared: Types) -> PythonValues:
         """The results of an operation that waits for no other process but to send."""
         match op:
             case transfers.InfeedOp():
@@ -104,52 +129,67 @@ class ProcessCalls:
                 place = self.process.place[isinstance(op, collectives.PartitionIdOp)]
                 return (np.array(place, np.uint32),)
 
-    def _begin(self, op: CollectiveOp | transfers.RecvOp, arguments: PythonValues) -> _Begun:
+    def _begin(self, op: XlaOp, arguments: Arrays, borrowed: bool = False) -> _Begun:
         if isinstance(op, transfers.RecvOp):
-            value = self.transfers.receive(op)
-            return _Begun(
-                lambda types_: of_item(received(op, value.result(), as_one(types_)), len(types_))
-            )
-        if not isinstance(op, _FOLDED):
-            found = self.collectives.begin(op, arguments)
-            return _Begun(lambda types_: as_declared(found.result(), types_))
-        scattered = op.dimension.value.data if isinstance(op, collectives.ReduceScatterOp) else None
-        process = self.process
-        if group_of(op, process.place, process.grid) is None:
-            return _Begun(lambda types_: stack([zeros_like(arguments)], 0, types_))
-        brought = self.collectives.grouped(op, arguments, parts_for(scattered))
-        return _Begun(lambda types_: stack(brought.result(), len(brought.result()), types_))
+            return self._receive(op)
+        assert isinstance(op, CollectiveOp)
+        if isinstance(op, _FOLDED):
+            return _untyped(self._exchange(op, arguments, borrowed))
+        return _untyped(self.collectives.begin(op, arguments, borrowed))
+
+    def _receive(self, op: transfers.RecvOp) -> _Begun:
+        value = self.transfers.receive(op)
+
+        def write(results: Arrays, declared: Types) -> None:
+            item = of_item(received(op, value.result(), as_one(declared)), len(results))
+            for result, each in zip(results, item, strict=True):
+                result[...] = each
+
+        return write
+
+    def _exchange(self, op: GroupedOp, arguments: Arrays, borrowed: bool) -> Write:
+        """What all members bring, or of it the part that this one folds; and how many they are."""
+        members = self.collectives.group(op)
+        if members is None:
+            return fill_zeros
+        count, me = len(members), members.index(self.process.place)
+        parts = [self._parts(op, array, members) for array in arguments]
+        outgoing = list(zip(*parts, strict=True))
+        begun = self.collectives.exchange(op, members, outgoing, borrowed)
+
+        def write(results: Arrays) -> None:
+            *stacks, number = results
+            into = [
+                rows_for(stack, part[me], count) for stack, part in zip(stacks, parts, strict=True)
+            ]
+            begun.take(list(zip(*into, strict=True)))
+            number[...] = count
+            self._exchanged = begun.number
+
+        return write
+
+    def _parts(self, op: GroupedOp, array: Array, members: Sequence[LogicalId]) -> list[Array]:
+        """What of an operand each member folds."""
+        count = len(members)
+        if isinstance(op, collectives.ReduceScatterOp):
+            return blocks(array, op.dimension.value.data, count)
+        grid = self.process.grid
+        smallest = min(op.group_sizes(grid.replicas, grid.partitions))
+        length = piece_length(array.size, array.dtype.itemsize, smallest)
+        return [array] * count if length is None else pieces(array, length, count)
 
 
-def parts_for(dimension: int | None) -> Combine:
-    """The operands of all members, or of each the block along a dimension that is for this one."""
-
-    def combine(brought: Sequence[PythonValues], me: int) -> PythonValues:
-        if dimension is None:
-            return tuple(brought)
-        return tuple(
-            tuple(blocks(value, dimension, len(brought))[me] for value in values)
-            for values in brought
-        )
-
-    return combine
-
-
-def stack(brought: Sequence[PythonValues], count: int, declared: Types) -> PythonValues:
+def rows_for(stack: Array, part: Array, members: int) -> list[Array]:
     """
-    The operands of members stacked along dimension 0 in arrays of these types, and `count`.
-    Raises XlaError where there are more members than the dimension is long, or sizes differ.
+    Where in a stack the members bring parts like this one; the rest of the stack is 0. Raises
+    XlaError where there is no place for them.
     """
-    *arrays, _ = (cast("types.Array", type_) for type_ in declared)
-    stacks: list[Array] = []
-    for values, type_ in zip(zip(*brought, strict=True), arrays, strict=True):
-        places, *sizes = types.sizes_of(type_)
-        if len(values) > places:
-            raise XlaError(
-                f"the group has {len(values)} members, the program is compiled for {places}"
-            )
-        as_declared(values[:1], [types.array(type_.element_type, sizes)])
-        whole = np.zeros((places, *sizes), values[0].dtype)
-        whole[: len(values)] = values
-        stacks.append(whole)
-    return (*stacks, np.array(count, np.int32))
+    places, row = len(stack), stack[0, ...]
+    is_piece = part.ndim == row.ndim == 1 and part.size < row.size
+    if not is_piece:
+        require_sizes([row], [part.shape])
+    if members > places:
+        raise XlaError(f"the group has {members} members, the program is compiled for {places}")
+    fill_zeros([stack[members:], *(row[part.size :] for row in stack if is_piece)])
+    used = slice(part.size) if is_piece else ...
+    return [stack[number, used] for number in range(members)]

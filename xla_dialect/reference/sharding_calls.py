@@ -75,19 +75,26 @@ class ShardingCalls:
         for each in parts:
             self._device(each)
         members = tuple((replica, number) for number in range(grid.partitions))
-        key = op if self.process.same_program else None
-        brought = self.process.bring((op.name, key), members, local, described(op)).result()
-        results: list[Array] = []
-        for number, (type_, each) in enumerate(zip(declared, parts, strict=True)):
+        wholes: list[Array] = []
+        for type_, part, each in zip(declared, local, parts, strict=True):
             sizes = types.extents(type_)
-            whole = np.empty(sizes, local[number].dtype)
-            for device in each.places:
-                part = brought[device][number]
-                if part.shape != each.local_sizes(sizes):
-                    raise XlaError(f"a part of {types.spell(type_)} has sizes {list(part.shape)}")
-                whole[each.slices(device, sizes)] = part
-            results.append(whole)
-        return _as_results(op, results)
+            if part.shape != each.local_sizes(sizes):
+                raise XlaError(f"a part of {types.spell(type_)} has sizes {list(part.shape)}")
+            wholes.append(np.empty(sizes, part.dtype))
+        key = op if self.process.same_program else None
+        begun = self.process.exchange(
+            (op.name, key), members, [local] * len(members), described(op)
+        )
+        begun.take(
+            [
+                [
+                    whole[each.slices(device, whole.shape)]
+                    for whole, each in zip(wholes, parts, strict=True)
+                ]
+                for device, _ in enumerate(members)
+            ]
+        )
+        return _as_results(op, wholes)
 
     def _device(self, parts: Shards) -> int:
         count = self.process.grid.partitions

@@ -12,7 +12,9 @@ A call does what the operation does, but for
 
 - tokens, which it neither takes nor gives: calls are carried out in the order of the program;
 - `all_reduce` and `reduce_scatter`, which give what all members bring, along a new dimension 0 as
-  long as the largest group, and how many members there are: the program folds;
+  long as the largest group, and how many members there are: the program folds. Of a large operand
+  of an `all_reduce` that is only the piece that this process folds (`devices/exchange.py`), of one
+  dimension; then `all_reduce_of_pieces` comes next, which takes folded pieces and gives the wholes;
 - `rng`, which takes how many numbers are wanted too, as u64, and gives the state, as of Philox,
   from which the program makes them;
 - starts (`..._start` of any collective, `recv`), which give a number that a done waits with.
@@ -49,6 +51,8 @@ START = "_start"
 """The suffix of the target of a start."""
 DONE = "_done"
 """The suffix of the target that waits for a start."""
+GATHER = "_of_pieces"
+"""The suffix of the target of what gathers folded pieces."""
 SITE = "site"
 HANDLE: Final = array(BY_NAME["u64"].type, ())
 """The type of the number that a start gives."""
@@ -84,6 +88,7 @@ TARGETS: Mapping[str, type[XlaOp]] = {
     # `async_start` of a computation that is one collective calls `<collective>_start`, whether or
     # not the dialect has an operation of that name.
     **{op_class.name + START: op_class for op_class in _COLLECTIVES},
+    collectives.AllReduceOp.name + GATHER: collectives.AllReduceOp,
     **{op_class.name: op_class for op_class in (*_COLLECTIVES, *_OTHERS)},
 }
 """The operation that a call with this target stands for."""
@@ -139,6 +144,8 @@ class ProcessCall:
     """Whether it gives a number to wait with, instead of results."""
     waits: bool
     """Whether it takes such a number."""
+    gathers: bool
+    """Whether it gathers what was folded."""
 
 
 def read_process_call(call: CustomCallOp) -> ProcessCall:
@@ -169,7 +176,13 @@ def read_process_call(call: CustomCallOp) -> ProcessCall:
     )
     operation.location = call.location
     begins = target.endswith(START) or op_class is transfers.RecvOp
-    return ProcessCall(operation, tuple(call.result_types), begins, target.endswith(DONE))
+    return ProcessCall(
+        operation,
+        tuple(call.result_types),
+        begins,
+        target.endswith(DONE),
+        target.endswith(GATHER),
+    )
 
 
 def _kept(call: CustomCallOp) -> dict[str, Attribute]:
