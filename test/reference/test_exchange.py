@@ -210,5 +210,5 @@ def test_other_types_than_expected():
             [[np.empty(3, np.float32)]] * 2
         )
 
-    with pytest.raises(XlaError, match=r"member 1 sends s32\[3\], and f32\[3\] is expected"):
+    with pytest.raises(XlaError, match=r"member 1 sends int32\[3\], and float32\[3\] is expected"):
         run_pair(sends(np.zeros(3, np.float32)), sends(np.zeros(3, np.int32)))

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, spell_array
 
 LogicalId: TypeAlias = tuple[int, int]
 """The replica and the partition of a process: what XLA calls its logical id."""
 
+Array: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 Arrays: TypeAlias = Sequence[Array]
 NOTHING: Arrays = ()
 """What a member has for one to which it sends nothing."""
@@ -51,7 +51,10 @@ def pieces(array: Array, length: int, members: int) -> list[Array]:
 def copy_into(targets: Arrays, sources: Arrays, sender: str) -> None:
     """Copies arrays one by one; raises XlaError where types differ, in which `sender` is named."""
     if [(s.dtype, s.shape) for s in sources] != [(t.dtype, t.shape) for t in targets]:
-        sent, expected = (" ".join(map(spell_array, each)) for each in (sources, targets))
+        sent, expected = (
+            " ".join(f"{array.dtype}{list(array.shape)}" for array in each)
+            for each in (sources, targets)
+        )
         raise XlaError(
             f"{sender} sends {sent or 'nothing'}, and {expected or 'nothing'} is expected"
         )
