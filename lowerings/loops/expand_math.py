@@ -80,13 +80,13 @@ class ExpandMathPass(ModulePass):
     often becomes a function of the module, which LLVM inlines.
 
     ```mlir
-    %1 = math.rsqrt %0 : vector<16xf32>
+    %1 = math.rsqrt %0 : vector<8xf64>
     ```
     ->
     ```mlir
-    %one = arith.constant dense<1.0> : vector<16xf32>
-    %1 = math.sqrt %0 : vector<16xf32>
-    %2 = arith.divf %one, %1 : vector<16xf32>
+    %one = arith.constant dense<1.0> : vector<8xf64>
+    %1 = math.sqrt %0 : vector<8xf64>
+    %2 = arith.divf %one, %1 : vector<8xf64>
     ```
     """
 

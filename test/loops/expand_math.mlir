@@ -3,27 +3,42 @@
 
 // Scalars and vectors alike; constants stand at the top, once.
 // CHECK-LABEL: func.func @inverse_roots
-// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT:    %[[ONES:.*]] = arith.constant dense<1.000000e+00> : vector<8xf32>
-// CHECK-NEXT:    %[[A:.*]] = math.sqrt %x : f32
-// CHECK-NEXT:    %[[B:.*]] = arith.divf %[[ONE]], %[[A]] : f32
-// CHECK-NEXT:    %[[C:.*]] = math.sqrt %v : vector<8xf32>
-// CHECK-NEXT:    %[[D:.*]] = arith.divf %[[ONES]], %[[C]] : vector<8xf32>
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1.000000e+00 : f64
+// CHECK-NEXT:    %[[ONES:.*]] = arith.constant dense<1.000000e+00> : vector<8xf64>
+// CHECK-NEXT:    %[[A:.*]] = math.sqrt %x : f64
+// CHECK-NEXT:    %[[B:.*]] = arith.divf %[[ONE]], %[[A]] : f64
+// CHECK-NEXT:    %[[C:.*]] = math.sqrt %v : vector<8xf64>
+// CHECK-NEXT:    %[[D:.*]] = arith.divf %[[ONES]], %[[C]] : vector<8xf64>
 // CHECK-NEXT:    func.return %[[B]], %[[D]]
-func.func @inverse_roots(%x: f32, %v: vector<8xf32>) -> (f32, vector<8xf32>) {
-  %a = math.rsqrt %x : f32
-  %b = math.rsqrt %v : vector<8xf32>
-  func.return %a, %b : f32, vector<8xf32>
+func.func @inverse_roots(%x: f64, %v: vector<8xf64>) -> (f64, vector<8xf64>) {
+  %a = math.rsqrt %x : f64
+  %b = math.rsqrt %v : vector<8xf64>
+  func.return %a, %b : f64, vector<8xf64>
 }
 
 // Narrow types are computed in f32.
 // CHECK-LABEL: func.func @narrow
 // CHECK:         %[[W:.*]] = arith.extf %x : vector<16xbf16> to vector<16xf32>
-// CHECK-NEXT:    math.sqrt %[[W]] : vector<16xf32>
+// CHECK-NEXT:    arith.bitcast %[[W]] : vector<16xf32> to vector<16xi32>
 // CHECK:         arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
 func.func @narrow(%x: vector<16xbf16>) -> vector<16xbf16> {
   %0 = math.rsqrt %x : vector<16xbf16>
   func.return %0 : vector<16xbf16>
+}
+
+// What the steps from an estimate do not reach has a branch of its own.
+// CHECK-LABEL: func.func @estimated_inverse_root
+// CHECK-NOT:     math.sqrt
+// CHECK:         %[[OTHER:.*]] = arith.cmpi ult
+// CHECK-NEXT:    %[[ANY:.*]] = vector.reduction <or>, %[[OTHER]]
+// CHECK-NEXT:    %{{.*}} = scf.if %[[ANY]]
+// CHECK:           %[[EXACT:.*]] = arith.divf
+// CHECK-NEXT:      %[[RESULT:.*]] = arith.select %[[OTHER]], %[[EXACT]], %[[ROOT:.*]] : vector<16xi1>
+// CHECK-NEXT:      scf.yield %[[RESULT]]
+// CHECK:           scf.yield %[[ROOT]]
+func.func @estimated_inverse_root(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.rsqrt %x : vector<16xf32>
+  func.return %0 : vector<16xf32>
 }
 
 // CHECK-LABEL: func.func @exponential

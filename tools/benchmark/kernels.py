@@ -160,7 +160,7 @@ ELEMENTWISE = (
         lambda x: lax.rsqrt(x * x + 1),
         (f32(*_WIDE),),
         "XLA takes the processor's estimate and one step of Newton's method, which makes subnormal "
-        "numbers infinite; we take the root and divide.",
+        "numbers infinite; we make an estimate, take two steps, and look for other numbers.",
     ),
     Row("sin(x) * cos(x) + x", lambda x: jnp.sin(x) * jnp.cos(x) + x, (f32(*_WIDE),)),
     Row("gelu", lambda x: jax.nn.gelu(x, approximate=True), (f32(*_WIDE),)),

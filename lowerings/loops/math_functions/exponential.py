@@ -42,6 +42,24 @@ LN2_LOW: dict[int, float] = {32: 1.4286068e-06, 64: 5.497923018708371e-14}
 EXP_RANGE: dict[int, tuple[float, float]] = {32: (-104.0, 89.0), 64: (-746.0, 710.0)}
 """Arguments whose exponential rounds to zero, and to infinity."""
 
+EXP2_P: dict[int, tuple[float, ...]] = {
+    32: (1.0000001, 0.69314694, 0.2402212, 0.055507135, 0.009675543, 0.0013276424),
+    64: (
+        1.0,
+        0.6931471805599497,
+        0.24022650695908768,
+        0.055504108664458755,
+        0.009618129108034312,
+        0.0013333558228573298,
+        0.00015403529961494734,
+        1.5252658110027471e-05,
+        1.3215662649056766e-06,
+        1.0208539095789234e-07,
+        7.0373113205962525e-09,
+    ),
+}
+"""`exp2(r)` for `|r| <= 1/2`, to 7.5e-8 and 2.1e-16: for what is added to something larger."""
+
 EXPM1_SATURATED: dict[int, float] = {32: -18.0, 64: -38.0}
 """At and below this the result is -1."""
 
@@ -78,11 +96,21 @@ def near_exp(r: Number) -> Number:
     return r.polynomial((1.0, 1.0, *EXP_Q[r.format.bits]))
 
 
-def exp_of_moderate(x: Number) -> Number:
-    """`exp(x)` where it is a normal number."""
+def exp2_of_moderate(x: Number) -> Number:
+    """2 to the power of x where it is a normal number, to `EXP2_P`'s precision."""
+    layout = x.format
+    shifted = x + layout.rounding_shift
+    near = (x - (shifted - layout.rounding_shift)).polynomial(EXP2_P[layout.bits])
+    return (near.as_integer() + (shifted.as_integer() << layout.mantissa_bits)).as_float()
+
+
+def expm1_of_moderate(x: Number) -> Number:
+    """The exponential of x, less 1, where it is a normal number; 1.5 ULP."""
+    layout = x.format
     shifted, r = reduce_by_ln2(x)
-    exponent = shifted.as_integer() << x.format.mantissa_bits
-    return (near_exp(r).as_integer() + exponent).as_float()
+    scale = ((shifted.as_integer() << layout.mantissa_bits) + layout.one_bits).as_float()
+    near = (r * r).times_plus(r.polynomial(EXPM1_Q[layout.bits]), r)
+    return near.times_plus(scale, scale - 1.0)
 
 
 def exp(x: Number) -> Number:

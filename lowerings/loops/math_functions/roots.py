@@ -16,9 +16,38 @@ CBRT_STEPS: dict[int, int] = {32: 2, 64: 3}
 """Each step of Halley's triples the number of right digits."""
 
 
+RSQRT_BIAS = 0.2500008
+"""
+By what the exponent of the first estimate falls short of 3/2 of the bias. With the factors of the
+first step an error of 6.5e-4 is left; all three constants are J. Kadlec's (2010).
+"""
+RSQRT_FIRST_STEP = 0.703952253, 2.38924456
+RSQRT_LARGEST_FACTOR = 0.501
+"""Of the next step, where the first estimate was one: of a positive number that is normal."""
+
+
 def rsqrt(x: Number) -> Number:
-    """One over the square root. At most 1.5 ULP."""
-    return 1.0 / x.sqrt()
+    """
+    One over the square root. At most 1.5 ULP.
+
+    In f32 an estimate from the bits and two steps take half of the time of a root and a division,
+    which are left for vectors with other than positive normal numbers; in f64 they take longer.
+    """
+    layout = x.format
+    if layout.bits == 64:
+        return 1.0 / x.sqrt()
+    bits = x.as_integer()
+    start = int((1.5 * layout.bias - RSQRT_BIAS) * 2**layout.mantissa_bits)
+    root = (bits.constant(start) - (bits >> 1)).as_float()
+    scale, addend = RSQRT_FIRST_STEP
+    root = root * scale * (x * root).times_plus(-root, addend)
+    rest = (x * root).times_plus(-root, 1.0)
+    factor = rest.times_plus(0.375, 0.5)
+    root = (root * rest).times_plus(factor, root)
+    # As unsigned integers NaN and negative numbers are larger too.
+    largest = factor.constant(RSQRT_LARGEST_FACTOR).as_integer()
+    is_other = largest.is_less_unsigned(factor.as_integer())
+    return is_other.if_any(lambda: [is_other.choose(1.0 / x.sqrt(), root)], [root])[0]
 
 
 def cbrt(x: Number) -> Number:
