@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect.layout",
         "xla_dialect.xdsl",
     ),
+    ("xla_dialect.sharding",),
     (
         "xla_dialect.devices",
         "xla_dialect.extensions",

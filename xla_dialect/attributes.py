@@ -48,14 +48,14 @@ class SpelledAttribute(Data[_Content]):
         """Reads `<text>`, taken from the raw text: its punctuation is not that of MLIR tokens."""
         with parser.in_angle_brackets():
             start = parser.pos
-            match = _UP_TO_ANGLE.match(parser.lexer.input.content, start)
-            assert match is not None
+            text = parser.lexer.input.content
+            end = _closing_angle(text, start)
             try:
-                content = cls.read(match.group().strip())
+                content = cls.read(text[start:end].strip())
             except SpellingError as error:
                 place = start + error.position
                 parser.raise_error(f"{cls.name}: {error}", place, place + 1)
-            parser._resume_from(match.end())  # pyright: ignore[reportPrivateUsage]
+            parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
         return content
 
     def print_parameter(self, printer: Printer) -> None:
@@ -63,7 +63,18 @@ class SpelledAttribute(Data[_Content]):
         printer.print_string(f"<{self.data}>")
 
 
-_UP_TO_ANGLE = re.compile(r"(?:[^>\-]|->?)*")
+def _closing_angle(text: str, start: int) -> int:
+    """Where the bracket is that closes one before `start`; the end of the text if nowhere."""
+    depth = 1
+    for match in _ANGLES.finditer(text, start):
+        depth += {"<": 1, ">": -1}.get(match.group(), 0)
+        if not depth:
+            return match.start()
+    return len(text)
+
+
+_ANGLES = re.compile(r'"(?:[^"\\]|\\.)*"|->|<=|[<>]')
+"""Angle brackets, and what they are none in."""
 
 
 class ComparisonDirection(StrEnum):

@@ -13,7 +13,12 @@ from lowerings.expand.reduction import expand_arg_extremum
 from lowerings.rewriting.conversion import ConversionBuilder, ConversionPass, conversion_table
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import RaggedDotOp, ScaledDotOp
-from xla_dialect.ops.custom_calls import ANNOTATIONS, LAYOUT_CONSTRAINT, CustomCallOp
+from xla_dialect.ops.custom_calls import (
+    ANNOTATIONS,
+    LAYOUT_CONSTRAINT,
+    SHARDING_GROUP,
+    CustomCallOp,
+)
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.linear_algebra import CholeskyOp, TriangularSolveOp
 from xla_dialect.ops.normalization import (
@@ -65,6 +70,8 @@ def take_annotation(op: CustomCallOp, builder: ConversionBuilder) -> None:
     target = op.custom_call_target.data
     if target in ANNOTATIONS - {LAYOUT_CONSTRAINT} and op.operand_types == op.result_types:
         builder.replace(op.operands)
+    elif target == SHARDING_GROUP and not op.results:
+        builder.replace(())
 
 
 def _of_operation(expansion: Expansion, op: XlaOp, b: Any, *operands: Any) -> Sequence[Any]:

@@ -132,7 +132,7 @@ func.func private @unused(%x: tensor<f32>) -> tensor<f32> {
 // CHECK:         %x = f32[4]{0} parameter(0), sharding={replicated}
 // CHECK:         %add = f32[4]{0} add(%x, %y), frontend_attributes={a="b\"c"}
 module @jit_f attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32, mhlo.sharding = "{replicated}"},
+  func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32, mhlo.sharding = #xla.hlo_sharding<{replicated}>},
                   %y: tensor<4xf32> {jax.buffer_donor = true}) -> (tensor<4xf32>, tensor<4xf32>) {
     %0 = xla.add %x, %y attributes {mhlo.frontend_attributes = {a = "b\22c"}} : tensor<4xf32>
     func.return %0, %x : tensor<4xf32>, tensor<4xf32>

@@ -17,6 +17,7 @@ from xla_dialect.hlo_text.attributes import (
 from xla_dialect.hlo_text.opcodes import OPCODES
 from xla_dialect.hlo_text.uninterpreted import UNINTERPRETED
 from xla_dialect.shape_text.errors import HloSyntaxError
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.verification.verify import verify
 
 if has_jax():
@@ -294,9 +295,11 @@ def test_kept(attribute: str, value: str):
         return
     verify(module)
     kept = operations(module)[-1].attributes.get(f"xla.{attribute.replace('-', '_')}")
-    assert attribute == "execution_thread" or isinstance(kept, DictionaryAttr | StringAttr)
-    if isinstance(kept, StringAttr):
-        assert kept.data == value
+    assert attribute == "execution_thread" or isinstance(
+        kept, DictionaryAttr | HloShardingAttr | StringAttr
+    )
+    if isinstance(kept, StringAttr | HloShardingAttr):
+        assert str(kept.data) == value
 
 
 @pytest.mark.jax

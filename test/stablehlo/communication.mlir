@@ -98,7 +98,7 @@ func.func @dynamic_shapes(%x: tensor<2x3xf32>, %n: tensor<i32>, %sizes: tensor<1
 // CHECK-LABEL: func.func @custom_calls
 func.func @custom_calls(%x: tensor<4xf32>) {
   // CHECK-NEXT: xla.custom_call %x {custom_call_target = "foo", custom_call_has_side_effect = true, api_version = API_VERSION_TYPED_FFI} attributes {
-  // CHECK-SAME: mhlo.sharding = "{replicated}"
+  // CHECK-SAME: mhlo.sharding = #xla.hlo_sharding<{replicated}>
   // CHECK-SAME: xla.backend_config = {a = 1 : i32}
   // CHECK-SAME: xla.operand_layouts = [dense<0> : tensor<1xindex>]
   // CHECK-SAME: : tensor<4xf32>

@@ -1,1 +1,1 @@
-"""Processes on a grid of replicas and partitions: groups, channels, shardings, and rendezvous."""
+"""Processes on a grid of replicas and partitions: groups, channels, and rendezvous."""

@@ -8,20 +8,20 @@ that differ in the named axes only).
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NoReturn, TypeVar
 
 import numpy as np
 from xdsl.irdl import irdl_attr_definition
 
 from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.tokens import Tokens
 
 Ints = tuple[int, ...]
-_Item = TypeVar("_Item")
+_QUOTE = "'"
 MAX_IDS = 1 << 20
 """No collective has more participants."""
 
@@ -63,7 +63,7 @@ class ReplicaGroups(ABC):
     @staticmethod
     def parse(text: str) -> ReplicaGroups:
         """Reads one of the three spellings; raises SpellingError."""
-        tokens = _Tokens(text)
+        tokens = Tokens(text)
         if tokens.accept("mesh"):
             groups = _parse_mesh(tokens)
         elif tokens.accept("["):
@@ -143,24 +143,11 @@ class IotaGroups(ReplicaGroups):
 
 
 @dataclass(frozen=True)
-class Axis:
-    """A whole axis of a mesh, or with `size` the part `(before)size` of it."""
-
-    name: str
-    before: int = 1
-    size: int | None = None
-
-    def __str__(self) -> str:
-        part = "" if self.size is None else f":({self.before}){self.size}"
-        return f"'{self.name}'{part}"
-
-
-@dataclass(frozen=True)
 class MeshGroups(ReplicaGroups):
     """`mesh['a'=2,'b'=2], device_ids=([4]T(0)) {'a'}`: a group varies in the chosen axes only."""
 
     axes: tuple[tuple[str, int], ...]
-    chosen: tuple[Axis, ...]
+    chosen: tuple[AxisReference, ...]
     device_ids: Ints = ()
     """The ids of the devices in row-major order of the mesh, where they are listed."""
     iota: tuple[Ints, Ints] | None = None
@@ -191,11 +178,12 @@ class MeshGroups(ReplicaGroups):
             return "an axis is named twice, or has size 0"
         for axis in self.chosen:
             whole = extents.get(axis.name)
-            part = axis.before * (axis.size or 1)
+            part = axis.pre_size * (axis.size or 1)
             if whole is None or not part or whole % part:
-                return f"there is no axis {axis} in the mesh"
+                return f"there is no axis {axis.spelled(_QUOTE)} in the mesh"
         if self._factors() is None:
-            return f"axes {', '.join(map(str, self.chosen))} overlap"
+            axes = ", ".join(axis.spelled(_QUOTE) for axis in self.chosen)
+            return f"axes {axes} overlap"
         if self.iota is not None:
             return IotaGroups(1, self.id_count, *self.iota).fault()
         if self.device_ids and len(self.device_ids) != self.id_count:
@@ -211,9 +199,9 @@ class MeshGroups(ReplicaGroups):
         cuts = {name: {1, size} for name, size in self.axes}
         ends: list[tuple[str, int, int]] = []
         for axis in self.chosen:
-            end = max(cuts[axis.name]) if axis.size is None else axis.before * axis.size
-            cuts[axis.name] |= {axis.before, end}
-            ends.append((axis.name, axis.before, end))
+            end = max(cuts[axis.name]) if axis.size is None else axis.pre_size * axis.size
+            cuts[axis.name] |= {axis.pre_size, end}
+            ends.append((axis.name, axis.pre_size, end))
         places: dict[tuple[str, int], int] = {}
         factors: list[int] = []
         for name, _ in self.axes:
@@ -250,7 +238,7 @@ class MeshGroups(ReplicaGroups):
             ids = f"[{','.join(map(str, dimensions))}]T({','.join(map(str, permutation))})"
         elif self.device_ids:
             ids = ",".join(map(str, self.device_ids))
-        chosen = ",".join(map(str, self.chosen))
+        chosen = ",".join(axis.spelled(_QUOTE) for axis in self.chosen)
         return f"mesh[{axes}]{f', device_ids=({ids})' if ids else ''} {{{chosen}}}"
 
 
@@ -270,76 +258,7 @@ def _spell_permutation(permutation: Ints) -> str:
     return f"T({','.join(map(str, permutation))})"
 
 
-_TOKEN = re.compile(r"\s*(?:([0-9]+)|('[^'\"]*')|(<=|[A-Za-z_]+|.)|$)", re.DOTALL)
-_MAX_DIGITS = 18
-
-
-class _Tokens:
-    """The numbers, quoted names, words and other characters of a text, from left to right."""
-
-    def __init__(self, text: str):
-        self.text = text
-        self.position = 0
-
-    def peek(self) -> tuple[str, int]:
-        """The next token and where the one after it starts."""
-        match = _TOKEN.match(self.text, self.position)
-        assert match is not None
-        return match.group().strip(), match.end()
-
-    def fail(self, expected: str) -> NoReturn:
-        found = self.peek()[0] or "the end"
-        raise SpellingError(f"expected {expected}, found '{shortened(found)}'", self.position)
-
-    def accept(self, token: str) -> bool:
-        found, end = self.peek()
-        if found == token:
-            self.position = end
-        return found == token
-
-    def expect(self, *tokens: str) -> None:
-        for token in tokens:
-            if not self.accept(token):
-                self.fail(f"'{token}'")
-
-    def finish(self) -> None:
-        if self.peek()[0]:
-            self.fail("nothing more")
-
-    def number(self) -> int:
-        found, end = self.peek()
-        if not found.isdecimal() or len(found) > _MAX_DIGITS:
-            self.fail("a number")
-        self.position = end
-        return int(found)
-
-    def quoted(self) -> str:
-        found, end = self.peek()
-        if found[:1] != "'" or len(found) < 3:
-            self.fail("a name in quotes")
-        self.position = end
-        return found[1:-1]
-
-    def list_until(self, close: str, item: Callable[[], _Item]) -> list[_Item]:
-        """Items between commas, up to the closing token; the opening one is read already."""
-        if self.accept(close):
-            return []
-        items = [item()]
-        while not self.accept(close):
-            self.expect(",")
-            items.append(item())
-        return items
-
-    def numbers(self, opening: str, close: str) -> Ints:
-        self.expect(opening)
-        return tuple(self.list_until(close, self.number))
-
-    def lists(self) -> tuple[Ints, ...]:
-        self.expect("{")
-        return tuple(self.list_until("}", lambda: self.numbers("{", "}")))
-
-
-def _parse_iota(tokens: _Tokens) -> IotaGroups:
+def _parse_iota(tokens: Tokens) -> IotaGroups:
     """`2,4]<=[4,2]T(1,0)`, the first bracket being read already."""
     count = tokens.number()
     tokens.expect(",")
@@ -352,22 +271,13 @@ def _parse_iota(tokens: _Tokens) -> IotaGroups:
     return IotaGroups(count, size, dimensions, permutation)
 
 
-def _parse_mesh(tokens: _Tokens) -> MeshGroups:
+def _parse_mesh(tokens: Tokens) -> MeshGroups:
     """`['a'=4], device_ids=(3,2,1,0) {'a':(1)2}`, the word `mesh` being read already."""
 
     def sized() -> tuple[str, int]:
         name = tokens.quoted()
         tokens.expect("=")
         return name, tokens.number()
-
-    def chosen() -> Axis:
-        name = tokens.quoted()
-        if not tokens.accept(":"):
-            return Axis(name)
-        tokens.expect("(")
-        before = tokens.number()
-        tokens.expect(")")
-        return Axis(name, before, tokens.number())
 
     tokens.expect("[")
     axes = tokens.list_until("]", sized)
@@ -383,7 +293,9 @@ def _parse_mesh(tokens: _Tokens) -> MeshGroups:
         else:
             ids = tuple(tokens.list_until(")", tokens.number))
     tokens.expect("{")
-    return MeshGroups(tuple(axes), tuple(tokens.list_until("}", chosen)), ids, iota)
+    return MeshGroups(
+        tuple(axes), tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens))), ids, iota
+    )
 
 
 def spell_lists(lists: Sequence[Ints]) -> str:
@@ -412,7 +324,7 @@ class SourceTargetPairs:
     @staticmethod
     def parse(text: str) -> SourceTargetPairs:
         """Reads lists of two; raises SpellingError."""
-        tokens = _Tokens(text)
+        tokens = Tokens(text)
         lists = tokens.lists()
         tokens.finish()
         if any(len(numbers) != 2 for numbers in lists):

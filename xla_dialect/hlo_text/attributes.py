@@ -38,6 +38,7 @@ from xla_dialect.shape_text.errors import (
 )
 from xla_dialect.shape_text.shapes import spell_type
 from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 
 Properties: TypeAlias = dict[str, Attribute]
 
@@ -96,9 +97,19 @@ def kept_value(attribute: str, text: str) -> Attribute:
         if len(plain) == len(fields):
             return DictionaryAttr(plain)
     check_uninterpreted(attribute, text)
+    if attribute == "sharding":
+        return _sharding(text)
     if attribute == "metadata" and (newer := without_older_fields(text)) != text:
         return kept_value(attribute, newer)
     return _dictionary(attribute, text) or StringAttr(text)
+
+
+@lru_cache(1 << 12)
+def _sharding(text: str) -> Attribute:
+    try:
+        return HloShardingAttr(HloSharding.read(text))
+    except SpellingError as error:
+        raise PartError(str(error), error.position) from None
 
 
 def _dictionary(attribute: str, text: str) -> DictionaryAttr | None:
@@ -138,6 +149,8 @@ def kept_text(attribute: str, value: Attribute) -> str:
             for name, field in value.data.items()
         ]
         return "{" + _FIELD_SEPARATORS[attribute].join(fields) + "}"
+    if isinstance(value, HloShardingAttr):
+        return value.data.text
     if not isinstance(value, StringAttr):
         raise NoHloSpelling(f"{attribute} = {value} is no text of HLO")
     return value.data

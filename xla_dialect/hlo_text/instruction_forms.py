@@ -13,6 +13,8 @@ from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, kept_text
 from xla_dialect.hlo_text.opcodes import Opcode
 from xla_dialect.hlo_text.print_options import HloPrintOptions
+from xla_dialect.sharding.attributes import shardy_text
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 
 Attributes = Mapping[str, Attribute]
 Write = Callable[..., str]
@@ -115,6 +117,8 @@ def quoted_text(text: str) -> str:
 
 
 def _sharding(value: Attribute) -> str:
+    if isinstance(value, HloShardingAttr):
+        return value.data.text
     text = value.data if isinstance(value, StringAttr) else str(value)
     return text if text.startswith("{") else f"{{{text}}}"
 
@@ -136,7 +140,7 @@ def frontend_attributes(entries: Mapping[str, str]) -> str:
 
 def plain_text(value: Attribute) -> str:
     """A string, or the text of any other attribute."""
-    return value.data if isinstance(value, StringAttr) else str(value)
+    return value.data if isinstance(value, StringAttr) else shardy_text(value)
 
 
 OF_STABLEHLO: Mapping[str, tuple[str, Write]] = {

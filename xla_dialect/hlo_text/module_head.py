@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.entry.names import ENTRY_LAYOUT, kept_name
 from xla_dialect.hlo_text.attributes import LAYOUT_DEPENDENT, MODULE_ATTRIBUTES
-from xla_dialect.hlo_text.instruction_forms import frontend_attributes, plain_text
+from xla_dialect.hlo_text.instruction_forms import frontend_attributes
 from xla_dialect.hlo_text.program_printing import ProgramPrinter
 from xla_dialect.hlo_text.structure_printing import dictionaries, tuple_of
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.shape_text.shapes import spell_entry_layout
 from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.types import compatible
 
 SILENT = {
@@ -84,8 +85,8 @@ def _of_stablehlo(module: ModuleOp, entry: FuncOp) -> dict[str, Attribute]:
     for key, entries in (("input_output_alias", aliases), ("buffer_donor", donors)):
         if entries:
             found[kept_name(key)] = StringAttr(f"{{ {', '.join(entries)} }}")
-    meshes = module.attributes.get("sdy.meshes")
-    if isinstance(meshes, DictionaryAttr):
-        text = "{" + ", ".join(f"{n} = {plain_text(m)}" for n, m in meshes.data.items()) + "}"
+    meshes = meshes_of(module)
+    if meshes:
+        text = "{" + ", ".join(f"{n} = #sdy.mesh<{mesh}>" for n, mesh in meshes.items()) + "}"
         found["xla.frontend_attributes"] = StringAttr(frontend_attributes({"xla.sdy.meshes": text}))
     return found

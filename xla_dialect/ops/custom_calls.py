@@ -23,10 +23,22 @@ from xla_dialect.ops.process_groups import FALSE, FLAG
 LAYOUT_CONSTRAINT = "LayoutConstraint"
 """The target of calls that return their operand, in the layout of the result."""
 
+SHARDING_CONSTRAINT = "Sharding"
+"""The target of calls that say how their operand is to be split over devices."""
+FUNCTION_RESULT_SHARDING = "xla.sdy.FuncResultSharding"
+"""The target of calls that say how a result of the program is to be split."""
+SHARDING_GROUP = "xla.sdy.ShardingGroup"
+"""The target of calls without a result that put their operand into a group of `GROUP_ID`: all
+arrays of a group are split alike."""
+GROUP_ID = "xla.sdy.sharding_group_id"
+PROPAGATION_BARRIER = "xla.sdy.PropagationBarrier"
+"""The target of calls past which shardings are carried in `ALLOWED_DIRECTION` only."""
+ALLOWED_DIRECTION = "xla.sdy.allowed_direction"
+
 ANNOTATIONS = frozenset(
     {
         *(LAYOUT_CONSTRAINT, "MoveToDevice", "MoveToHost", "annotate_device_placement"),
-        *("Sharding", "xla.sdy.FuncResultSharding"),
+        *(SHARDING_CONSTRAINT, FUNCTION_RESULT_SHARDING, PROPAGATION_BARRIER),
     }
 )
 """Targets that annotate a value for a compiler, and return it."""

@@ -18,11 +18,16 @@ from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect import types
 from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh, Sharding, Shards, axis_names
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.sharding.array_sharding import Sharding, axis_names
+from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.shards import Shards
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class ShardingCalls:
         return self._join(op, [local], [self._tiles(op.outputs[0], local.ndim)])
 
     def _cut(self, op: CustomCallOp, wholes: Sequence[Array], parts: Sequence[Shards]) -> object:
+        for whole, each in zip(wholes, parts, strict=True):
+            _check_even(each, whole.shape)
         found = [
             np.ascontiguousarray(whole[each.slices(self._device(each), whole.shape)])
             for whole, each in zip(wholes, parts, strict=True)
@@ -72,8 +79,9 @@ class ShardingCalls:
         if len(declared) != len(local):
             raise XlaError(f"has {len(local)} operands and {len(declared)} results")
         grid, (replica, _) = self.process.grid, self.process.place
-        for each in parts:
+        for each, type_ in zip(parts, declared, strict=True):
             self._device(each)
+            _check_even(each, types.extents(type_))
         members = tuple((replica, number) for number in range(grid.partitions))
         wholes: list[Array] = []
         for type_, part, each in zip(declared, local, parts, strict=True):
@@ -109,35 +117,41 @@ class ShardingCalls:
         self, op: CustomCallOp, name: str, declared: Sequence[Attribute]
     ) -> list[Shards]:
         entries = _frontend_attributes(op)
-        manual = axis_names(entries.get("xla.sdy.manual_axes", ""))
-        shardings = Sharding.read_all(entries.get(name, ""))
+        manual = [
+            AxisReference(axis) for axis in axis_names(entries.get("xla.sdy.manual_axes", "{}"))
+        ]
+        shardings = Sharding.read_all(entries[name]) if name in entries else ()
         if len(shardings) != len(declared):
             raise XlaError(f"{name} has {len(shardings)} entries for {len(declared)} arrays")
         return [
-            Shards.of_mesh(self._mesh(s.mesh), s, manual, len(types.extents(cast(Any, type_))))
+            Shards.of_mesh(self._mesh(s), s, len(types.extents(cast(Any, type_))), manual)
             for s, type_ in zip(shardings, declared, strict=True)
         ]
 
-    def _mesh(self, name: str) -> Mesh:
-        meshes = self.module.attributes.get("sdy.meshes")
-        if isinstance(meshes, DictionaryAttr):
-            found = meshes.data.get(name)
-            text = found.data if isinstance(found, StringAttr) else None
-        else:
+    def _mesh(self, sharding: Sharding) -> Mesh:
+        meshes = meshes_of(self.module)
+        if not meshes:
             head = _text(self.module.attributes.get("xla.frontend_attributes"))
-            match = re.search(rf"\b{re.escape(name)} = (#sdy\.mesh<[^>]*>)", head)
-            text = None if match is None else match.group(1)
-        if text is None:
-            raise XlaError(f"there is no mesh @{name}")
-        return Mesh.read(text)
+            meshes = {name: Mesh.read(text) for name, text in _MESH.findall(head)}
+        mesh = sharding.mesh_in(meshes)
+        if mesh is None:
+            raise XlaError(f"there is no mesh @{sharding.mesh}")
+        return mesh
 
     def _tiles(self, value: SSAValue, rank: int) -> Shards:
         """The parts of a value by the sharding at the operation that has it as its result."""
         attributes: Mapping[str, Attribute] = getattr(value.owner, "attributes", {})
-        text = _text(attributes.get("xla.sharding", attributes.get("mhlo.sharding")))
-        if not text:
+        found = attributes.get("xla.sharding", attributes.get("mhlo.sharding"))
+        if not isinstance(found, HloShardingAttr):
             raise XlaError("nothing says how the whole array is spread over devices")
-        return Shards.of_tiles(text, rank, self.process.grid.partitions)
+        return found.data.shards(rank, self.process.grid.partitions)
+
+
+def _check_even(parts: Shards, sizes: Sequence[int]) -> None:
+    """A computation that sees a device's part has one size of it for all devices."""
+    for dimension, (size, count) in enumerate(zip(sizes, parts.counts, strict=True)):
+        if size % count:
+            raise XlaError(f"size {size} of dimension {dimension} for {count} devices")
 
 
 def _with_target(target: str, function: Callable[..., object]) -> Callable[..., object]:
@@ -150,6 +164,9 @@ def _with_target(target: str, function: Callable[..., object]) -> Callable[..., 
             raise XlaError(f"{target}: {error}") from error
 
     return call
+
+
+_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 
 def _as_results(op: CustomCallOp, found: Sequence[Array]) -> object:

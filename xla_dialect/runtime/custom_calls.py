@@ -27,10 +27,16 @@ def _identity(op: ops.CustomCallOp, operand: Value) -> Value:
     return operand
 
 
+def _nothing(op: ops.CustomCallOp, operand: Value) -> Value:
+    return ()
+
+
 def built_in_function(target: str) -> CustomCallFunction | None:
     """The function of a well-known target: an annotation, a check, or JAX's calls of LAPACK."""
     if target in CHECK_CALLS:
         return call_check
+    if target == ops.SHARDING_GROUP:
+        return _nothing
     return _identity if target in ops.ANNOTATIONS else lapack_function(target)
 
 

@@ -9,8 +9,6 @@ from typing import Any, cast
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh
 from xla_dialect.devices.replica_groups import (
     ListedGroups,
     MeshGroups,
@@ -23,10 +21,11 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.data_movement import ReshapeOp, TransposeOp
 from xla_dialect.shapes import size_arithmetic as shapes
+from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.elementwise import one_to_one
-from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
+from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
@@ -66,11 +65,11 @@ def _mesh_groups(op: SourceOp, chosen: Chosen, conversion: Conversion) -> Replic
         mesh = _named_mesh(op, mesh, conversion)
     numbers = [size for _, size in mesh.axes]
     numbers += [
-        n for axis in chosen.axes if axis.size is not None for n in (axis.before, axis.size)
+        n for axis in chosen.axes if axis.size is not None for n in (axis.pre_size, axis.size)
     ]
     if min(numbers, default=1) < 1:
         op.fail(f"replica_groups: sizes {numbers} of the axes of a mesh are not all positive")
-    groups = MeshGroups(mesh.axes, chosen.axes, mesh.ids)
+    groups = MeshGroups(mesh.axes, chosen.axes, mesh.device_ids)
     fault = groups.fault()
     if fault is not None:
         op.fail(f"replica_groups: {fault}")
@@ -83,14 +82,11 @@ _NAME_IN_HLO = re.compile(r"[\w.$-]+", re.ASCII)
 """Names of axes that HLO text can spell. Groups of other axes are listed."""
 
 
-def _named_mesh(op: SourceOp, name: str, conversion: Conversion) -> Devices:
-    text = conversion.mesh(name)
-    if text is None:
+def _named_mesh(op: SourceOp, name: str, conversion: Conversion) -> Mesh:
+    mesh = conversion.meshes.get(name)
+    if mesh is None:
         op.fail(f"replica_groups: there is no mesh @{name}")
-    try:
-        return Devices.of_mesh(Mesh.read(text))
-    except SpellingError as error:
-        op.fail(f"replica_groups: {error}")
+    return mesh
 
 
 def take_channel(op: SourceOp) -> dict[str, Attribute]:

@@ -31,11 +31,15 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from xla_dialect.attributes import SpellingError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
-from xla_dialect.stablehlo import attributes
+from xla_dialect.sharding.attributes import set_meshes
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.stablehlo import attributes, shardy_attributes
 from xla_dialect.stablehlo.array_types import (
     NO_ELEMENT_TYPE,
     array_type,
@@ -61,6 +65,7 @@ from xla_dialect.types import (
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
+HLO_SHARDING = "mhlo.sharding"
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
 
@@ -97,6 +102,8 @@ class Conversion:
     def __init__(self, locations: SourceLocations, resource: Callable[[str], str | None]):
         self.explicit_locations: list[tuple[Operation, LocationAttr]] = []
         """Operations and their `loc(...)`, set after verification: errors point into the text."""
+        self.meshes: dict[str, Mesh] = {}
+        """The meshes of the module by name."""
         self.locations = locations
         """Where the operations stand in the text."""
         self._resource = resource
@@ -112,7 +119,6 @@ class Conversion:
         self._has_indices = False
         """Whether there is an array of type `index`, which few operations take."""
         self._current: Operation | None = None
-        self._meshes: dict[str, Attribute] = {}
         self._block = Block()
         self._location = locations.start
 
@@ -284,11 +290,6 @@ class Conversion:
         self._block = outer
         return Region(block)
 
-    def mesh(self, name: str) -> str | None:
-        """The text of a mesh of the module."""
-        found = self._meshes.get(name)
-        return found.data if isinstance(found, StringAttr) else None
-
     # The walk
 
     def module(
@@ -300,12 +301,14 @@ class Conversion:
         `argument_types` are those of public functions whose parameters have unbounded dimensions;
         private functions of that kind are put in the place of their calls.
         """
-        kept = portable_entries(module.attributes)
+        kept = kept_entries(module.attributes, module)
         functions = self._converted
         for op in module.ops:
             if isinstance(op, SourceOp) and op.name == MESH:
                 name, mesh = op.text("sym_name"), op.take("mesh")
-                self._meshes[name] = StringAttr("") if mesh is None else _portable(mesh)
+                if not isinstance(mesh, shardy_attributes.SdyMesh):
+                    raise SourceError(op, f"mesh is {mesh}, not #sdy.mesh<...>")
+                self.meshes[name] = mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
                 self._functions[op.sym_name.data] = op
         for op in module.ops:
@@ -317,9 +320,9 @@ class Conversion:
             if name in functions:
                 raise SourceError(op, f"there is a function @{name} already")
             functions[name] = function
-        if self._meshes:
-            kept["sdy.meshes"] = DictionaryAttr(self._meshes)
-        return ModuleOp(functions.values(), kept, module.sym_name)
+        result = ModuleOp(functions.values(), kept, module.sym_name)
+        set_meshes(result, self.meshes)
+        return result
 
     def _convert_function(
         self, op: Operation, argument_types: Sequence[Attribute] | None
@@ -354,7 +357,7 @@ class Conversion:
             arg_attrs=self._attributes_of_values(op, "arg_attrs", len(inputs)),
             res_attrs=self._attributes_of_values(op, "res_attrs", len(outputs)),
         )
-        result.attributes.update(portable_entries(op.attributes))
+        result.attributes.update(kept_entries(op.attributes, op))
         result.location = self._place_of(op)
         if not isinstance(op.location, UnknownLoc):
             self.explicit_locations.append((result, op.location))
@@ -403,7 +406,7 @@ class Conversion:
             raise SourceError(op, f"{name} is not a list of {count} dictionaries")
         if not any(entry.data for entry in found):
             return None
-        return ArrayAttr(DictionaryAttr(portable_entries(entry.data)) for entry in found)
+        return ArrayAttr(DictionaryAttr(kept_entries(entry.data, op)) for entry in found)
 
     def _convert_block(
         self,
@@ -453,7 +456,7 @@ class Conversion:
         for old, new in zip(op.results, results, strict=True):
             self._define(old, new)
         if op.attributes and self._block.last_op is not None:
-            self._block.last_op.attributes.update(portable_entries(op.attributes))
+            self._block.last_op.attributes.update(kept_entries(op.attributes, op))
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
 
@@ -493,15 +496,26 @@ class Conversion:
 _TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
 
 
-def portable_entries(entries: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """Attributes that are kept uninterpreted; those of foreign dialects become their text."""
-    return {name: _portable(value) for name, value in entries.items()}
+def kept_entries(entries: Mapping[str, Attribute], op: Operation) -> dict[str, Attribute]:
+    """
+    What stays of the attributes of `op`: shardings, and others as they are.
+
+    Those of foreign dialects become their text.
+    """
+    kept = {name: _portable(value) for name, value in entries.items()}
+    sharding = kept.get(HLO_SHARDING)
+    if isinstance(sharding, StringAttr) and sharding.data.startswith("{"):
+        try:
+            kept[HLO_SHARDING] = HloShardingAttr(HloSharding.read(sharding.data))
+        except SpellingError as error:
+            raise SourceError(op, f"{HLO_SHARDING}: {error}") from None
+    return kept
 
 
 def _portable(value: Attribute) -> Attribute:
     match value:
         case DictionaryAttr():
-            return DictionaryAttr(portable_entries(value.data))
+            return DictionaryAttr({n: _portable(entry) for n, entry in value.data.items()})
         case ArrayAttr():
             return ArrayAttr(map(_portable, value.data))
         case UnregisteredAttr() | attributes.Word() | attributes.Fields() | attributes.TokenType():
@@ -509,7 +523,7 @@ def _portable(value: Attribute) -> Attribute:
         case attributes.ConvolutionNumbers() | MeshAxes() | DeviceMesh() | MeshAxis() | AxisRef():
             return StringAttr(str(value))
         case _:
-            return value
+            return shardy_attributes.of_xla(value)
 
 
 def _list_of(types: Sequence[Attribute]) -> str:

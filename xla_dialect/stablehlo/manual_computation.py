@@ -24,15 +24,18 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh, Sharding, axis_names
 from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
 from xla_dialect.ops.collectives import AllGatherOp, PartitionIdOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp
 from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
+from xla_dialect.sharding.array_sharding import Sharding, axis_names
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
 from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.parser import StableHloParser
+from xla_dialect.stablehlo.shardy_attributes import SdyShardingPerValue
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
 from xla_dialect.types import BY_NAME, Array, array, as_array
@@ -104,13 +107,20 @@ class _Manual:
     def __init__(self, op: SourceOp, conversion: Conversion):
         self.op = op
         self.conversion = conversion
-        self.axes = axis_names(_text(op, "manual_axes"))
-        self._coordinates: dict[tuple[str, str], SSAValue] = {}
+        self.axes = _manual_axes(op)
+        self._coordinates: dict[tuple[str, AxisReference], SSAValue] = {}
 
-    def shardings(self, name: str, count: int) -> list[Sharding]:
+    def shardings(self, name: str, count: int) -> Sequence[Sharding]:
         """Takes the shardings of operands or results."""
+        value = self.op.take(name)
         try:
-            found = Sharding.read_all(_text(self.op, name))
+            match value:
+                case SdyShardingPerValue():
+                    found = value.data
+                case StringAttr():
+                    found = Sharding.read_list(value.data)
+                case _:
+                    self.op.fail(f"{name} is {value}, not a list of shardings")
         except SpellingError as error:
             self.op.fail(str(error))
         if len(found) != count:
@@ -119,17 +129,15 @@ class _Manual:
 
     def mesh(self, sharding: Sharding) -> Mesh:
         """The mesh of a sharding."""
-        text = self.conversion.mesh(sharding.mesh)
-        if text is None:
+        mesh = sharding.mesh_in(self.conversion.meshes)
+        if mesh is None:
             self.op.fail(f"there is no mesh @{sharding.mesh}")
-        try:
-            return Mesh.read(text)
-        except SpellingError as error:
-            self.op.fail(str(error))
+        return mesh
 
-    def spread(self, sharding: Sharding, dimension: int) -> list[str]:
+    def spread(self, sharding: Sharding, dimension: int) -> list[AxisReference]:
         """The manual axes that a dimension is spread over."""
-        return sharding.spread(dimension, self.axes)
+        axes = sharding.axes[dimension] if dimension < sharding.rank else ()
+        return [axis for axis in axes if axis.name in self.axes]
 
     def part(self, value: SSAValue, sharding: Sharding, local: Attribute) -> SSAValue:
         """What belongs to this partition."""
@@ -175,11 +183,11 @@ class _Manual:
         if as_array(whole) is None or as_array(local) is None:
             self.op.fail(f"takes and returns arrays, found {whole}")
         mesh, sizes = self.mesh(sharding), list(sizes_of(whole))
+        fault = sharding.fault(mesh, len(sizes))
+        if fault is not None:
+            self.op.fail(f"sharding <{sharding}>: {fault}")
         for d in range(len(sizes)):
             axes = self.spread(sharding, d)
-            unknown = [name for name in axes if name not in dict(mesh.axes)]
-            if unknown:
-                self.op.fail(f"mesh @{sharding.mesh} has no axis {unknown[0]!r}")
             count = mesh.size(axes)
             if sizes[d] % count:
                 self.op.fail(f"size {sizes[d]} of dimension {d} for {count} devices")
@@ -197,19 +205,19 @@ class _Manual:
         other = self._number(rhs) if isinstance(rhs, int) else rhs
         return self.conversion.emit(op_class, [lhs, other], [TensorType(_U32, ())])[0]
 
-    def _start(self, sharding: Sharding, axes: Sequence[str], size: int) -> SSAValue:
+    def _start(self, sharding: Sharding, axes: Sequence[AxisReference], size: int) -> SSAValue:
         """Where the part of this partition starts."""
         mesh = self.mesh(sharding)
         position: SSAValue | None = None
         for name in axes:
-            place = self._coordinate(sharding.mesh, mesh, name)
+            place = self._coordinate(str(sharding.mesh), mesh, name)
             if position is not None:
                 scaled = self._combined(MultiplyOp, position, mesh.size([name]))
                 place = self._combined(AddOp, scaled, place)
             position = place
         return self._number(0) if position is None else self._combined(MultiplyOp, position, size)
 
-    def _coordinate(self, key: str, mesh: Mesh, name: str) -> SSAValue:
+    def _coordinate(self, key: str, mesh: Mesh, name: AxisReference) -> SSAValue:
         """The place of this partition along an axis."""
         found = self._coordinates.get((key, name))
         if found is None:
@@ -247,6 +255,14 @@ def _text(op: SourceOp, name: str) -> str:
     if value is None:
         op.fail(f"{name} is missing")
     return value.data if isinstance(value, StringAttr) else str(value)
+
+
+def _manual_axes(op: SourceOp) -> list[str]:
+    """Takes `{"x", "y"}`, in the generic form `#sdy<manual_axes{"x", "y"}>`."""
+    try:
+        return axis_names(_text(op, "manual_axes"))
+    except SpellingError as error:
+        op.fail(f"manual_axes: {error}")
 
 
 def convert_manual_computation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

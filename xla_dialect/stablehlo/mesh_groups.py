@@ -20,8 +20,9 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xla_dialect.devices.device_parts import Mesh
-from xla_dialect.devices.replica_groups import Axis, MeshGroups
+from xla_dialect.devices.replica_groups import MeshGroups
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.source import integers_of
 
@@ -81,56 +82,42 @@ class MeshAxis(Data[tuple[str, int]]):
 
 
 @irdl_attr_definition
-class AxisRef(Data[Axis]):
+class AxisRef(Data[AxisReference]):
     """`#stablehlo.axis_ref<name = "a", sub_axis_info = (1)2>`, or the whole axis."""
 
     name = "stablehlo.axis_ref"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Axis:
+    def parse_parameter(cls, parser: AttrParser) -> AxisReference:
         """Parses what follows the name."""
         readers: _Fields = {"name": _parse_name, "sub_axis_info": _parse_part}
         found = _parse_fields(parser, readers, ("name",))
-        return Axis(found["name"], *found.get("sub_axis_info", ()))
+        return AxisReference(found["name"], *found.get("sub_axis_info", ()))
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints what `parse_parameter` parses."""
         axis = self.data
-        part = "" if axis.size is None else f", sub_axis_info = ({axis.before}){axis.size}"
+        part = "" if axis.size is None else f", sub_axis_info = ({axis.pre_size}){axis.size}"
         printer.print_string(f"<name = {StringAttr(axis.name)}{part}>")
 
 
-@dataclass(frozen=True)
-class Devices:
-    """The axes of a mesh with their sizes; the ids of its devices where they are listed."""
-
-    axes: tuple[tuple[str, int], ...]
-    ids: tuple[int, ...] = ()
-
-    @staticmethod
-    def of_mesh(mesh: Mesh) -> Devices:
-        """A mesh of Shardy."""
-        in_order = mesh.devices == tuple(range(len(mesh.devices)))
-        return Devices(mesh.axes, () if in_order else mesh.devices)
-
-    @staticmethod
-    def of(groups: MeshGroups) -> Devices:
-        """The mesh of groups whose `fault` is None."""
-        if groups.iota is None:
-            return Devices(groups.axes, groups.device_ids)
-        everywhere = tuple(Axis(name) for name, _ in groups.axes)
-        (ids,) = replace(groups, chosen=everywhere).expand()
-        return Devices(groups.axes, ids)
+def mesh_of(groups: MeshGroups) -> Mesh:
+    """The mesh of groups whose `fault` is None."""
+    if groups.iota is None:
+        return Mesh(groups.axes, groups.device_ids)
+    everywhere = tuple(AxisReference(name) for name, _ in groups.axes)
+    (ids,) = replace(groups, chosen=everywhere).expand()
+    return Mesh(groups.axes, ids)
 
 
 @irdl_attr_definition
-class DeviceMesh(Data[Devices]):
+class DeviceMesh(Data[Mesh]):
     """`#stablehlo.mesh<axes=[<name = "a", size = 2>], device_ids=dense<[1, 0]> : tensor<2xi64>>`"""
 
     name = "stablehlo.mesh"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Devices:
+    def parse_parameter(cls, parser: AttrParser) -> Mesh:
         """Parses what follows the name; axes may have theirs before them."""
 
         def parse_axis() -> tuple[str, int]:
@@ -153,7 +140,7 @@ class DeviceMesh(Data[Devices]):
             return ids
 
         found = _parse_fields(parser, {"axes": parse_axes, "device_ids": parse_ids}, ("axes",))
-        return Devices(found["axes"], found.get("device_ids", ()))
+        return Mesh(found["axes"], found.get("device_ids", ()))
 
     def print_parameter(self, printer: Printer) -> None:
         """Prints what `parse_parameter` parses."""
@@ -161,9 +148,9 @@ class DeviceMesh(Data[Devices]):
             str(MeshAxis(axis)).removeprefix(f"#{MeshAxis.name}") for axis in self.data.axes
         )
         ids = ""
-        if self.data.ids:
-            type_ = TensorType(i64, (len(self.data.ids),))
-            ids = f", device_ids={DenseIntOrFPElementsAttr.from_list(type_, self.data.ids)}"
+        if self.data.device_ids:
+            type_ = TensorType(i64, (len(self.data.device_ids),))
+            ids = f", device_ids={DenseIntOrFPElementsAttr.from_list(type_, self.data.device_ids)}"
         printer.print_string(f"<axes=[{axes}]{ids}>")
 
 
@@ -171,8 +158,8 @@ class DeviceMesh(Data[Devices]):
 class Chosen:
     """A mesh, or its name in the module, and the axes that groups vary in."""
 
-    mesh: Devices | str
-    axes: tuple[Axis, ...]
+    mesh: Mesh | str
+    axes: tuple[AxisReference, ...]
 
 
 @irdl_attr_definition
@@ -185,7 +172,7 @@ class MeshAxes(Data[Chosen]):
     def parse_parameter(cls, parser: AttrParser) -> Chosen:
         """Parses what follows the name."""
 
-        def parse_mesh(_: AttrParser) -> Devices | str:
+        def parse_mesh(_: AttrParser) -> Mesh | str:
             name = parser.parse_optional_symbol_name()
             if name is not None:
                 return name.data
@@ -195,14 +182,14 @@ class MeshAxes(Data[Chosen]):
                 parser.raise_error(f"expected a mesh or its name, found {mesh}", position)
             return mesh.data
 
-        def parse_axis() -> Axis:
+        def parse_axis() -> AxisReference:
             position = parser.pos
             axis = parser.parse_attribute()
             if not isinstance(axis, AxisRef):
                 parser.raise_error(f"expected #stablehlo.axis_ref<...>, found {axis}", position)
             return axis.data
 
-        def parse_axes(_: AttrParser) -> tuple[Axis, ...]:
+        def parse_axes(_: AttrParser) -> tuple[AxisReference, ...]:
             return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_axis))
 
         readers: _Fields = {"mesh": parse_mesh, "axes": parse_axes}

@@ -53,6 +53,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
+from xla_dialect.stablehlo.shardy_attributes import ATTRIBUTES as SHARDY_ATTRIBUTES
 from xla_dialect.stablehlo.source import SourceError, UnknownShape, classes_of
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
@@ -91,7 +92,7 @@ STABLEHLO = Dialect("stablehlo", classes_of(ROWS, "stablehlo"), [*ATTRIBUTES, *M
 CHLO = Dialect("chlo", classes_of(ROWS, "chlo"), list(CHLO_ATTRIBUTES))
 """CHLO as a dialect whose operations only parse."""
 
-SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"))
+SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"), list(SHARDY_ATTRIBUTES))
 """Shardy as a dialect whose operations only parse."""
 
 ARITH = Dialect("arith", classes_of(ROWS, "arith"))

@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels
+from xla_dialect.sharding.attributes import shardy_text
+from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
 from xla_dialect.stablehlo.correspondence import spell_number
 
@@ -71,8 +73,10 @@ def attribute_text(value: Attribute, is_foreign: bool = False) -> str:
             return f"#{value.name}<{fields}>"
         case ConvolutionNumbers():
             return f"#{value.name}<{labels_text(ConvolutionLabels.parse(value.data))}>"
+        case HloShardingAttr():
+            return string_text(value.data.text)
         case _:
-            return str(value)
+            return shardy_text(value)
 
 
 def _element_text(value: Attribute, is_foreign: bool) -> str:
@@ -191,10 +195,6 @@ def _frontend_text(value: Attribute) -> str:
     return dictionary_text({name: string_text(text) for name, text in entries.items()})
 
 
-def _string(value: Attribute) -> str:
-    return string_text(plain_text(value))
-
-
 def _count(value: Attribute) -> str:
     return f"{cast('IntegerAttr[Any]', value).value.data} : i32"
 
@@ -217,7 +217,7 @@ def _accuracy_text(value: Attribute) -> str:
 
 
 _TRANSLATED: Mapping[str, tuple[str, Callable[[Attribute], str]]] = {
-    "xla.sharding": ("mhlo.sharding", _string),
+    "xla.sharding": ("mhlo.sharding", attribute_text),
     "xla.frontend_attributes": ("mhlo.frontend_attributes", _frontend_text),
     "xla.result_accuracy": ("result_accuracy", _accuracy_text),
     "xla.replica_count": ("mhlo.num_replicas", _count),

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.device_parts import Mesh
 from xla_dialect.devices.replica_groups import ListedGroups, MeshGroups, ReplicaGroups
 from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as xla
 from xla_dialect.ops.process_groups import GroupedOp, process_counts
+from xla_dialect.sharding.attributes import meshes_of
+from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.conversion import sizes_of
 from xla_dialect.stablehlo.correspondence import i64_text
-from xla_dialect.stablehlo.mesh_groups import Chosen, Devices, MeshAxes
+from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes, mesh_of
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.reduction import matrix_text
@@ -46,22 +46,13 @@ def groups_text(groups: ReplicaGroups, op: Operation) -> str:
     """The groups of a collective: those of a mesh by its axes, others as a matrix."""
     if not isinstance(groups, MeshGroups):
         return matrix_of_groups(groups)
-    mesh = Devices.of(groups)
+    mesh = mesh_of(groups)
     return str(MeshAxes(Chosen(_name_of_mesh(mesh, op) or mesh, groups.chosen)))
 
 
-def _name_of_mesh(mesh: Devices, op: Operation) -> str | None:
+def _name_of_mesh(mesh: Mesh, op: Operation) -> str | None:
     """The name that the module has for a mesh."""
-    meshes = _module(op).attributes.get("sdy.meshes")
-    if not isinstance(meshes, DictionaryAttr):
-        return None
-    for name, text in meshes.data.items():
-        try:
-            if isinstance(text, StringAttr) and Devices.of_mesh(Mesh.read(text.data)) == mesh:
-                return name
-        except SpellingError:  # It is not the mesh of these groups, whatever it is.
-            continue
-    return None
+    return next((name for name, known in meshes_of(_module(op)).items() if known == mesh), None)
 
 
 def _module(op: Operation) -> ModuleOp:

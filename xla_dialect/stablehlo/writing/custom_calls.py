@@ -6,17 +6,28 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    TupleType,
+)
 from xdsl.ir import Attribute
 
 from xla_dialect.attributes import CustomCallApiVersion
 from xla_dialect.layout import LayoutAttr
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.op import decode
+from xla_dialect.ops.custom_calls import ALLOWED_DIRECTION, GROUP_ID, CustomCallOp
 from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.sharding.attributes import SHARDING, ShardingPerValueAttr
 from xla_dialect.stablehlo.custom_calls import API_VERSIONS
 from xla_dialect.stablehlo.syntax import integers_text
 from xla_dialect.stablehlo.writing.attribute_text import (
     attribute_text,
+    dictionary_text,
+    kept_texts,
     plain_text,
     string_text,
     symbol_text,
@@ -31,6 +42,8 @@ _ORIGINAL = API_VERSIONS.index(CustomCallApiVersion.ORIGINAL)
 
 def write_custom_call(op: CustomCallOp, body: BodyWriter) -> None:
     """`stablehlo.custom_call @target(%0) {...}`; tuples stay tuples here."""
+    if _write_shardy(op, body):
+        return
     operands = [body.packed(value) for value in op.operands]
     types = [body.type_text(value.type) for value in op.operands]
     results = [body.type_text(type_) for type_ in op.result_types]
@@ -43,6 +56,31 @@ def write_custom_call(op: CustomCallOp, body: BodyWriter) -> None:
     names = body.named(text, len(results), [value.name_hint for value in op.results])
     for value, name in zip(op.results, names, strict=True):
         body.trees[value] = body.unpacked(name, value.type)
+
+
+def _write_shardy(op: CustomCallOp, body: BodyWriter) -> bool:
+    """The operation of Shardy that a call stands for, if it says so in attributes of Shardy."""
+    attributes = dict(op.attributes)
+    match op.custom_call_target.data, [attributes.pop(name, None) for name in _SHARDY]:
+        case "Sharding", [ShardingPerValueAttr() as found, *_] if len(found.data) == 1:
+            name, text = "sdy.sharding_constraint", f"<{found.data[0]}>"
+        case "xla.sdy.ShardingGroup", [_, IntegerAttr() as number, _]:
+            name, text = "sdy.sharding_group", f"group_id={decode(number)}"
+        case "xla.sdy.PropagationBarrier", [_, _, StringAttr() as direction]:
+            name, text = "sdy.propagation_barrier", f"allowed_direction={direction.data}"
+        case _:
+            return False
+    rest = dictionary_text(kept_texts(attributes)) if attributes else ""
+    type_ = body.type_text(op.operands[0].type)
+    line = f"{name} {body.packed(op.operands[0])} {text}{' ' if rest else ''}{rest} : {type_}"
+    names = body.named(line, len(op.results), [value.name_hint for value in op.results])
+    for value, found in zip(op.results, names, strict=True):
+        body.trees[value] = body.unpacked(found, value.type)
+    return True
+
+
+_SHARDY = (SHARDING, GROUP_ID, ALLOWED_DIRECTION)
+"""The attributes that a call of Shardy may have."""
 
 
 def _texts(call: CustomCallOp, body: BodyWriter) -> dict[str, str]:

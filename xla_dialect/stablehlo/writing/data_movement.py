@@ -206,9 +206,7 @@ def _write_annotation(op: Operation, name: str, operand: str, type_: str, body: 
     value = attributes.pop(name)
     text = value.data if isinstance(value, StringAttr) else str(value)
     before = ""
-    if name == "sdy.sharding":
-        name, text = "sdy.sharding_constraint", text.removeprefix("#sdy.sharding")
-    elif text.startswith("["):
+    if text.startswith("["):
         depth = 0
         for match in _BRACKET.finditer(text):
             depth += {"[": 1, "]": -1}.get(match.group(), 0)

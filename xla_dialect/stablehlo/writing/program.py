@@ -24,11 +24,11 @@ from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.sharding.attributes import MESHES, meshes_of
 from xla_dialect.stablehlo.writing.attribute_text import (
     dictionary_text,
     kept_texts,
     location_text,
-    plain_text,
     string_text,
     symbol_text,
 )
@@ -42,7 +42,6 @@ from xla_dialect.types import Array, all_compatible, flatten, is_array
 _MEMORIZED = 64
 """The largest literal, in bytes, that is looked up among those printed before."""
 
-_MESHES = "sdy.meshes"
 _SIGNATURE = "xla.entry_computation_layout"
 
 
@@ -85,7 +84,7 @@ class ProgramWriter:
         module = self.module
         name = "" if module.sym_name is None else f" {symbol_text(module.sym_name.data)}"
         attributes = kept_texts(module.attributes)
-        attributes.pop(_MESHES, None)
+        attributes.pop(MESHES, None)
         shown = f" attributes {dictionary_text(attributes)}" if attributes else ""
         lines = [f"module{name}{shown} {{", *self._meshes()]
         for op in module.ops:
@@ -95,11 +94,8 @@ class ProgramWriter:
         return "\n".join([*lines, *self.outlined, "}\n"])
 
     def _meshes(self) -> Iterable[str]:
-        meshes = self.module.attributes.get(_MESHES)
-        if isinstance(meshes, DictionaryAttr):
-            for name, mesh in meshes.data.items():
-                text = plain_text(mesh).removeprefix("#sdy.mesh")
-                yield f"  sdy.mesh {symbol_text(name)} = {text}"
+        for name, mesh in meshes_of(self.module).items():
+            yield f"  sdy.mesh {symbol_text(name)} = <{mesh}>"
 
     # Functions
 

@@ -1,0 +1,261 @@
+"""How the dimensions of an array are split over the axes of a mesh.
+
+    <@mesh, [{"x", "y":(1)2}p1, {?}, {}], replicated={"z"}, unreduced={"w"}>
+
+A dimension is split over its axes, the first the most major. `{}` is closed: it stays so.
+`{"x", ?}` is open: propagation may add axes behind. The array is never split over replicated axes,
+and it is a sum that is still to be made over unreduced ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+from xla_dialect.sharding.axes import AxisReference, in_mesh_order, size_of, spell_axes
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.tokens import Tokens, symbol_text
+
+MAX_PRIORITY = 1 << 31
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True)
+class DimensionSharding:
+    """The axes that a dimension is split over, most major first."""
+
+    axes: tuple[AxisReference, ...] = ()
+    is_closed: bool = True
+    """Whether propagation may not add axes."""
+    priority: int | None = None
+    """When it is propagated: 0 first, and so are those without."""
+
+    @staticmethod
+    def parse(tokens: Tokens) -> DimensionSharding:
+        """Reads `{"x", "y":(1)2, ?}p1`; raises SpellingError."""
+        tokens.expect("{")
+        axes: list[AxisReference] = []
+        is_closed = True
+        while not tokens.accept("}"):
+            if axes:
+                tokens.expect(",")
+            if tokens.accept("?"):
+                is_closed = False
+                tokens.expect("}")
+                break
+            axes.append(AxisReference.parse(tokens))
+        found = tokens.peek()[0]
+        priority = None
+        if found[:1] == "p":
+            if not found[1:].isdecimal() or int(found[1:]) >= MAX_PRIORITY:
+                tokens.fail("a priority, such as p1")
+            priority = int(found[1:])
+            if not axes and is_closed:
+                tokens.fail_with("a dimension that is closed and empty has no priority")
+            tokens.accept(found)
+        return DimensionSharding(tuple(axes), is_closed, priority)
+
+    def __str__(self) -> str:
+        parts = [*map(str, self.axes), *(() if self.is_closed else ("?",))]
+        priority = "" if self.priority is None else f"p{self.priority}"
+        return f"{{{', '.join(parts)}}}{priority}"
+
+
+OPEN = DimensionSharding(is_closed=False)
+CLOSED = DimensionSharding()
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """How one array is split over a mesh."""
+
+    mesh: str | Mesh
+    """The name of a mesh of the module, or a mesh in its place."""
+    dimensions: tuple[DimensionSharding, ...] = ()
+    replicated: tuple[AxisReference, ...] = ()
+    """Axes that the array is not to be split over, in the order of the mesh."""
+    unreduced: tuple[AxisReference, ...] = ()
+    """Axes over which the array is the sum of what devices have, in the order of the mesh."""
+
+    @staticmethod
+    def replicated_over(mesh: str | Mesh, rank: int, *, is_closed: bool = True) -> Sharding:
+        """Every device has the whole array, of this rank; open: until propagation says more."""
+        return Sharding(mesh, (CLOSED if is_closed else OPEN,) * rank)
+
+    @staticmethod
+    def of_axes(mesh: str | Mesh, axes: Sequence[Sequence[AxisReference]]) -> Sharding:
+        """The closed sharding with these axes for each dimension."""
+        return Sharding(mesh, tuple(DimensionSharding(tuple(each)) for each in axes))
+
+    @staticmethod
+    def read(text: str) -> Sharding:
+        """Reads `<@mesh, [{"x"}, {"y", ?}, {}]>`, as an attribute too; raises SpellingError."""
+        return _read(text, Sharding.parse)
+
+    @staticmethod
+    def parse(tokens: Tokens) -> Sharding:
+        """Reads `<@mesh, [...], replicated={...}, unreduced={...}>`; raises SpellingError."""
+        tokens.expect("<")
+        found = Sharding.parse_content(tokens)
+        tokens.expect(">")
+        return found
+
+    @staticmethod
+    def parse_content(tokens: Tokens) -> Sharding:
+        """Reads what stands between the angle brackets; raises SpellingError."""
+        mesh = Mesh.parse(tokens) if tokens.accept("mesh") else tokens.symbol()
+        tokens.expect(",", "[")
+        dimensions = tokens.list_until("]", lambda: DimensionSharding.parse(tokens))
+        lists: dict[str, tuple[AxisReference, ...]] = {}
+        while tokens.accept(","):
+            name = tokens.peek()[0]
+            if name not in ("replicated", "unreduced") or name in lists:
+                tokens.fail("replicated={...} or unreduced={...}, each once")
+            tokens.expect(name, "=", "{")
+            lists[name] = tuple(tokens.list_until("}", lambda: AxisReference.parse(tokens)))
+        return Sharding(mesh, tuple(dimensions), **lists)
+
+    @staticmethod
+    def read_all(text: str) -> tuple[Sharding, ...]:
+        """Reads `<[<@mesh, [...]>, ...]>`, as an attribute too; raises SpellingError."""
+
+        def per_value(tokens: Tokens) -> tuple[Sharding, ...]:
+            tokens.expect("<")
+            found = Sharding.parse_list(tokens)
+            tokens.expect(">")
+            return found
+
+        return _read(text, per_value)
+
+    @staticmethod
+    def read_list(text: str) -> tuple[Sharding, ...]:
+        """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
+        return _read(text, Sharding.parse_list)
+
+    @staticmethod
+    def parse_list(tokens: Tokens) -> tuple[Sharding, ...]:
+        """Reads `[<@mesh, [...]>, ...]`; raises SpellingError."""
+        tokens.expect("[")
+        return tuple(tokens.list_until("]", lambda: Sharding.parse(tokens)))
+
+    def __str__(self) -> str:
+        mesh = f"mesh<{self.mesh}>" if isinstance(self.mesh, Mesh) else symbol_text(self.mesh)
+        parts = [mesh, f"[{', '.join(map(str, self.dimensions))}]"]
+        for name in ("replicated", "unreduced"):
+            axes: tuple[AxisReference, ...] = getattr(self, name)
+            if axes:
+                parts.append(f"{name}={spell_axes(axes)}")
+        return ", ".join(parts)
+
+    @property
+    def rank(self) -> int:
+        """The rank of the array."""
+        return len(self.dimensions)
+
+    @property
+    def axes(self) -> tuple[tuple[AxisReference, ...], ...]:
+        """For each dimension the axes that it is split over."""
+        return tuple(dimension.axes for dimension in self.dimensions)
+
+    @property
+    def split_axes(self) -> Iterator[AxisReference]:
+        """The axes that the array is split over."""
+        for dimension in self.dimensions:
+            yield from dimension.axes
+
+    @property
+    def used_axes(self) -> Iterator[AxisReference]:
+        """All axes that it names: no two of them overlap."""
+        yield from self.split_axes
+        yield from self.replicated
+        yield from self.unreduced
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether every device has the whole array, and no sum is outstanding."""
+        return not self.unreduced and next(self.split_axes, None) is None
+
+    def mesh_in(self, meshes: Mapping[str, Mesh]) -> Mesh | None:
+        """Its mesh, by the names of a module; None where there is none of that name."""
+        return self.mesh if isinstance(self.mesh, Mesh) else meshes.get(self.mesh)
+
+    def counts(self, mesh: Mesh) -> tuple[int, ...]:
+        """How many parts there are along each dimension."""
+        return tuple(size_of(each, mesh.sizes) for each in self.axes)
+
+    def local_sizes(self, sizes: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
+        """The sizes of a device's part; where they are uneven, those of the first, the largest."""
+        if mesh.is_maximal:
+            return tuple(sizes)
+        return tuple(
+            -(-size // count) for size, count in zip(sizes, self.counts(mesh), strict=True)
+        )
+
+    def is_even(self, sizes: Sequence[int], mesh: Mesh) -> bool:
+        """Whether all parts of an array of these sizes are alike."""
+        counts = self.counts(mesh)
+        return not any(size % count for size, count in zip(sizes, counts, strict=False))
+
+    def free_axes(self, mesh: Mesh) -> tuple[AxisReference, ...]:
+        """What of the mesh it does not name, in order: every device along these has the same."""
+        used = tuple(self.used_axes)
+        left = (part for axis in mesh.whole_axes for part in axis.without(used, mesh.sizes))
+        return tuple(left)
+
+    def settled(self, *, is_closed: bool = True) -> Sharding:
+        """The same axes without priorities, with all dimensions closed or open."""
+        return replace(
+            self, dimensions=tuple(DimensionSharding(each, is_closed) for each in self.axes)
+        )
+
+    def is_same_split(self, other: Sharding) -> bool:
+        """Whether every device has the same part by both; what is open does not count."""
+        return (self.mesh, self.axes, self.unreduced) == (other.mesh, other.axes, other.unreduced)
+
+    def fault(self, mesh: Mesh, rank: int) -> str | None:
+        """What is wrong with it for an array of this rank; None if nothing."""
+        if mesh.is_maximal:
+            return None if not self.dimensions else "a sharding to one device has no dimensions"
+        if len(self.dimensions) != rank:
+            return f"has {len(self.dimensions)} dimensions for an array of rank {rank}"
+        used: list[AxisReference] = []
+        for axis in self.used_axes:
+            fault = axis.fault(mesh.sizes)
+            if fault is not None:
+                return fault
+            for other in used:
+                if axis.overlaps(other, mesh.sizes):
+                    return (
+                        f"axis {axis} is used twice"
+                        if axis == other
+                        else f"axes {other} and {axis} overlap"
+                    )
+            used.append(axis)
+        for each in (*self.axes, self.replicated, self.unreduced):
+            for first, second in pairwise(each):
+                if first.merged(second, mesh.sizes) is not None:
+                    return f"sub-axes {first} and {second} are one"
+        for name in ("replicated", "unreduced"):
+            axes: tuple[AxisReference, ...] = getattr(self, name)
+            if axes != in_mesh_order(axes, mesh.sizes):
+                return f"{name} axes {spell_axes(axes)} are not in the order of the mesh"
+        return None
+
+
+def axis_names(text: str) -> list[str]:
+    """The names of `{"x", "y"}`, or `#sdy<manual_axes{"x", "y"}>`; raises SpellingError."""
+    tokens = Tokens(text[text.find("{") :] if text.startswith("#") else text)
+    tokens.expect("{")
+    return tokens.list_until("}", tokens.quoted)
+
+
+def _read(text: str, parse: Callable[[Tokens], _Read]) -> _Read:
+    """What a whole text stands for, after `#sdy.sharding` or the like."""
+    tokens = Tokens(text)
+    if text.lstrip().startswith("#"):
+        tokens.position = text.find("<") if "<" in text else len(text)
+    found = parse(tokens)
+    tokens.finish()
+    return found

@@ -1,0 +1,175 @@
+"""Axes of a mesh, and parts of axes: `"x"`, `"y":(1)2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xla_dialect.sharding.tokens import Tokens
+
+Sizes = Mapping[str, int]
+"""The sizes of the axes of a mesh by their names, in the order of the mesh."""
+
+
+@dataclass(frozen=True, order=True)
+class AxisReference:
+    """
+    A whole axis of a mesh, or the part `(pre_size)size` of it.
+
+    An axis of size 8 that is split as 2x2x2 has the parts `(1)2`, `(2)2` and `(4)2` from major to
+    minor, and also `(1)4` and `(2)4`: `pre_size` is the product of what is more major.
+    """
+
+    name: str
+    pre_size: int = 1
+    size: int | None = field(default=None, compare=True)
+    """None for the whole axis."""
+
+    @staticmethod
+    def parse(tokens: Tokens) -> AxisReference:
+        """Reads `"x"` or `"x":(1)2`, with quotes of either kind; raises SpellingError."""
+        name = tokens.quoted()
+        if not tokens.accept(":"):
+            return AxisReference(name)
+        tokens.expect("(")
+        pre_size = tokens.number()
+        tokens.expect(")")
+        return AxisReference(name, pre_size, tokens.number())
+
+    def __str__(self) -> str:
+        return self.spelled('"')
+
+    def spelled(self, quote: str) -> str:
+        """The text with quotes of this kind."""
+        part = "" if self.size is None else f":({self.pre_size}){self.size}"
+        return f"{quote}{self.name}{quote}{part}"
+
+    def size_in(self, sizes: Sizes) -> int:
+        """How many parts it makes."""
+        return sizes[self.name] if self.size is None else self.size
+
+    def end_in(self, sizes: Sizes) -> int:
+        """The product of the sizes up to the end of the part: the `pre_size` of what follows."""
+        return self.pre_size * self.size_in(sizes)
+
+    def overlaps(self, other: AxisReference, sizes: Sizes) -> bool:
+        """Whether both have a part of an axis in common."""
+        return (
+            self.name == other.name
+            and self.pre_size < other.end_in(sizes)
+            and other.pre_size < self.end_in(sizes)
+        )
+
+    def contains(self, other: AxisReference, sizes: Sizes) -> bool:
+        """Whether the other is this or a part of it."""
+        return (
+            self.name == other.name
+            and self.pre_size <= other.pre_size
+            and other.end_in(sizes) <= self.end_in(sizes)
+        )
+
+    def between(self, start: int, end: int, sizes: Sizes) -> AxisReference | None:
+        """The part of the axis from one product of sizes to another; None where it is empty."""
+        if start >= end:
+            return None
+        whole = start == 1 and end == sizes[self.name]
+        return AxisReference(self.name) if whole else AxisReference(self.name, start, end // start)
+
+    def merged(self, other: AxisReference, sizes: Sizes) -> AxisReference | None:
+        """Both as one, where the other is the part that follows this one; else None."""
+        if self.name != other.name or self.end_in(sizes) != other.pre_size:
+            return None
+        return self.between(self.pre_size, other.end_in(sizes), sizes)
+
+    def common_prefix(self, other: AxisReference, sizes: Sizes) -> AxisReference | None:
+        """The longest part that both begin with; None where there is none."""
+        if self.name != other.name or self.pre_size != other.pre_size:
+            return None
+        mine, theirs = self.size_in(sizes), other.size_in(sizes)
+        smaller, larger = min(mine, theirs), max(mine, theirs)
+        if larger % smaller or smaller == 1:
+            return self if mine == theirs else None
+        return self.between(self.pre_size, self.pre_size * smaller, sizes)
+
+    def before_overlap(self, other: AxisReference, sizes: Sizes) -> AxisReference | None:
+        """The longest part that this begins with and that the other does not overlap."""
+        if not self.overlaps(other, sizes):
+            return self
+        return self._prefix(other.pre_size, sizes)
+
+    def without(self, others: Iterable[AxisReference], sizes: Sizes) -> list[AxisReference]:
+        """What is left of it without the others: parts from major to minor."""
+        left: list[AxisReference] = [self]
+        for other in others:
+            if other.name != self.name:
+                continue
+            left = [
+                part
+                for old in left
+                for part in (
+                    (old._prefix(other.pre_size, sizes), old._suffix(other.end_in(sizes), sizes))
+                    if old.overlaps(other, sizes)
+                    else (old,)
+                )
+                if part is not None
+            ]
+        return left
+
+    def split(self, size: int, sizes: Sizes) -> tuple[AxisReference, AxisReference | None]:
+        """The major part of this size, which divides the whole, and what remains."""
+        start, end = self.pre_size, self.end_in(sizes)
+        first = self.between(start, start * size, sizes)
+        assert first is not None
+        return first, self.between(start * size, end, sizes)
+
+    def _prefix(self, end: int, sizes: Sizes) -> AxisReference | None:
+        return self.between(self.pre_size, min(end, self.end_in(sizes)), sizes)
+
+    def _suffix(self, start: int, sizes: Sizes) -> AxisReference | None:
+        return self.between(max(start, self.pre_size), self.end_in(sizes), sizes)
+
+    def fault(self, sizes: Sizes) -> str | None:
+        """What is wrong with it in a mesh: no such axis, or no such part; None if nothing."""
+        whole = sizes.get(self.name)
+        if whole is None:
+            return f"unknown axis {self.name!r}"
+        if self.size is None:
+            return None
+        if self.pre_size < 1 or self.size < 2:
+            return f"sub-axis {self}: its pre-size is at least 1, its size at least 2"
+        if whole % (self.pre_size * self.size):
+            return f"sub-axis {self}: {self.pre_size} times {self.size} does not divide {whole}"
+        if self.size == whole:
+            return f"sub-axis {self} is all of the axis"
+        return None
+
+
+def size_of(axes: Iterable[AxisReference], sizes: Sizes) -> int:
+    """How many parts the axes make together."""
+    product = 1
+    for axis in axes:
+        product *= axis.size_in(sizes)
+    return product
+
+
+def merged_axes(axes: Iterable[AxisReference], sizes: Sizes) -> tuple[AxisReference, ...]:
+    """The axes, those parts that follow each other as one."""
+    found: list[AxisReference] = []
+    for axis in axes:
+        both = found[-1].merged(axis, sizes) if found else None
+        if both is None:
+            found.append(axis)
+        else:
+            found[-1] = both
+    return tuple(found)
+
+
+def in_mesh_order(axes: Iterable[AxisReference], sizes: Sizes) -> tuple[AxisReference, ...]:
+    """The axes in the order of the mesh, parts from major to minor, merged where they can be."""
+    order = {name: number for number, name in enumerate(sizes)}
+    return merged_axes(sorted(axes, key=lambda a: (order[a.name], a.pre_size)), sizes)
+
+
+def spell_axes(axes: Sequence[AxisReference]) -> str:
+    """`{"x", "y":(1)2}`"""
+    return "{" + ", ".join(map(str, axes)) + "}"

@@ -1,0 +1,301 @@
+"""Shardings as HLO has them: tiles of an array, and which device has which.
+
+{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_attr_definition
+
+from xla_dialect.attributes import SpelledAttribute, SpellingError, shortened
+from xla_dialect.sharding.array_sharding import CLOSED, DimensionSharding, Sharding
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import MAX_DEVICES, Mesh
+from xla_dialect.sharding.shards import Shards
+from xla_dialect.sharding.tokens import Tokens
+
+
+class HloShardingKind(Enum):
+    """What a sharding says; the values are the words of HLO text."""
+
+    TILED = "devices"
+    REPLICATED = "replicated"
+    MAXIMAL = "maximal"
+    MANUAL = "manual"
+    UNKNOWN = "unknown"
+    UNREDUCED = "unreduced"
+    NAMED = "mesh"
+    """By the axes of a mesh."""
+    NAMED_MAXIMAL = "maximal_mesh"
+    TUPLE = "tuple"
+
+
+_OF_ONE_WORD = {
+    kind.value: kind
+    for kind in (
+        HloShardingKind.REPLICATED,
+        HloShardingKind.MAXIMAL,
+        HloShardingKind.MANUAL,
+        HloShardingKind.UNKNOWN,
+        HloShardingKind.UNREDUCED,
+    )
+}
+_REPLICATE_LAST = "last_tile_dim_replicate"
+_GROUPS = ("shard_as", "shard_like")
+
+
+@dataclass(frozen=True)
+class TileAssignment:
+    """An array of devices: `[4,2]<=[2,4]T(1,0)`, or `[2,2]0,2,1,3`."""
+
+    sizes: tuple[int, ...]
+    """Of the array: how many tiles there are along each dimension, and subgroups behind."""
+    dimensions: tuple[int, ...] = ()
+    """The devices from 0 are an array of these sizes that is transposed."""
+    permutation: tuple[int, ...] = ()
+    listed: tuple[int, ...] = ()
+    """The devices, where they are not in such an order."""
+
+    def devices(self) -> NDArray[np.int64]:
+        """The array; raises SpellingError where there is none."""
+        count = math.prod(self.sizes)
+        what = f"devices=[{shortened(','.join(map(str, self.sizes)))}]"
+        if not 0 < count <= MAX_DEVICES:
+            raise SpellingError(f"{what} are {count} devices, not 1 to {MAX_DEVICES}")
+        listed = np.array(self.listed, np.int64)
+        if self.dimensions:
+            order = self.permutation or tuple(range(len(self.dimensions)))
+            if sorted(order) != list(range(len(self.dimensions))):
+                raise SpellingError(f"{what}: {list(order)} is no permutation")
+            if math.prod(self.dimensions) != count:
+                raise SpellingError(f"{what} of an array of {list(self.dimensions)}")
+            listed = np.arange(count).reshape(self.dimensions).transpose(order).flatten()
+        if len(listed) != count or len(np.unique(listed)) != count:
+            raise SpellingError(f"{what} needs {count} different devices")
+        return listed.reshape(self.sizes)
+
+
+@dataclass(frozen=True)
+class HloSharding:
+    """A sharding, with the text that it is; all else follows from it."""
+
+    text: str
+    kind: HloShardingKind
+    tiles: TileAssignment | None = None
+    subgroups: tuple[str, ...] = ()
+    """What the last dimensions of the tiles are: `replicated`, `manual` and so on."""
+    device: int | None = None
+    group: tuple[str, int] | None = None
+    """`shard_as` or `shard_like`, and a number: arrays that are split alike."""
+    elements: tuple[HloSharding, ...] = ()
+    """Of a tuple."""
+    named: Sharding | None = None
+    manual: tuple[AxisReference, ...] = ()
+    """Of a named one: axes along which the array is a device's own already."""
+
+    @staticmethod
+    def read(text: str) -> HloSharding:
+        """Reads `{replicated}`, or for a tuple `{{replicated}, {manual}}`; raises SpellingError."""
+        tokens = Tokens(text)
+        found = _parse(tokens)
+        tokens.finish()
+        return found
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def leaves(self) -> tuple[HloSharding, ...]:
+        """The shardings of the arrays: of a tuple its elements, else this one."""
+        return self.elements if self.kind is HloShardingKind.TUPLE else (self,)
+
+    def shards(self, rank: int, device_count: int) -> Shards:
+        """
+        Which part each of the devices has of an array of this rank.
+
+        Raises SpellingError where that is not said: for parts that are a device's own, or tuples.
+        """
+        match self.kind:
+            case HloShardingKind.REPLICATED | HloShardingKind.MAXIMAL:
+                return Shards.replicated(rank, device_count)
+            case HloShardingKind.NAMED if self.named is not None and not self.manual:
+                assert isinstance(self.named.mesh, Mesh)
+                return Shards.of_mesh(self.named.mesh, self.named, rank)
+            case HloShardingKind.TILED if self.tiles is not None:
+                return self._tiles(self.tiles, rank)
+            case _:
+                raise SpellingError(f"sharding {shortened(self.text)} is not supported")
+
+    def _tiles(self, tiles: TileAssignment, rank: int) -> Shards:
+        if len(tiles.sizes) < rank:
+            raise SpellingError(f"sharding {shortened(self.text)} for {rank} dimensions")
+        devices = tiles.devices()
+        places = {
+            int(device): tuple(map(int, index[:rank])) for index, device in np.ndenumerate(devices)
+        }
+        return Shards(tiles.sizes[:rank], places)
+
+
+def _parse(tokens: Tokens) -> HloSharding:
+    """Reads one in its braces."""
+    start = tokens.position
+    tokens.expect("{")
+    if tokens.at("{") or tokens.at("}"):
+        elements = tuple(tokens.list_until("}", lambda: _parse(tokens)))
+        text = tokens.text[start : tokens.position].strip()
+        return HloSharding(text, HloShardingKind.TUPLE, elements=elements)
+    fields: dict[str, object] = {}
+    kind: HloShardingKind | None = None
+    if tokens.accept("mesh"):
+        kind = HloShardingKind.NAMED
+        fields["named"], fields["manual"] = _parse_named(tokens)
+    elif tokens.accept("maximal_mesh"):
+        kind = HloShardingKind.NAMED_MAXIMAL
+        tokens.expect("[", "device_id", "=")
+        fields["device"] = tokens.number()
+        tokens.expect("]")
+    while not tokens.accept("}"):
+        tokens.accept(",")
+        found = _parse_field(tokens, fields)
+        kind = kind or found
+    text = tokens.text[start : tokens.position].strip()
+    if kind is None:
+        raise SpellingError(f"sharding {shortened(text)} says nothing", start)
+    return HloSharding(text, kind, **fields)  # pyright: ignore[reportArgumentType]
+
+
+def _parse_field(tokens: Tokens, fields: dict[str, object]) -> HloShardingKind | None:
+    """Reads a word or `field=value`; the kind, if it says that."""
+    word = tokens.word()
+    if word in _GROUPS:
+        fields["group"] = (word, tokens.number())
+        return None
+    if word == _REPLICATE_LAST:
+        fields["subgroups"] = (HloShardingKind.REPLICATED.value,)
+        return None
+    if not tokens.accept("="):
+        if word not in _OF_ONE_WORD:
+            raise SpellingError(f"unknown word '{word}' in a sharding", tokens.position)
+        return _OF_ONE_WORD[word]
+    match word:
+        case "devices":
+            fields["tiles"] = _parse_tiles(tokens)
+            return HloShardingKind.TILED
+        case "last_tile_dims":
+            tokens.expect("{")
+            fields["subgroups"] = tuple(tokens.list_until("}", tokens.word))
+        case "device":
+            fields["device"] = tokens.number()
+        case "metadata":
+            _skip_braces(tokens)
+        case _:
+            raise SpellingError(f"unknown field '{word}' of a sharding", tokens.position)
+    return None
+
+
+def _parse_tiles(tokens: Tokens) -> TileAssignment:
+    """`[2,2]<=[2,2]T(1,0)` or `[2,2]0,1,2,3`"""
+    sizes = tokens.numbers("[", "]")
+    if tokens.accept("<="):
+        dimensions = tokens.numbers("[", "]")
+        permutation = tokens.numbers("(", ")") if tokens.accept("T") else ()
+        return TileAssignment(sizes, dimensions, permutation)
+    listed = [tokens.number()]
+    while tokens.accept(","):
+        listed.append(tokens.number())
+    return TileAssignment(sizes, listed=tuple(listed))
+
+
+def _parse_named(tokens: Tokens) -> tuple[Sharding, tuple[AxisReference, ...]]:
+    """`['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`, and the axes that are manual."""
+
+    def sized() -> tuple[str, int]:
+        name = tokens.quoted()
+        tokens.expect("=")
+        return name, tokens.number()
+
+    tokens.expect("[")
+    axes = tokens.list_until("]", sized)
+    ids: tuple[int, ...] = ()
+    lists: dict[str, tuple[AxisReference, ...]] = {}
+    dimensions: list[DimensionSharding] = []
+
+    def axis() -> AxisReference:
+        if tokens.peek()[0].isdecimal():
+            return AxisReference(axes[tokens.number()][0])
+        return AxisReference.parse(tokens)
+
+    def dimension() -> DimensionSharding:
+        tokens.expect("{")
+        found: list[AxisReference] = []
+        while not tokens.accept("}"):
+            if tokens.accept("?"):
+                tokens.expect("}")
+                return DimensionSharding(tuple(found), is_closed=False)
+            found.append(axis())
+            tokens.accept(",")
+        return DimensionSharding(tuple(found)) if found else CLOSED
+
+    while not tokens.at("}"):
+        tokens.accept(",")
+        if tokens.accept("device_ids"):
+            tokens.expect("=", "(")
+            if tokens.at("["):
+                sizes = tokens.numbers("[", "]")
+                order = tokens.numbers("(", ")") if tokens.accept("T") else ()
+                ids = tuple(TileAssignment(sizes, sizes, order).devices().flatten().tolist())
+                tokens.expect(")")
+            else:
+                ids = tuple(tokens.list_until(")", tokens.number))
+        elif tokens.accept("["):
+            dimensions = tokens.list_until("]", dimension)
+        elif tokens.accept("metadata"):
+            tokens.expect("=")
+            _skip_braces(tokens)
+        else:
+            name = tokens.word()
+            if tokens.accept("="):
+                tokens.expect("{")
+                lists[name] = tuple(tokens.list_until("}", axis))
+            elif name != HloShardingKind.REPLICATED.value:
+                lists[name] = tuple(AxisReference(axis) for axis, _ in axes)
+    mesh = Mesh(tuple(axes), ids)
+    sharding = Sharding(
+        mesh, tuple(dimensions), lists.get("replicated", ()), lists.get("unreduced", ())
+    )
+    return sharding, lists.get("manual", ())
+
+
+_BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+
+
+def _skip_braces(tokens: Tokens) -> None:
+    """Steps over metadata: they do not matter here."""
+    if not tokens.at("{"):
+        tokens.fail("'{'")
+    depth = 0
+    for match in _BRACES.finditer(tokens.text, tokens.position):
+        depth += {"{": 1, "}": -1}.get(match.group(), 0)
+        if not depth:
+            tokens.position = match.end()
+            return
+    tokens.fail("braces that are closed")
+
+
+@irdl_attr_definition
+class HloShardingAttr(SpelledAttribute[HloSharding]):
+    """`#xla.hlo_sharding<{devices=[2,1]<=[2]}>`"""
+
+    name = "xla.hlo_sharding"
+
+    @classmethod
+    def read(cls, text: str) -> HloSharding:
+        """The sharding that a text stands for."""
+        return HloSharding.read(text)
