@@ -24,20 +24,17 @@ from xdsl.dialects.builtin import (
     TensorType,
     TupleType,
     UnknownLoc,
-    UnregisteredAttr,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.attributes import SpellingError
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import CallOp, ReturnOp
 from xla_dialect.self_checking.check import CHECK
 from xla_dialect.self_checking.interpreter import INTERPRETER
 from xla_dialect.sharding.attributes import set_meshes
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo import attributes, shardy_attributes
 from xla_dialect.stablehlo.array_types import (
@@ -49,7 +46,7 @@ from xla_dialect.stablehlo.array_types import (
     is_index,
 )
 from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_like, takes_dynamic
-from xla_dialect.stablehlo.mesh_groups import AxisRef, DeviceMesh, MeshAxes, MeshAxis
+from xla_dialect.stablehlo.kept_attributes import kept_entries
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
 from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow
@@ -65,7 +62,6 @@ from xla_dialect.types import (
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
-HLO_SHARDING = "mhlo.sharding"
 MESH = "sdy.mesh"
 """The one operation beside functions: it names devices."""
 
@@ -494,36 +490,6 @@ class Conversion:
 
 
 _TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
-
-
-def kept_entries(entries: Mapping[str, Attribute], op: Operation) -> dict[str, Attribute]:
-    """
-    What stays of the attributes of `op`: shardings, and others as they are.
-
-    Those of foreign dialects become their text.
-    """
-    kept = {name: _portable(value) for name, value in entries.items()}
-    sharding = kept.get(HLO_SHARDING)
-    if isinstance(sharding, StringAttr) and sharding.data.startswith("{"):
-        try:
-            kept[HLO_SHARDING] = HloShardingAttr(HloSharding.read(sharding.data))
-        except SpellingError as error:
-            raise SourceError(op, f"{HLO_SHARDING}: {error}") from None
-    return kept
-
-
-def _portable(value: Attribute) -> Attribute:
-    match value:
-        case DictionaryAttr():
-            return DictionaryAttr({n: _portable(entry) for n, entry in value.data.items()})
-        case ArrayAttr():
-            return ArrayAttr(map(_portable, value.data))
-        case UnregisteredAttr() | attributes.Word() | attributes.Fields() | attributes.TokenType():
-            return StringAttr(str(value))
-        case attributes.ConvolutionNumbers() | MeshAxes() | DeviceMesh() | MeshAxis() | AxisRef():
-            return StringAttr(str(value))
-        case _:
-            return shardy_attributes.of_xla(value)
 
 
 def _list_of(types: Sequence[Attribute]) -> str:
