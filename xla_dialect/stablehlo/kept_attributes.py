@@ -1,4 +1,4 @@
-"""Attributes of StableHLO programs that stay: shardings with their structure, others as they are."""
+"""What stays of the attributes of StableHLO: shardings with structure, others as they are."""
 
 from __future__ import annotations
 
