@@ -8,7 +8,7 @@ overlap where one of them is written. Scalar arguments and results stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import cast
 
 from xdsl.dialects import func
@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    MemRefType,
     StridedLayoutAttr,
     StringAttr,
     TensorType,
@@ -40,10 +41,16 @@ from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.operation_table import OperationTable
 
-__all__ = ["ENTRY_ATTRIBUTE", "TABLE", "bufferize_function"]
+__all__ = ["ENTRY_ATTRIBUTE", "RESULT_ATTRIBUTE", "TABLE", "bufferize_function"]
 
 ENTRY_ATTRIBUTE = "xla.entry"
 """Unit attribute of the functions that are called from outside."""
+
+RESULT_ATTRIBUTE = "bufferize.result"
+"""
+Unit attribute, as in MLIR, of an argument for a result that the function does not write, which is
+how others are known.
+"""
 
 
 def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
@@ -59,20 +66,24 @@ def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
     A private function does not get the attribute; a declaration gets the new type only. Strides
     that a parameter or result is given by `bufferization.buffer_layout` are those of its memref.
     Results of an entry that `tf.aliasing_output` or `jax.buffer_donor` put into the memory of a
-    parameter are marked, see `aliased_results.py`.
+    parameter are marked, see `aliased_results.py`; those without elements by `bufferize.result`.
     """
     aliased: Mapping[int, int] = {}
+    unwritten: Collection[int] = ()
     if function.body.blocks:
         if function.sym_visibility is None or function.sym_visibility == StringAttr("public"):
             function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
             # Calls inside of the module know nothing of aliases.
             if function.sym_name.data not in module.called:
                 aliased = aliases(function, *_laid_out(function))
-        _bufferize_body(function, aliased, module)
-    _rewrite_signature(function, aliased)
+        unwritten = _bufferize_body(function, aliased, module)
+    _rewrite_signature(function, aliased, unwritten)
 
 
-def _bufferize_body(function: func.FuncOp, aliased: Mapping[int, int], module: ModuleState) -> None:
+def _bufferize_body(
+    function: func.FuncOp, aliased: Mapping[int, int], module: ModuleState
+) -> Collection[int]:
+    """Returns the numbers of the results without anything to be written."""
     block = function.body.block
     terminator = block.last_op
     assert isinstance(terminator, func.ReturnOp)
@@ -121,9 +132,16 @@ def _bufferize_body(function: func.FuncOp, aliased: Mapping[int, int], module: M
     state.bufferize_block(block, finish)
     for argument in reversed(old_arguments):
         block.erase_arg(argument)
+    return {
+        number
+        for number, (type, value) in enumerate(zip(outputs, returned, strict=True))
+        if isinstance(type, MemRefType) and (0 in type.get_shape() or value in state.undefined)
+    }
 
 
-def _rewrite_signature(function: func.FuncOp, aliased: Mapping[int, int]) -> None:
+def _rewrite_signature(
+    function: func.FuncOp, aliased: Mapping[int, int], unwritten: Collection[int]
+) -> None:
     laid_out, laid_out_results = _laid_out(function)
     inputs: list[Attribute] = list(laid_out)
     results: list[Attribute] = []
@@ -137,6 +155,8 @@ def _rewrite_signature(function: func.FuncOp, aliased: Mapping[int, int]) -> Non
         if buffer is not output:
             inputs.append(buffer)
             mark = alias_mark(aliased.get(number))
+            if number in unwritten:
+                mark[RESULT_ATTRIBUTE] = UnitAttr()
             argument_attributes.append(DictionaryAttr({**attributes.data, **mark}))
         else:
             results.append(output)

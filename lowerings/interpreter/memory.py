@@ -162,16 +162,29 @@ def layout_of(type_: Attribute) -> tuple[tuple[int | None, ...], int | None]:
     return tuple(reversed(strides)), 0
 
 
+def extent(type_: Attribute, layout: StridedLayoutAttr | None = None) -> int:
+    """Bytes of the memory that `argument` is given for a type. Raises XlaError as that does."""
+    sizes, strides = _places(type_, layout)
+    reach = 0 if 0 in sizes else 1 + sum(s * (n - 1) for n, s in zip(sizes, strides, strict=True))
+    return reach * element_of(type_).storage.itemsize
+
+
 def argument(array: Array, type_: Attribute, layout: StridedLayoutAttr | None = None) -> Memref:
     """
     The view of a memref's, a tensor's or a scalar's type on an array as it lies in memory.
 
     `layout`: the strides of a tensor, if it is not row-major. Raises XlaError for unknown sizes.
     """
-    element = element_of(type_)
     memory = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return Memref(memory, 0, 0, element_of(type_), *_places(type_, layout))
+
+
+def _places(
+    type_: Attribute, layout: StridedLayoutAttr | None
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The sizes and the strides of an argument."""
     if not isinstance(type_, ShapedType):
-        return dense(memory, element, ())
+        return (), ()
     sizes = type_.get_shape()
     strides: Sequence[int | None] = row_major_strides(sizes)
     if layout is not None:
@@ -180,7 +193,7 @@ def argument(array: Array, type_: Attribute, layout: StridedLayoutAttr | None = 
         strides, _ = layout_of(cast(Attribute, type_))
     if None in strides or DYNAMIC_INDEX in sizes:
         raise XlaError(f"an entry takes arrays of known sizes, not {type_}")
-    return Memref(memory, 0, 0, element, sizes, cast("Sequence[int]", strides))
+    return sizes, cast("Sequence[int]", strides)
 
 
 class TypedView:

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, cast
 
+import numpy as np
 from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
     ModuleOp,
     StridedLayoutAttr,
+    StringAttr,
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.bufferize.aliased_results import aliased_parameters
+from lowerings.bufferize.bufferize_func import RESULT_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.laid_out import to_logical_order, to_memory_order
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.arith import ARITH
@@ -29,16 +33,18 @@ from lowerings.interpreter.func import FUNC, written_arguments
 from lowerings.interpreter.linalg import LINALG
 from lowerings.interpreter.machine import Dialect, ModuleInterpreter
 from lowerings.interpreter.math import MATH
-from lowerings.interpreter.memory import Memref, argument, dense
+from lowerings.interpreter.memory import Memref, argument, dense, extent
 from lowerings.interpreter.memref import MEMREF
 from lowerings.interpreter.scf import SCF
 from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
-from lowerings.layouts.memory_order import BUFFER_LAYOUT
+from lowerings.layouts.memory_order import BUFFER_LAYOUT, TILED_ARRAY, memory_order
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
 from xla_dialect.runtime.observation import Observer
+from xla_dialect.shape_text.type_parser import parse_type
+from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import array
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -113,8 +119,9 @@ class InterpretedProgram(Runnable):
         **options: Unpack[MachineOptions],
     ):
         """
-        `signature`: the arrays as they lie in memory, if the caller knows; else what the types of
-        the function say, where integers are signed and what a buffers level writes are results.
+        `signature`: the arrays as they lie in memory, if the caller knows; else those in logical
+        order that the types and attributes of the function say, where integers are signed and what
+        a buffers level writes are results.
         `custom_calls` are the functions for custom calls, `observer` gets what the program prints.
 
         Raises XlaError for functions whose arguments are no arrays, and for custom calls that have
@@ -133,6 +140,7 @@ class InterpretedProgram(Runnable):
         if isinstance(arena, IntegerAttr):
             self._types.pop()
             self._arena = cast("IntegerAttr[Any]", arena).value.data
+        self._in_memory = signature is not None
         self.signature = signature or _signature(self._machine, function, self._types)
         count = len(self.signature.parameters)
         self._result_types = (
@@ -164,11 +172,13 @@ class InterpretedProgram(Runnable):
             raise wrong_count(signature, len(arrays))
         brought = [from_argument(a, signature, number) for number, a in enumerate(arrays)]
         arguments = [
-            argument(as_stored(each, element_of(type_)), type_, layout)
-            for each, type_, layout in zip(brought, self._types, self._layouts, strict=True)
+            self._brought_in(each, spec, type_, layout)
+            for each, spec, type_, layout in zip(
+                brought, signature.parameters, self._types, self._layouts, strict=True
+            )
         ]
         results = [
-            argument(self._machine.arbitrary_bytes(spec.byte_size), type_, layout)
+            self._result(spec, type_, layout)
             for spec, type_, layout in zip(
                 signature.results, self._result_types, self._result_layouts, strict=True
             )
@@ -176,11 +186,34 @@ class InterpretedProgram(Runnable):
         for number, parameter in self._aliased.items():
             results[number].memory[:] = arguments[parameter].memory
         (self._run_on_memory if self._has_memory else self._run_on_tensors)(arguments, results)
-        return tuple(
-            as_numbers(
-                result.memory.view(result.element.storage), result.element, spec.dtype
-            ).reshape(spec.shape)
-            for result, spec in zip(results, signature.results, strict=True)
+        return tuple(map(self._brought_out, results, signature.results))
+
+    def _brought_in(
+        self, array: Array, spec: ArraySpec, type_: Attribute, layout: StridedLayoutAttr | None
+    ) -> Memref:
+        stored = as_stored(array, element_of(type_))
+        if self._in_memory:
+            return argument(stored, type_, layout)
+        bring = to_memory_order(spec)
+        memory = self._machine.arbitrary_bytes(extent(type_, layout))
+        brought = argument(memory, type_, layout)
+        brought.array[...] = stored if bring is None else bring(stored)
+        return brought
+
+    def _result(
+        self, spec: ArraySpec, type_: Attribute, layout: StridedLayoutAttr | None
+    ) -> Memref:
+        size = spec.byte_size if self._in_memory else extent(type_, layout)
+        return argument(self._machine.arbitrary_bytes(size), type_, layout)
+
+    def _brought_out(self, result: Memref, spec: ArraySpec) -> Array:
+        if self._in_memory:
+            stored = result.memory.view(result.element.storage)
+            return as_numbers(stored, result.element, spec.dtype).reshape(spec.shape)
+        bring = to_logical_order(spec)
+        stored = result.array if bring is None else bring(np.ascontiguousarray(result.array))
+        return as_numbers(np.ascontiguousarray(stored), result.element, spec.dtype).reshape(
+            spec.shape
         )
 
     def _run_on_tensors(self, arguments: Sequence[Memref], results: Sequence[Memref]) -> None:
@@ -221,18 +254,37 @@ def _signature(
     if any(isinstance(type_, MemRefType) for type_ in types):
         written = written_arguments(machine, function)
         written |= aliased_parameters(function).keys()
+        written |= _marked(function.arg_attrs, RESULT_ATTRIBUTE).keys()
         count = min((n for n in written if n < len(types)), default=count)
         outputs = types[count:]
+    tiled = _marked(function.arg_attrs, TILED_ARRAY)
+    tiled_results = (
+        {number - count: array_ for number, array_ in tiled.items()}
+        if types[count:]
+        else _marked(function.res_attrs, TILED_ARRAY)
+    )
     hints = [argument_.name_hint for argument_ in function.body.block.args]
     parameters = (
-        _spec(type_, f"@{name}: parameter {number}", hints[number])
+        _spec(type_, tiled.get(number), f"@{name}: parameter {number}", hints[number])
         for number, type_ in enumerate(types[:count])
     )
-    results = (_spec(type_, f"@{name}: result {number}") for number, type_ in enumerate(outputs))
+    results = (
+        _spec(type_, tiled_results.get(number), f"@{name}: result {number}")
+        for number, type_ in enumerate(outputs)
+    )
     return Signature(tuple(parameters), tuple(results), name)
 
 
-def _spec(type_: Attribute, place: str, name: str | None = None) -> ArraySpec:
+def _marked(attributes: Any, name: str) -> dict[int, Attribute]:
+    """What an attribute says of arguments or results, by their numbers."""
+    entries = enumerate(attributes or ())
+    return {number: each.data[name] for number, each in entries if name in each.data}
+
+
+def _spec(
+    type_: Attribute, tiled: Attribute | None, place: str, name: str | None = None
+) -> ArraySpec:
+    """`tiled`: the array that is passed as its tiles, if it is one."""
     if isinstance(type_, TensorType | MemRefType):
         shaped = cast("TensorType[Attribute] | MemRefType[Attribute]", type_)
         sizes, scalar = shaped.get_shape(), shaped.element_type
@@ -245,4 +297,10 @@ def _spec(type_: Attribute, place: str, name: str | None = None) -> ArraySpec:
         _ = spec.dtype
     except XlaError as error:
         raise XlaError(f"{place}: {type_} cannot be passed as an array") from error
-    return spec
+    if not isinstance(tiled, StringAttr):
+        return spec
+    whole = cast(ArrayType, parse_type(tiled.data))
+    order = memory_order(whole)
+    if order.physical_sizes(whole.get_shape()) != sizes:
+        raise XlaError(f"{place}: {tiled} has other tiles than {type_}")
+    return ArraySpec(array(scalar, whole.get_shape()), name, order)

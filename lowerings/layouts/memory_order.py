@@ -34,6 +34,11 @@ Sizes = tuple[int, ...]
 
 BUFFER_LAYOUT = "bufferization.buffer_layout"
 """The attribute of parameters and results that says the strides of their memref, as in MLIR."""
+TILED_ARRAY = "xla.array"
+"""
+The attribute of parameters and results that are passed as their tiles: the array that callers see,
+spelled as in HLO.
+"""
 
 
 class LayoutNotLowered(Exception):

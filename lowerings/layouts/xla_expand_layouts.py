@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     StridedLayoutAttr,
+    StringAttr,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -20,13 +21,14 @@ from lowerings.layouts.expansion import Expansion, in_default_layout, is_laid_ou
 from lowerings.layouts.families import expansion_of
 from lowerings.layouts.memory_order import (
     BUFFER_LAYOUT,
+    TILED_ARRAY,
     MemoryOrder,
     canonical,
     memory_order,
 )
 from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.rewriting.change import ReportingPass
-from xla_dialect.types import Array, is_array, without_layout
+from xla_dialect.types import Array, is_array, spell, without_layout
 from xla_dialect.xdsl.traversal import inventory
 
 
@@ -38,7 +40,8 @@ class XlaExpandLayoutsPass(ReportingPass):
     in the layout `{0,1}` becomes its transpose, one in a tiled layout the tiles. Operations are
     computed on those where they can be, with other dimension numbers; a transpose that only renames
     strides is nothing. Parameters and results of functions keep their dimensions: permutations and
-    padding become strides of their memrefs. Only tiled ones become their tiles here too.
+    padding become strides of their memrefs. Only tiled ones become their tiles here too, and say by
+    `xla.array = "f32[5]{0:T(4)}"` of what.
 
     ```
     func.func @main(%x: tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<3xf32> {
@@ -86,8 +89,8 @@ def _expand_function(function: func.FuncOp) -> None:
     expansion.expand_all(operations)
     _expand_results(last, outputs, expansion)
     expansion.finish()
-    _set_strides(function, "arg_attrs", inputs)
-    _set_strides(function, "res_attrs", outputs)
+    _describe_memory(function, "arg_attrs", inputs)
+    _describe_memory(function, "res_attrs", outputs)
     function.properties["function_type"] = FunctionType.from_lists(
         [_boundary_type(type_) for type_ in inputs], [_boundary_type(type_) for type_ in outputs]
     )
@@ -124,26 +127,25 @@ def _boundary_type(type_: Attribute) -> Attribute:
     return physical_type(array, order) if order.tiles else without_layout(array)
 
 
-def _set_strides(function: func.FuncOp, name: str, types: Sequence[Attribute]) -> None:
-    """Says the strides of parameters or results that are permuted or padded."""
-    strides = [_strides(type_) for type_ in types]
-    if not any(strides):
+def _describe_memory(function: func.FuncOp, name: str, types: Sequence[Attribute]) -> None:
+    """Says the strides of parameters or results that are permuted or padded, and the tiled ones."""
+    described = [_memory(type_) for type_ in types]
+    if not any(described):
         return
     old = cast("ArrayAttr[DictionaryAttr] | None", function.properties.get(name))
-    entries: list[dict[str, Attribute]] = [
-        {} if old is None else dict(old.data[number].data) for number in range(len(types))
-    ]
-    for entry, found in zip(entries, strides, strict=True):
-        if found is not None:
-            entry[BUFFER_LAYOUT] = found
-    function.properties[name] = ArrayAttr(map(DictionaryAttr, entries))
+    function.properties[name] = ArrayAttr(
+        DictionaryAttr({**({} if old is None else old.data[number].data), **found})
+        for number, found in enumerate(described)
+    )
 
 
-def _strides(type_: Attribute) -> StridedLayoutAttr | None:
+def _memory(type_: Attribute) -> dict[str, Attribute]:
     if not is_laid_out(type_):
-        return None
+        return {}
     array = cast(Array, type_)
     order = memory_order(array)
-    if order.tiles or order.is_default:
-        return None
-    return StridedLayoutAttr(order.strides(array.get_shape()))
+    if order.tiles:
+        return {TILED_ARRAY: StringAttr(f"{spell(array)}{order.layout}")}
+    if order.is_default:
+        return {}
+    return {BUFFER_LAYOUT: StridedLayoutAttr(order.strides(array.get_shape()))}

@@ -9,13 +9,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute
 
+from lowerings.layouts.memory_order import TILED_ARRAY
 from xla_dialect.entry.aliases import BUFFER_DONOR
 
 FRONT_END_DIALECTS = ("xla", "mhlo", "jax", "sdy")
 """Dialects whose attributes only matter to front ends: names, positions, shardings."""
 
-LOWERED = (BUFFER_DONOR,)
-"""Exceptions: attributes that bufferization reads."""
+LOWERED = (BUFFER_DONOR, TILED_ARRAY)
+"""Exceptions: attributes that bufferization reads, and who runs a printed level."""
 
 
 def drop_kept_attributes(module: ModuleOp) -> None:

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lowerings.compilation import INTERPRETED_LEVELS
+from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
 from lowerings.driver.program import load_program
 from lowerings.interpreter import level_of
+from lowerings.pipelines import LEVELS
 from tools import xla_opt, xla_run
 
 PROGRAM = """
@@ -45,6 +47,37 @@ def test_a_printed_level(
     # Below the xla level integers have no sign: what was u8 is a byte.
     assert xla_run.main([str(printed), "--input", "4x20xs8=3", *OTHERS]) == 0
     assert capsys.readouterr().out == OUTPUT
+
+
+LAID_OUT = """
+HloModule m, entry_computation_layout={(f32[5,3]{0,1}, f32[5,3]{1,0:T(2,2)}, s8[0,3])->(f32[5,3]{1,0}, f32[5,3]{0,1}, f32[5,3]{0,1:T(4)}, s8[3,0])}
+ENTRY main {
+  a = f32[5,3]{0,1} parameter(0)
+  b = f32[5,3]{1,0:T(2,2)} parameter(1)
+  none = s8[0,3] parameter(2)
+  difference = f32[5,3] subtract(a, b)
+  product = f32[5,3]{0,1} multiply(a, b)
+  negated = f32[5,3]{0,1:T(4)} negate(b)
+  turned = s8[3,0] transpose(none), dimensions={1,0}
+  ROOT all = (f32[5,3], f32[5,3]{0,1}, f32[5,3]{0,1:T(4)}, s8[3,0]) tuple(difference, product, negated, turned)
+}
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_layouts_and_empty_results(level: str, tmp_path: Path) -> None:
+    """Arrays are in logical order for callers; what nobody writes is a result all the same."""
+    source, printed = tmp_path / "program.hlo", tmp_path / f"{level}.mlir"
+    source.write_text(LAID_OUT)
+    assert xla_opt.main([str(source), "-p", f"native{{to={level}}}", "-o", str(printed)]) == 0
+    a = np.arange(15, dtype=np.float32).reshape(5, 3)
+    b = np.float32(1000) - a * a
+    program = compile_module(load_program(printed), Options(backend="interpreter"))
+    results = program(a, b, np.empty((0, 3), np.int8))
+    expected = (a - b, a * b, -b, np.empty((3, 0), np.int8))
+    for found, wanted in zip(results, expected, strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("level", [*INTERPRETED_LEVELS, None])

@@ -48,14 +48,17 @@ func.func @padded(%x: tensor<2x3xf32, #xla.layout<{0,1}, padded_dimensions = [4,
 // -----
 
 // Elementwise operations are computed on tiles; others are not.
-// CHECK-LABEL: @tiled(%x: tensor<2x3x2x2xf32>) -> (tensor<2x3x2x2xf32>, tensor<5xf32>)
+// CHECK-LABEL: @tiled(
+// CHECK-SAME:  %x: tensor<2x3x2x2xf32> {xla.array = "f32[3,5]{1,0:T(2,2)}"})
+// CHECK-SAME:  -> (tensor<2x3x2x2xf32> {xla.array = "f32[3,5]{1,0:T(2,2)}"}, tensor<5xf32>)
 // CHECK-NEXT:  %[[P:.*]] = xla.transpose %x {dimensions = [0, 2, 1, 3]} : (tensor<2x3x2x2xf32>) -> tensor<2x2x3x2xf32>
 // CHECK-NEXT:  %[[M:.*]] = xla.reshape %[[P]] : (tensor<2x2x3x2xf32>) -> tensor<4x6xf32>
 // CHECK-NEXT:  %[[X:.*]] = xla.slice %[[M]] {start_indices = [0, 0], limit_indices = [3, 5], strides = [1, 1]} : (tensor<4x6xf32>) -> tensor<3x5xf32>
 // CHECK-NEXT:  %[[Y:.*]] = xla.negate %x : tensor<2x3x2x2xf32>
 // CHECK:       xla.slice %[[X]]
 // CHECK:       func.return %[[Y]]
-// BUFFERS-LABEL: @tiled(%x: memref<2x3x2x2xf32>, %result: memref<2x3x2x2xf32>
+// BUFFERS-LABEL: @tiled(
+// BUFFERS-SAME:  %x: memref<2x3x2x2xf32> {xla.array = "f32[3,5]{1,0:T(2,2)}"}, %result: memref<2x3x2x2xf32> {xla.array = "f32[3,5]{1,0:T(2,2)}"}
 func.func @tiled(%x: tensor<3x5xf32, #xla.layout<{1,0:T(2,2)}>>) -> (tensor<3x5xf32, #xla.layout<{1,0:T(2,2)}>>, tensor<5xf32>) {
   %0 = xla.negate %x : tensor<3x5xf32, #xla.layout<{1,0:T(2,2)}>>
   %1 = xla.slice %x {start_indices = [1, 0], limit_indices = [2, 5], strides = [1, 1]} : (tensor<3x5xf32, #xla.layout<{1,0:T(2,2)}>>) -> tensor<1x5xf32>
