@@ -7,14 +7,15 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, TupleType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.rewriting.change import ReportingPass
 from lowerings.simplify.alias_attributes import put_entry_aliases, take_entry_aliases
 from lowerings.simplify.flattening import Flattening
 from xla_dialect.ops.creation import ConstantOp
+from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
-from xla_dialect.types import flatten
+from xla_dialect.types import flatten, is_array
 from xla_dialect.xdsl.traversal import inventory
 
 
@@ -77,6 +78,26 @@ class TupleFlattening(Flattening):
                 self.replace(op, [[part.result for part in parts]])
             case _:
                 super().flatten_operation(op)
+
+    def replace(self, op: Operation, leaves: Sequence[list[SSAValue]]) -> None:
+        """As of any value; where an element of a tuple has another layout than its leaf, a copy."""
+        super().replace(
+            op,
+            [
+                [
+                    self._in_layout(value, type_, op)
+                    for value, type_ in zip(values, self.leaf_types([result.type]), strict=True)
+                ]
+                for result, values in zip(op.results, leaves, strict=True)
+            ],
+        )
+
+    def _in_layout(self, value: SSAValue, type_: Attribute, op: Operation) -> SSAValue:
+        if value.type == type_ or not is_array(type_):
+            return value
+        copy = CopyOp.make((value,), {}, (), [type_])
+        self.insert([copy], op)
+        return copy.result
 
     def _select(self, op: GetTupleElementOp) -> None:
         elements = cast(TupleType, op.operand.type).types.data

@@ -1,7 +1,10 @@
 """Who runs random programs: XLA CPU, and all executors of ours."""
 
+import re
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any, cast
+from zlib import crc32
 
 import numpy as np
 from peers import has_jax
@@ -10,8 +13,15 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, Signedness
 from differential.draft import Array
 from differential.judging import EXPLAINED_OF_XLA, Executor
 from lowerings.compilation import Options, compile_module
+from lowerings.driver.context import make_context
+from lowerings.driver.entry import functions_of
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import Source, parse_program
 from lowerings.execution.emulator import Emulation
+from lowerings.execution.signature import signature_of
+from lowerings.pipelines import LEVELS
 from xla_dialect.hlo_text import print_hlo
+from xla_dialect.mlir_text import print_mlir
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import AndOp, OrOp
 from xla_dialect.types import Array as ArrayType
@@ -68,6 +78,48 @@ def compiled(options: Options) -> Executor:
     return Executor(lambda module, arguments: compile_module(module, options)(*arguments))
 
 
+def on_text_with_layouts(module: ModuleOp, arguments: Sequence[Array]) -> Sequence[Array]:
+    """Machine code of the program as HLO text in random layouts, verified after every pass."""
+    source = Source(with_random_layouts(print_hlo(module)), "program.hlo", "hlo")
+    PassManager(make_context()).run(source.parse(), parse_passes("native"))
+    return compile_module(source.parse())(*arguments)
+
+
+def on_printed_level(module: ModuleOp, arguments: Sequence[Array]) -> Sequence[Array]:
+    """The text of one level of the program in random layouts, run by itself."""
+    text = with_random_layouts(print_hlo(module))
+    lowered = parse_program(text, "program.hlo", "hlo")
+    level = LEVELS[crc32(text.encode()) % len(LEVELS)]
+    PassManager(make_context()).run(lowered, parse_passes(f"native{{to={level}}}"))
+    printed = parse_program(print_mlir(lowered), f"{level}.mlir", "mlir", verified=True)
+    program = compile_module(printed, Options(backend="interpreter"))
+    # Below the xla level integers have no sign.
+    signed = [
+        array.view(spec.dtype) if array.dtype.itemsize == spec.dtype.itemsize else array
+        for array, spec in zip(arguments, program.signature.parameters, strict=True)
+    ]
+    wanted = signature_of(functions_of(module)["main"]).results
+    return [
+        result.view(spec.dtype) if result.dtype.itemsize == spec.dtype.itemsize else result
+        for result, spec in zip(program(*signed), wanted, strict=True)
+    ]
+
+
+def with_random_layouts(text: str) -> str:
+    """HLO text, every other array of rank 2 and more in an order of its own; the same each time."""
+    random = Random(crc32(text.encode()))
+
+    def changed(shape: re.Match[str]) -> str:
+        order = list(range(shape["sizes"].count(",") + 1))
+        if random.random() < 0.5:
+            random.shuffle(order)
+        return f"{shape['array']}{{{','.join(map(str, reversed(order)))}}}"
+
+    return _ARRAY.sub(changed, text)
+
+
+_ARRAY = re.compile(r"(?P<array>\b(?:pred|b?[sufc]\d\w*)\[(?P<sizes>\d+(?:,\d+)+)\])\{[\d,]+\}")
+
 XLA = Executor(on_xla, EXPLAINED_OF_XLA, flushes_subnormals=True)
 
 EXECUTORS: Mapping[str, Executor] = {
@@ -77,5 +129,9 @@ EXECUTORS: Mapping[str, Executor] = {
     "loops": compiled(Options(backend="interpreter", level="loops")),
     "riscv64": compiled(Options(backend="riscv64", emulation=Emulation())),
     "riscv64_vectors": compiled(Options(backend="riscv64", emulation=Emulation("+v"))),
+    "text": Executor(on_text_with_layouts),
+    "printed": Executor(on_printed_level),
 }
 """Ours; the reference is what they are compared with."""
+OF_TEXT = ("text", "printed")
+"""Those that print programs in random layouts and verify them after every pass."""

@@ -18,6 +18,8 @@ TYPES = (
     *("bf16", "f16", "f32", "f64", "c64", "c128"),
 )
 """The element types that JAX offers on the CPU, but those of 2 bits and below 8 bits of float."""
+OWN_TYPES = (*TYPES, "f8e4m3", "f8e3m4")
+"""Those and the floats that JAX does not compute with."""
 FAMILIES: tuple[Sequence[Step], ...] = (
     elements.STEPS,
     movement.STEPS,
@@ -38,10 +40,10 @@ class RandomProgram:
     """What it was made by."""
 
 
-def generate(seed: int) -> RandomProgram:
+def generate(seed: int, types: Sequence[str] = TYPES) -> RandomProgram:
     """5 to 40 operations on arrays of a few element types; the same for the same seed."""
-    draft = Draft(seed, TYPES)
-    few = draft.shuffled(TYPES)[: draft.integer(2, 5)]
+    draft = Draft(seed, types)
+    few = draft.shuffled(types)[: draft.integer(2, 5)]
     for name in (*few, draft.choose(("f32", "s32"))):
         draft.parameter(name, draft.sizes(0 if draft.chance(0.2) else 1))
     draft.names = few

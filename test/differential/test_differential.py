@@ -5,15 +5,15 @@ What roundings explain is in `judging.tolerance`, and what else does in `judging
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 from sweeps import each_or_full
 
 from differential.draft import ROWS
-from differential.executors import EXECUTORS, XLA, ends_xla
-from differential.generation import FAMILIES, TYPES, RandomProgram, generate
+from differential.executors import EXECUTORS, OF_TEXT, XLA, ends_xla
+from differential.generation import FAMILIES, OWN_TYPES, TYPES, RandomProgram, generate
 from differential.judging import Executor
 from differential.reduction import failure_of, reduced
 from differential.rewriting import operations
@@ -31,6 +31,8 @@ QUICK_BLOCKS_OF_OURS: Mapping[str, range] = {
     "loops": range(10, 11),
     "riscv64": range(11, 12),
     "riscv64_vectors": range(0),
+    "text": range(12, 13),
+    "printed": range(13, 14),
 }
 """In every run; all with `--full`."""
 
@@ -43,10 +45,10 @@ def floats_may_overflow() -> Iterator[None]:
         yield
 
 
-def programs(block: int) -> Iterator[RandomProgram]:
+def programs(block: int, types: Sequence[str] = TYPES) -> Iterator[RandomProgram]:
     """The verified programs of a block; each returns all that it computes."""
     for seed in range(block * IN_A_BLOCK, (block + 1) * IN_A_BLOCK):
-        program = generate(seed)
+        program = generate(seed, types)
         verify(program.module)
         yield program
 
@@ -81,7 +83,8 @@ def test_reference_and_xla(block: int) -> None:
 
 @pytest.mark.parametrize(("executor", "block"), blocks_of_ours())
 def test_reference_and_ours(executor: str, block: int) -> None:
-    refused = [each.seed for each in programs(block) if not check(each, EXECUTORS[executor])]
+    types = OWN_TYPES if executor in OF_TEXT else TYPES
+    refused = [each.seed for each in programs(block, types) if not check(each, EXECUTORS[executor])]
     if refused:
         pytest.skip(f"seeds {refused}: {QEMU_FAULT}")
 

@@ -97,3 +97,20 @@ func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32}, %y: tensor<f32
 }
 
 // CHECK: func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 2 : i32}, %y: tensor<f32>)
+
+// -----
+
+// An element in another layout than what is put into the tuple, or taken out of it, is a copy.
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32, #xla.layout<{0,1}>>)
+    -> (tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32, #xla.layout<{0,1}>>) {
+  %0 = "xla.tuple"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xf32, #xla.layout<{0,1}>>) -> tuple<tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32>>
+  %1 = "xla.get_tuple_element"(%0) {index = 0 : i64} : (tuple<tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32>>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+  %2 = "xla.get_tuple_element"(%0) {index = 1 : i64} : (tuple<tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32>>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+  func.return %1, %2 : tensor<2x3xf32, #xla.layout<{0,1}>>, tensor<2x3xf32, #xla.layout<{0,1}>>
+}
+
+// CHECK:      func.func @main
+// CHECK-NEXT:   %0 = xla.copy %x : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+// CHECK-NEXT:   %1 = xla.copy %y : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<2x3xf32>
+// CHECK-NEXT:   %2 = xla.copy %1 : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
+// CHECK-NEXT:   func.return %0, %2

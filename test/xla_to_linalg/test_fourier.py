@@ -11,6 +11,9 @@ from peers import has_jax
 from tensors_level import module_of, natively
 
 from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import load_program
 from lowerings.xla_to_linalg.fourier.fourier_convolution import convolution_length
 from lowerings.xla_to_linalg.fourier.fourier_planes import (
     LARGEST_RADIX,
@@ -153,3 +156,15 @@ def test_is_about_as_accurate_as_xla(length: int) -> None:
 )
 def test_any_sizes(kind: str, lengths: list[int], batch: tuple[int, ...], wide: bool) -> None:
     check_fourier(kind, lengths, operand_of(kind, lengths, batch, wide))
+
+
+@pytest.mark.parametrize("kind", ["RFFT", "IRFFT"])
+@pytest.mark.parametrize("length", [1, 3, 7, 15, 31, 127, 257])
+def test_transforms_of_odd_lengths_verify_after_every_pass(kind: str, length: int) -> None:
+    real, half = f"f32[2,{length}]", f"c64[2,{length // 2 + 1}]"
+    operand, result = (real, half) if kind == "RFFT" else (half, real)
+    text = (
+        f"ENTRY main {{ x = {operand} parameter(0) "
+        f"ROOT y = {result} fft(x), fft_type={kind}, fft_length={{{length}}} }}"
+    )
+    PassManager(make_context()).run(load_program(text), parse_passes("native"))

@@ -303,6 +303,7 @@ class Along:
             if self.length % 2 == 0:
                 return self._written_half(planes, to, start)
             length = self.length // 2 + 1
+            planes = extract_slice(self.fourier.builder, planes, (0, 0, 0), (2, length, lines))
         sizes = lines, length
         inputs = [(planes, indexed(c, dimension(1), dimension(0), rank=2)) for c in (0, 1)]
         if self.kind != FftType.IRFFT:
