@@ -113,6 +113,7 @@ class Options:
     """A file of schedules, as `xla-tune` writes them, to run operations by."""
     fusion: str | Path | None = None
     """A file of decisions on what is fused."""
+    flush_subnormals: bool = False
     profile: bool = False
     """Whether machine code measures the time of its kernels."""
     cached: CacheEntry | None = None
@@ -204,6 +205,7 @@ def compile(
     partitions: int | None = None,
     schedules: str | Path | None = None,
     fusion: str | Path | None = None,
+    flush_subnormals: bool = False,
     profile: bool = False,
 ) -> Program:
     """
@@ -225,8 +227,9 @@ def compile(
     each, are the processes that `Program.run_processes` runs, by default as many as the program
     says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
     which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
-    see `linalg-plan-fusion`. With `profile` machine code
-    measures the time of its kernels, for `Program.profile` to return.
+    see `linalg-plan-fusion`. With `flush_subnormals` code may take subnormal numbers as zero where
+    that saves time: in sums of products of bf16. With `profile` machine code measures the time of
+    its kernels, for `Program.profile` to return.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -244,6 +247,7 @@ def compile(
         partitions=partitions,
         schedules=schedules,
         fusion=fusion,
+        flush_subnormals=flush_subnormals,
         profile=profile,
     )
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
@@ -276,7 +280,7 @@ def cache_entry(
     parts = [
         *(source.text, source.file_name, source.input_format, options.entry),
         donate if donate == "aliased" else list(donate),
-        checks_bounds(options.check_bounds),
+        *(checks_bounds(options.check_bounds), options.flush_subnormals),
         *(path and read_file(path) for path in (options.schedules, options.fusion)),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
@@ -353,15 +357,16 @@ class Lowering:
         schedules: str | Path | None = None,
         fusion: str | Path | None = None,
         profile: bool = False,
+        flush_subnormals: bool = False,
     ):
         """
-        `name`: what callers know the function by, if it is another; `schedules` and `fusion` are
-        files; `profile`: whether it is annotated with what profiles say of kernels.
+        `name`: what callers know the function by, if it is another; `profile`: whether it is
+        annotated with what profiles say of kernels; the others are those of `compile`.
         """
         self.module = module
         self._schedules = schedules
         self._fusion = fusion
-        self._profile = profile
+        self._options = profile, flush_subnormals
         self.level: str | None = None
         """The level that it has been brought to, if any."""
         self.signature = replace(_signature_in(module, entry), name=name or entry)
@@ -385,7 +390,7 @@ class Lowering:
 
     def to(self, level: str, machine: Machine) -> LoweredSignatures:
         """Brings the function to a level, which must not be above the one where it is."""
-        options = machine, self._profile
+        options = machine, *self._options
         done = 0 if self.level is None else len(_native_passes(self.level, *options))
         passes = _native_passes(level, *options)
         if self._schedules is not None:
@@ -425,8 +430,8 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
 
 def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
     """The lowering that options describe, under the name that callers know the entry by."""
-    files = {"schedules": options.schedules, "fusion": options.fusion}
-    return Lowering(module, options.entry, options.donate, name, profile=options.profile, **files)
+    how = options.schedules, options.fusion, options.profile, options.flush_subnormals
+    return Lowering(module, options.entry, options.donate, name, *how)
 
 
 def _compile_native(module: ModuleOp, options: Options) -> Program:
@@ -540,13 +545,16 @@ def _signature_in(module: ModuleOp, entry: str) -> Signature:
 
 
 @cache
-def _native_passes(level: str, machine: Machine, profile: bool) -> tuple[ModulePass, ...]:
+def _native_passes(
+    level: str, machine: Machine, profile: bool, flush_subnormals: bool
+) -> tuple[ModulePass, ...]:
     """
     The native pipeline down to a level, for the vectors that a machine has, with the passes for a
     profile where it is asked for.
     """
     stages = with_profile(NATIVE) if profile else NATIVE
-    return for_machine(parse_passes(",".join(pass_specs(stages, level))), machine)
+    passes = parse_passes(",".join(pass_specs(stages, level)))
+    return for_machine(passes, machine, flush_subnormals=flush_subnormals)
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,20 @@ def with_schedules(
     )
 
 
-def for_machine(passes: Sequence[ModulePass], machine: Machine) -> tuple[ModulePass, ...]:
-    """Passes, those of which that plan schedules, and have no options, plan for a machine."""
+def for_machine(
+    passes: Sequence[ModulePass], machine: Machine, *, flush_subnormals: bool = False
+) -> tuple[ModulePass, ...]:
+    """
+    Passes, those of which that plan schedules, and have no options, plan for a machine; with
+    `flush_subnormals`, code may take subnormal numbers as zero.
+    """
     return tuple(
         replace(
             cast(Any, each),
             vector_bits=machine.vector_bits,
             pair_products=machine.multiplies_pairs,
+            quad_products=machine.multiplies_quads,
+            pair_bfloats=flush_subnormals and machine.multiplies_bfloats,
         )
         if each.name == PLANNING and each == type(each)()
         else each

@@ -31,6 +31,7 @@ from lowerings.interpreter.complex import COMPLEX
 from lowerings.interpreter.elements import as_numbers, as_stored, element_of
 from lowerings.interpreter.func import FUNC, written_arguments
 from lowerings.interpreter.linalg import LINALG
+from lowerings.interpreter.llvm import LLVM
 from lowerings.interpreter.machine import Dialect, ModuleInterpreter
 from lowerings.interpreter.math import MATH
 from lowerings.interpreter.memory import Memref, argument, dense, extent
@@ -52,6 +53,7 @@ DIALECTS: tuple[Dialect, ...] = (
     COMPLEX,
     FUNC,
     LINALG,
+    LLVM,
     MATH,
     MEMREF,
     SCF,

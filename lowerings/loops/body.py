@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.loops.constants import element_bits, part_type
+from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.nest import Access, Nest, memref_layout, static_memref
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -168,14 +169,13 @@ class Body:
             return None
         return op, term
 
-    def fused_factors(self, op: Operation, term: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-        """The factors of a term that a float addition folds, if a product is its only source."""
+    def fused_product(self, op: Operation, term: SSAValue) -> arith.MulfOp | DotProductOp | None:
+        """The product that an addition folds in one operation, if it is the term's only source."""
         product = term.owner
-        if not isinstance(op, arith.AddfOp) or not isinstance(product, arith.MulfOp):
+        classes = (arith.MulfOp, DotProductOp) if isinstance(op, arith.AddfOp) else (DotProductOp,)
+        if not isinstance(product, classes) or product not in self.ops:
             return None
-        if product not in self.ops or len(tuple(term.uses)) != 1:
-            return None
-        return product.lhs, product.rhs
+        return product if len(tuple(term.uses)) == 1 else None
 
 
 def _operands_with_captures(op: Operation) -> Sequence[SSAValue]:

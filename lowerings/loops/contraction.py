@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from lowerings.loops.body import Body
 from lowerings.loops.nest import Nest
 from lowerings.loops.pair_product import PairProductOp
+from lowerings.schedules.schedule import Factor
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,17 @@ def contraction_of(nest: Nest, body: Body) -> Contraction | None:
     return Contraction(*factors, batch, rows, columns, summed)
 
 
+def roles_of(nest: Nest, body: Body, factor: Factor) -> Contraction | None:
+    """How a nest is a contraction whose right factor is `factor`; None if it is none."""
+    roles = contraction_of(nest, body)
+    return roles if roles is None or factor is Factor.RHS else roles.transposed()
+
+
 def factors_of(body: Body, combiner: Operation, term: SSAValue) -> tuple[SSAValue, SSAValue] | None:
     """The factors of the product that a reduction adds up."""
-    fused = body.fused_factors(combiner, term)
+    fused = body.fused_product(combiner, term)
     if fused is not None:
-        return fused
+        return fused.lhs, fused.rhs
     product = term.owner
     if isinstance(combiner, arith.AddiOp) and isinstance(product, arith.MuliOp | PairProductOp):
         return product.lhs, product.rhs

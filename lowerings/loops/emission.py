@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from lowerings.loops.body import COMBINERS, Body, LaneAnalysis, Lanewise, neutral_element
 from lowerings.loops.builder import Index, LoopBuilder
 from lowerings.loops.constants import vector_of
+from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.evaluation import BodyEvaluator, Combination, Point
 from lowerings.loops.nest import Nest
 from lowerings.loops.order_rules import check_order
@@ -108,7 +109,7 @@ class NestEmitter:
     def _plan_values(self) -> None:
         """Finds what is fused, what is written at which level, and what as vectors as well."""
         body = self.body
-        self.factors: dict[int, tuple[SSAValue, SSAValue]] = {}
+        self.products: dict[int, arith.MulfOp | DotProductOp] = {}
         self.fused: set[Operation] = set()
         wanted: list[SSAValue] = []
         for output, combiner in enumerate(self.combiners):
@@ -118,13 +119,12 @@ class NestEmitter:
                 continue
             op, term = combiner
             self.fused.add(op)
-            factors = body.fused_factors(op, term)
-            if factors is not None:
-                self.factors[output] = factors
-                assert isinstance(term.owner, Operation)
-                self.fused.add(term.owner)
+            product = body.fused_product(op, term)
+            if product is not None:
+                self.products[output] = product
+                self.fused.add(product)
             if self.vector is not None:
-                wanted += factors or (term,)
+                wanted += (term,) if product is None else product.operands
         evaluator = self.evaluator
         if self.vector is not None:
             lanes = min(self.lanes, self.nest.extents[self.vector])
@@ -273,6 +273,15 @@ class NestEmitter:
 
     def _initial(self, output: int, combination: Combination) -> SSAValue:
         """What an output starts from: a scalar, or a vector if vectors of it are stored."""
+        value, excess = self._before(output, combination), self.nest.excess
+        if excess is None:
+            return value
+        argument, evaluator = self.nest.body.args[excess], self.evaluator
+        as_value = evaluator.as_vector if self.is_vector(output) else evaluator.scalar
+        return self.builder.binary(arith.SubiOp, value, as_value(argument, combination))
+
+    def _before(self, output: int, combination: Combination) -> SSAValue:
+        """What an output holds, or is said to start from."""
         evaluator = self.evaluator
         memory = evaluator.outputs[output]
         given = self.nest.initial[output]
@@ -403,9 +412,9 @@ class NestEmitter:
                 return evaluator.as_vector(result, combination)
             return evaluator.scalar(result, combination)
         assert held is not None
-        factors = self.factors.get(output)
-        if factors is not None:
-            return evaluator.multiply_add(factors, held, combination)
+        product = self.products.get(output)
+        if product is not None:
+            return evaluator.multiply_add(product, held, combination)
         op, term = combiner
         if in_vectors or self.is_folded_in_lanes(output):
             return self._combine(op, held, evaluator.as_vector(term, combination))

@@ -15,7 +15,7 @@ from itertools import product
 from typing import TypeAlias
 
 from xdsl.dialects import arith, complex, math, memref, vector
-from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, VectorType, i1
+from xdsl.dialects.builtin import ComplexType, FloatAttr, IntegerAttr, VectorType, f32, i1
 from xdsl.dialects.linalg.ops import IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -23,16 +23,19 @@ from xdsl.ir.affine import AffineDimExpr
 from lowerings.loops.body import COMPLEX, Body, LaneAnalysis, Lanewise
 from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
+from lowerings.loops.dot_product import DotProductOp, dot_product
 from lowerings.loops.interleaving import InterleavedAccess, interleaved
 from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride, shuffled
 from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
-from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH
+from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
 from xla_dialect.xdsl.vector_extension import GatherOp
+
+PRODUCTS = frozenset((PairProductOp, DotProductOp))
 
 Combination: TypeAlias = tuple[int, ...]
 """For each tiled dimension the number of one of its points."""
@@ -303,8 +306,8 @@ class BodyEvaluator:
         if op.regions:
             return self._clone_with_regions(op, combination)
         operands = [self.scalar(operand, combination) for operand in op.operands]
-        if type(op) is PairProductOp:
-            return [pair_product(operands[0], operands[1], self.builder)]
+        if type(op) in PRODUCTS:
+            return [self._product_of_words(op, operands)]
         clone = create(
             type(op),
             operands=operands,
@@ -340,8 +343,8 @@ class BodyEvaluator:
             else self.scalar(operand, combination)
             for operand in op.operands
         ]
-        if type(op) is PairProductOp:
-            return [pair_product(operands[0], operands[1], self.builder)]
+        if type(op) in PRODUCTS:
+            return [self._product_of_words(op, operands)]
         vector_class = EXTENSIONS.get(op.name, type(op))
         clone = create(
             vector_class,
@@ -351,6 +354,13 @@ class BodyEvaluator:
             attributes=op.attributes,
         )
         return self.builder.add(clone).results
+
+    def _product_of_words(self, op: Operation, factors: Sequence[SSAValue]) -> SSAValue:
+        if not isinstance(op, DotProductOp):
+            return pair_product(factors[0], factors[1], self.builder)
+        type_ = with_element_type(factors[0].type, op.result.type)
+        zero = self.builder.constants.number(-0.0 if op.result.type == f32 else 0, type_)
+        return dot_product(op, factors, zero, self.builder)
 
     def _shuffled_parts(self, op: Operation, combination: Combination) -> SSAValue:
         """Complex numbers from vectors of their parts, or one of the parts of all."""
@@ -395,15 +405,18 @@ class BodyEvaluator:
         return builder.add(GatherOp(base, indices, lane_indices, everywhere, zero)).result
 
     def multiply_add(
-        self, factors: tuple[SSAValue, SSAValue], addend: SSAValue, combination: Combination
+        self, product: arith.MulfOp | DotProductOp, addend: SSAValue, combination: Combination
     ) -> SSAValue:
-        """`factors[0] * factors[1] + addend`, rounded once."""
+        """A product added to a number, or in all lanes, rounded once."""
         result_type: Attribute = addend.type
-        if self.vector is not None and result_type != factors[0].type:
-            operands = [self.as_vector(factor, combination) for factor in factors]
+        is_vector = result_type != product.result.type
+        evaluated = self.as_vector if is_vector else self.scalar
+        operands = [evaluated(factor, combination) for factor in product.operands]
+        if isinstance(product, DotProductOp):
+            return dot_product(product, operands, addend, self.builder)
+        if is_vector:
             fused = create(vector.FMAOp, operands=[*operands, addend], result_types=[result_type])
             return self.builder.add(fused).res
-        operands = [self.scalar(factor, combination) for factor in factors]
         op = create(
             math.FmaOp,
             operands=[*operands, addend],

@@ -200,6 +200,8 @@ class Nest:
     body: Block
     initial: tuple[SSAValue | None, ...]
     """For each output the scalar that its elements are to start from instead of what they hold."""
+    excess: int | None = None
+    """The input whose elements are taken off from what the elements of the output start from."""
     enclosing: frozenset[int] = frozenset()
     """Dimensions that loops around the nest run over."""
 

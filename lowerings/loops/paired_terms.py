@@ -1,9 +1,9 @@
 """
-Sums of products of numbers of at most 16 bits, two terms at a time.
+Sums of products of numbers of at most 16 bits, two or four terms at a time.
 
-Processors multiply vectors of 16-bit numbers and add neighbouring products to sums of 32 bits in
-one instruction (`vpmaddwd`, `vpdpwssd`), where products of 32 bits take several. So two terms of
-each factor go into the halves of a 32-bit number, and the products of halves are added:
+Processors multiply vectors of narrow numbers and add neighbouring products to sums of 32 bits in
+one instruction, where products of 32 bits take several. So the terms of each factor that go
+together become one 32-bit number, and the products of its parts are added:
 
 ```mlir
 %x = arith.extsi %a                        %p = the halves arith.extsi %a0, arith.extsi %a1
@@ -13,117 +13,202 @@ linalg.yield arith.addi %sum, %z           linalg.yield arith.addi %sum, %z
 ```
 
 The nest counts pairs. Which half is which is of no consequence, as long as both factors agree.
+
+Bytes are multiplied four at a time, the unsigned ones of one factor and the signed ones of the
+other. Where both factors are alike, those that are not packed have their sign bits flipped, which
+adds 128 to the signed, or takes it from the unsigned. What that adds to a sum depends on the packed
+factor alone, and is taken off where the sum starts:
+
+    sum(x * y) = sum((x + 128) * y) - sum(128 * y)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, i32
+from xdsl.dialects.builtin import BFloat16Type, FixedBitwidthType, IntegerAttr, f32, i16, i32
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.contraction import Contraction
+from lowerings.loops.dot_product import SIGN_BITS, DotProductOp
 from lowerings.loops.nest import Access, Nest, restrict, split
 from lowerings.loops.pair_product import HALF_BITS, PairProductOp
+from lowerings.schedules.schedule import Factor
 
 SHORT_SUM = 8
-"""An odd number of terms below this is not worth a nest of its own for the last one."""
+"""Terms below this that leave some over are not worth a nest of its own for those."""
+WORD_BITS = 32
 
 
 @dataclass(frozen=True)
 class PairedNest:
-    """A contraction that adds pairs of terms, and what is left of it."""
+    """A contraction that adds several terms at a time, and what is left of it."""
 
     pairs: Nest
     rest: Nest | None
-    """The last term, of an odd number of them; to be added afterwards."""
+    """The last terms, where a number of them is left over; to be added afterwards."""
 
 
-def paired_dimension(nest: Nest, contraction: Contraction) -> int:
-    """The summed dimension whose terms are best paired: a long one of even extent."""
-    return max(contraction.summed, key=lambda d: (nest.extents[d] % 2 == 0, nest.extents[d]))
+def paired_dimension(nest: Nest, contraction: Contraction, terms: int) -> int:
+    """The summed dimension whose terms are best taken so many at a time: long, and none over."""
+    return max(contraction.summed, key=lambda d: (nest.extents[d] % terms == 0, nest.extents[d]))
 
 
 def paired_terms(
-    nest: Nest, body: Body, contraction: Contraction, dimension: int
+    nest: Nest, body: Body, contraction: Contraction, dimension: int, terms: int, packed: Factor
 ) -> PairedNest | None:
-    """A contraction in pairs; None where factors or sums are of other widths, or there are few."""
-    accumulator = body.accumulators[0]
-    if accumulator.type != i32 or not all(
-        fits_half(factor) for factor in (contraction.left, contraction.right)
-    ):
+    """
+    A contraction that takes `terms` at a time, where `packed` is to be copied; None where factors
+    or sums are of other widths, or there are few.
+    """
+    words = _words_of(body, contraction, terms, packed)
+    if words is None:
         return None
     extent = nest.extents[dimension]
-    if extent % 2 == 0:
-        return PairedNest(_in_pairs(nest, body, contraction, dimension), None)
+    over = extent % terms
+    if not over:
+        return PairedNest(_in_words(nest, body, words, dimension), None)
     if extent < SHORT_SUM:
         return None
-    most = restrict(nest, dimension, 0, extent - 1)
+    most = restrict(nest, dimension, 0, extent - over)
     return PairedNest(
-        _in_pairs(most, body, contraction, dimension), restrict(nest, dimension, extent - 1, 1)
+        _in_words(most, body, words, dimension), restrict(nest, dimension, extent - over, over)
     )
 
 
-def fits_half(value: SSAValue) -> bool:
-    """Whether a 32-bit number is one of at most 16 bits, extended."""
+@dataclass(frozen=True)
+class _Words:
+    """How the factors of several terms become numbers of 32 bits."""
+
+    terms: int
+    factors: tuple[SSAValue, SSAValue]
+    """What is in the words: values of the body."""
+    total: Attribute
+    flipped: Factor | None = None
+    rhs_is_unsigned: bool = False
+
+    def product(self, lhs: SSAValue, rhs: SSAValue) -> DotProductOp | PairProductOp:
+        if self.total == i32 and self.terms == WORD_BITS // HALF_BITS:
+            return PairProductOp(lhs, rhs)
+        return DotProductOp(
+            lhs, rhs, self.total, rhs_is_unsigned=self.rhs_is_unsigned, flipped=self.flipped
+        )
+
+
+def _words_of(body: Body, contraction: Contraction, terms: int, packed: Factor) -> _Words | None:
+    factors = contraction.left, contraction.right
+    total = body.accumulators[0].type
+    if total == f32:
+        lhs, rhs = (_extended_bfloat(factor) for factor in factors)
+        if terms != WORD_BITS // HALF_BITS or lhs is None or rhs is None:
+            return None
+        return _Words(terms, (lhs, rhs), total)
+    bits = WORD_BITS // terms
+    if total != i32 or not all(_fits(factor, bits) for factor in factors):
+        return None
+    if bits == HALF_BITS:
+        return _Words(terms, factors, total)
+    lhs_is_unsigned, rhs_is_unsigned = (isinstance(f.owner, arith.ExtUIOp) for f in factors)
+    if lhs_is_unsigned != rhs_is_unsigned:
+        return _Words(terms, factors, total, None, rhs_is_unsigned)
+    flipped = Factor.LHS if packed is Factor.RHS else Factor.RHS
+    return _Words(terms, factors, total, flipped, rhs_is_unsigned != (flipped is Factor.RHS))
+
+
+def _extended_bfloat(value: SSAValue) -> SSAValue | None:
+    """The number of bf16 that a value is, extended; None if it is none."""
+    owner = value.owner
+    if not isinstance(owner, arith.ExtFOp):
+        return None
+    source: SSAValue = owner.operands[0]
+    return source if isinstance(source.type, BFloat16Type) else None
+
+
+def _fits(value: SSAValue, bits: int) -> bool:
+    """Whether a 32-bit number is one of at most so many bits, extended; halves are signed."""
     owner = value.owner
     if value.type != i32 or not isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
         return False
     source = owner.input.type
-    most = HALF_BITS if isinstance(owner, arith.ExtSIOp) else HALF_BITS - 1
+    most = bits - (bits == HALF_BITS and isinstance(owner, arith.ExtUIOp))
     return isinstance(source, FixedBitwidthType) and source.bitwidth <= most
 
 
-def _in_pairs(nest: Nest, body: Body, contraction: Contraction, dimension: int) -> Nest:
-    """The nest with `dimension`, of even extent, counting pairs."""
+def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
+    """The nest with `dimension`, of an extent that is a multiple of the terms, counting words."""
     inner = len(nest.extents)
-    both = split(nest, dimension, 2)
-    first, second = (restrict(both, inner, number, 1) for number in range(2))
+    both = split(nest, dimension, words.terms)
+    first, *others = (restrict(both, inner, number, 1) for number in range(words.terms))
     moved = [
         number
         for number, entry in enumerate(both.inputs)
         if isinstance(entry, Access) and entry.reaches(inner)
     ]
     old = nest.body.args[: len(nest.inputs)]
-    block = Block(
-        arg_types=[
-            *(argument.type for argument in old),
-            *(old[number].type for number in moved),
-            i32,
-        ]
+    extra = [old[number].type for _ in others for number in moved]
+    block = Block(arg_types=[*(argument.type for argument in old), *extra, words.total])
+    firsts: dict[SSAValue, SSAValue] = dict(zip(old, block.args[: len(old)], strict=True))
+    known = [firsts]
+    for place in range(len(old), len(block.args) - 1, max(1, len(moved))):
+        own = block.args[place : place + len(moved)]
+        known.append(firsts | {old[m]: new for m, new in zip(moved, own, strict=True)})
+    known += [firsts] * (words.terms - len(known))
+    lhs, rhs = (_word(body, factor, known, block) for factor in words.factors)
+    if words.flipped is not None:
+        flip = arith.ConstantOp(IntegerAttr(SIGN_BITS, i32))
+        flipped = arith.XOrIOp(lhs if words.flipped is Factor.LHS else rhs, flip.result)
+        block.add_ops([flip, flipped])
+        if words.flipped is Factor.LHS:
+            lhs = flipped.result
+        else:
+            rhs = flipped.result
+    product = words.product(lhs, rhs)
+    combiner = body.combiner(0)
+    assert combiner is not None
+    total = combiner[0].create(
+        operands=[block.args[-1], product.result],
+        result_types=[words.total],
+        properties=combiner[0].properties,
     )
-    arguments = block.args[: len(old)]
-    firsts: dict[SSAValue, SSAValue] = dict(zip(old, arguments, strict=True))
-    extra = block.args[len(old) : -1]
-    seconds = firsts | {old[number]: new for number, new in zip(moved, extra, strict=True)}
-    factors = (contraction.left, contraction.right)
-    pairs = [_pair(body, factor, firsts, seconds, block) for factor in factors]
-    product = PairProductOp(*pairs)
-    total = arith.AddiOp(block.args[-1], product.result)
-    block.add_ops([product, total, YieldOp(total.result)])
-    inputs = (*first.inputs, *(second.inputs[number] for number in moved))
+    block.add_ops([product, total, YieldOp(*total.results)])
+    inputs = (*first.inputs, *(other.inputs[number] for other in others for number in moved))
     return replace(first, inputs=inputs, body=block)
 
 
-def _pair(
-    body: Body,
-    factor: SSAValue,
-    firsts: dict[SSAValue, SSAValue],
-    seconds: dict[SSAValue, SSAValue],
-    block: Block,
+def _word(
+    body: Body, factor: SSAValue, known: Sequence[dict[SSAValue, SSAValue]], block: Block
 ) -> SSAValue:
-    """Adds to a body what makes two terms of a factor the halves of a number."""
-    low, high = (_computed(body, factor, known, block) for known in (firsts, seconds))
-    mask = arith.ConstantOp(IntegerAttr((1 << HALF_BITS) - 1, i32))
-    shift = arith.ConstantOp(IntegerAttr(HALF_BITS, i32))
-    lower = arith.AndIOp(low, mask.result)
-    upper = arith.ShLIOp(high, shift.result)
-    pair = arith.OrIOp(lower.result, upper.result)
-    block.add_ops([mask, shift, lower, upper, pair])
-    return pair.result
+    """Adds to a body what puts several terms of a factor into one number, the first one lowest."""
+    terms = [_computed(body, factor, inputs, block) for inputs in known]
+    if factor.type != i32:
+        codes = [arith.BitcastOp(term, i16) for term in terms]
+        extended = [arith.ExtUIOp(code.result, i32) for code in codes]
+        block.add_ops([*codes, *extended])
+        terms = [each.result for each in extended]
+    bits = WORD_BITS // len(known)
+    mask = arith.ConstantOp(IntegerAttr((1 << bits) - 1, i32))
+    block.add_op(mask)
+    word: SSAValue | None = None
+    for number, term in enumerate(terms):
+        part = term
+        if factor.type == i32 and number < len(terms) - 1:
+            low = arith.AndIOp(term, mask.result)
+            block.add_op(low)
+            part = low.result
+        if word is None:
+            word = part
+            continue
+        distance = arith.ConstantOp(IntegerAttr(number * bits, i32))
+        upper = arith.ShLIOp(part, distance.result)
+        joined = arith.OrIOp(word, upper.result)
+        block.add_ops([distance, upper, joined])
+        word = joined.result
+    assert word is not None
+    return word
 
 
 def _computed(

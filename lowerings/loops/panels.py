@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from lowerings.loops.body import Body
 from lowerings.loops.constants import element_bits, part_type
-from lowerings.loops.nest import Nest, make_access
+from lowerings.loops.dot_product import SIGN_BITS, DotProductOp
+from lowerings.loops.nest import Access, Nest, make_access
 from lowerings.loops.slicing import slice_body
-from lowerings.schedules.schedule import Loop, LoopOrder
+from lowerings.schedules.schedule import Factor, Loop, LoopOrder
 
 
 @dataclass(frozen=True)
@@ -71,26 +74,82 @@ class Panels:
         places = self.dimensions
         kept = nest.enclosing.union(places)
         extents = tuple(n if d in kept else 1 for d, n in enumerate(nest.extents))
-        indices = [AffineExpr.dimension(d) for d in places]
         return replace(
             nest,
             extents=extents,
             is_reduction=(False,) * len(extents),
             inputs=part.inputs,
-            outputs=(make_access(memory, indices, extents),),
+            outputs=(self._access(memory, places),),
             body=part.block,
             initial=(None,),
         )
 
-    def reading_nest(self, memory: SSAValue) -> Nest:
-        """The contraction with the panels in the place of the factor."""
+    def reading_nest(self, memory: SSAValue, excess: SSAValue | None = None) -> Nest:
+        """The contraction with the panels in the place of the factor, and less the excess."""
         nest, body = self.nest, self._body
         part = slice_body(body, body.yields, [self.factor], body.accumulators)
-        indices = [AffineExpr.dimension(d) for d in self.dimensions]
+        block, inputs = part.block, [*part.inputs, self._access(memory, self.dimensions)]
+        if excess is None:
+            return replace(nest, inputs=tuple(inputs), body=block)
+        number = len(inputs)
+        inputs.append(self._access(excess, self._columns))
+        argument = block.insert_arg(self.factor.type, number)
+        if any(nest.extents[d] > 1 for d in self.terms if d not in nest.enclosing):
+            return replace(nest, inputs=tuple(inputs), body=block, excess=number)
+        # No sum starts here: each element is read, added to once, and written.
+        total = block.args[-1]
+        less = arith.SubiOp(total, argument)
+        total.replace_uses_with_if(less.result, lambda use: use.operation is not less)
+        assert block.first_op is not None
+        block.insert_op_before(less, block.first_op)
+        return replace(nest, inputs=tuple(inputs), body=block)
+
+    def _access(self, memory: SSAValue, dimensions: Sequence[int]) -> Access:
+        indices = [AffineExpr.dimension(d) for d in dimensions]
+        return make_access(memory, indices, self.nest.extents)
+
+    @cached_property
+    def flipped(self) -> DotProductOp | None:
+        """The product of words of which the factor that is not copied has its sign bits flipped."""
+        found = (op for op in self._body.ops if isinstance(op, DotProductOp))
+        return next((op for op in found if op.flipped is not None), None)
+
+    @property
+    def _columns(self) -> Sequence[int]:
+        """The dimensions of the memory that the excess is in."""
+        return [d for d in self.dimensions if d not in self.terms]
+
+    @property
+    def excess_memory(self) -> MemRefType[Attribute]:
+        """The type of the memory that holds, for each column, what flipped sign bits add to it."""
+        return MemRefType(self.factor.type, [self.nest.extents[d] for d in self._columns])
+
+    def excess_nest(
+        self, product: DotProductOp, memory: SSAValue, excess: SSAValue, zero: SSAValue
+    ) -> Nest:
+        """The nest that computes the excess from the panels."""
+        nest, places = self.nest, self.dimensions
+        kept = nest.enclosing.union(places)
+        block = Block(arg_types=[self.factor.type, self.factor.type])
+        word, total = block.args
+        bits = arith.ConstantOp(IntegerAttr(SIGN_BITS, i32))
+        factors = (
+            (bits.result, word)
+            if product.flipped is not None and product.flipped.data == Factor.LHS
+            else (word, bits.result)
+        )
+        is_unsigned = product.rhs_is_unsigned is not None
+        own = DotProductOp(*factors, product.result.type, rhs_is_unsigned=is_unsigned)
+        added = arith.AddiOp(total, own.result)
+        block.add_ops([bits, own, added, YieldOp(added.result)])
         return replace(
             nest,
-            inputs=(*part.inputs, make_access(memory, indices, nest.extents)),
-            body=part.block,
+            extents=tuple(n if d in kept else 1 for d, n in enumerate(nest.extents)),
+            is_reduction=tuple(d in self.terms for d in range(len(nest.extents))),
+            inputs=(self._access(memory, places),),
+            outputs=(self._access(excess, self._columns),),
+            body=block,
+            initial=(zero,),
         )
 
     def loops_of(self, loops: Sequence[Loop], vector: int) -> list[Loop]:

@@ -13,20 +13,24 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.ir.dot_products import LANES
 from lowerings.ir.independent_loops import promised_microseconds
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
-from lowerings.loops.contraction import contraction_of
+from lowerings.loops.contraction import contraction_of, roles_of
+from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.initial_values import fold_fills, foldable_fills
 from lowerings.loops.nest import Nest, nest_of
 from lowerings.loops.paired_terms import paired_terms
 from lowerings.loops.parallelism import is_independent
-from lowerings.loops.scheduled_nest import emit_nest, roles_of
+from lowerings.loops.scheduled_nest import emit_nest
 from lowerings.loops.views import collapse_groups
 from lowerings.rewriting.conversion import describe_location
 from lowerings.schedules.dialect import schedule_of
 from lowerings.schedules.schedule import (
+    TERMS_AT_ONCE,
+    Factor,
     Loop,
     LoopOrder,
     Pack,
@@ -122,9 +126,15 @@ def _paired_parts(
     contraction = contraction_of(nest, body)
     if contraction is None or dimension not in contraction.summed:
         raise ScheduleError(f"(SR10) d{dimension} is not summed by a contraction")
-    paired = paired_terms(nest, body, contraction, dimension)
+    packed = next((pack.factor for pack in schedule.packs), None)
+    if packed is None and schedule.at_once != TERMS_AT_ONCE["pairs"]:
+        raise ScheduleError("(SR10) four terms at a time without a copy of a factor")
+    terms = schedule.at_once, packed or Factor.RHS
+    paired = paired_terms(nest, body, contraction, dimension, *terms)
     if paired is None:
         raise ScheduleError("(SR10) wide factors, a sum of other than 32 bits, or few terms")
+    if schedule.lanes > LANES[-1] and Body(paired.pairs).has(DotProductOp):
+        raise ScheduleError(f"(SR10) sums of {LANES[-1]} lanes at most, not {schedule.lanes}")
     if (paired.rest is None) != (schedule.odd is None):
         raise ScheduleError(f"(SR10) d{dimension} has {nest.extents[dimension]} terms")
     parts = [(paired.pairs, schedule)]

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import ceil
+
+from xdsl.ir import SSAValue
 
 from lowerings.loops.body import Body
 from lowerings.loops.builder import Index, LoopBuilder
-from lowerings.loops.contraction import Contraction, contraction_of
+from lowerings.loops.contraction import roles_of
 from lowerings.loops.emission import NestEmitter
 from lowerings.loops.nest import Nest, divided
 from lowerings.loops.panels import Panels, order_in
 from lowerings.schedules.schedule import (
-    Factor,
     Loop,
     LoopOrder,
     Pack,
@@ -41,12 +43,6 @@ def emit_nest(nest: Nest, schedule: Schedule, builder: LoopBuilder) -> None:
         return
     inner = dict(enumerate(range(len(nest.extents))))
     _TiledNest(nest, nest, schedule, inner).emit(schedule.steps, builder)
-
-
-def roles_of(nest: Nest, body: Body, factor: Factor) -> Contraction | None:
-    """How a nest is a contraction whose right factor is `factor`; None if it is none."""
-    roles = contraction_of(nest, body)
-    return roles if roles is None or factor is Factor.RHS else roles.transposed()
 
 
 @dataclass(frozen=True)
@@ -142,10 +138,30 @@ class _TiledNest:
                 _at(pack.copy.transposed, inner),
             )
             replace(part, nest=panels.copying_nest(memory))._emit_order(copying, builder)
+            excess = part._emit_excess(panels, memory, builder)
             order = self._order(loops)
             moved = tuple(panels.loops_of(order.loops, whole))
             reading = replace(order, loops=moved, vector=inner[vector])
-            replace(part, nest=panels.reading_nest(memory))._emit_order(reading, builder)
+            replace(part, nest=panels.reading_nest(memory, excess))._emit_order(reading, builder)
+
+    def _emit_excess(
+        self, panels: Panels, memory: SSAValue, builder: LoopBuilder
+    ) -> SSAValue | None:
+        """Writes what computes the excess of sums whose factors have flipped sign bits."""
+        product = panels.flipped
+        if product is None:
+            return None
+        excess = builder.scratch(panels.excess_memory)
+        zero = builder.constants.number(0, panels.factor.type)
+        nest = panels.excess_nest(product, memory, excess, zero)
+        column, lanes = panels.column, self.schedule.lanes
+        others = [d for d in nest.loop_dimensions if not nest.is_reduction[d] and d != column]
+        width = nest.extents[column]
+        loops = [*map(Loop, others), Loop(column, ceil(width / lanes) * lanes)]
+        loops += [Loop(d) for d in panels.terms]
+        order = LoopOrder(tuple(loops), column, min(lanes, width))
+        replace(self, nest=nest)._emit_order(order, builder)
+        return excess
 
 
 def _at(dimension: int | None, inner: Mapping[int, int]) -> int | None:

@@ -9,8 +9,9 @@ summed dimension.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import ceil, prod
 from typing import TypeAlias
 
@@ -18,7 +19,8 @@ from xdsl.ir import SSAValue
 
 from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.constants import element_bits
-from lowerings.loops.contraction import Contraction, contraction_of
+from lowerings.loops.contraction import Contraction, contraction_of, roles_of
+from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.pair_product import PairProductOp
@@ -75,37 +77,40 @@ class PairedPlan:
     """A contraction that adds pairs of terms of a dimension."""
 
     dimension: int
+    at_once: int
     nests: PairedNest
     pairs: PackedContraction
 
 
-def plan_in_pairs(nest: Nest, body: Body, vector_bits: int) -> PairedPlan | None:
+def plan_in_pairs(
+    nest: Nest, body: Body, vector_bits: int, at_once: Iterable[int]
+) -> PairedPlan | None:
     """
-    How a contraction of numbers of at most 16 bits runs, two terms at a time.
+    How a contraction of numbers of at most 16 bits runs, several terms at a time: as many as the
+    first of `at_once` that is possible.
 
     None for others, and where columns would be packed for too few rows.
     """
     contraction = contraction_of(nest, body)
     if contraction is None or not vector_bits:
         return None
-    dimension = paired_dimension(nest, contraction)
-    paired = paired_terms(nest, body, contraction, dimension)
-    if paired is None:
-        return None
-    nest = paired.pairs
-    body = Body(nest)
-    contraction = contraction_of(nest, body)
-    if contraction is None:
-        return None
-    for roles in (contraction, contraction.transposed()):
-        if extent_of(nest, roles.rows) < ROWS_WORTH_PACKING_STRIDED:
+    both = ((Factor.RHS, contraction), (Factor.LHS, contraction.transposed()))
+    for terms, (factor, outside) in product(at_once, both):
+        if extent_of(nest, outside.rows) < ROWS_WORTH_PACKING_STRIDED:
             continue
-        for vector in columns_in_lanes(nest, body, roles, LaneStride.UNIT):
-            if nest.extents[vector] > NARROW_LANES * lanes_for(
-                body, LaneAnalysis(body, vector), vector_bits
-            ):
-                packed = packed_plan(nest, body, roles, vector, vector_bits)
-                return PairedPlan(dimension, paired, packed)
+        dimension = paired_dimension(nest, contraction, terms)
+        paired = paired_terms(nest, body, contraction, dimension, terms, factor)
+        if paired is None:
+            continue
+        pairs, words = paired.pairs, Body(paired.pairs)
+        roles = roles_of(pairs, words, factor)
+        if roles is None:
+            continue
+        for vector in columns_in_lanes(pairs, words, roles, LaneStride.UNIT):
+            lanes = lanes_for(words, LaneAnalysis(words, vector), vector_bits)
+            if pairs.extents[vector] > NARROW_LANES * lanes:
+                packed = packed_plan(pairs, words, roles, vector, vector_bits)
+                return PairedPlan(dimension, terms, paired, packed)
     return None
 
 
@@ -219,7 +224,7 @@ def tile_for(
         terms=extent_of(nest, roles.summed),
         term_bytes=term_bytes,
         rows_are_large=rows_are_large(nest, body, roles),
-        row_cycles=PAIR_CYCLES if body.has(PairProductOp) else 0.0,
+        row_cycles=PAIR_CYCLES if body.has(PairProductOp) or body.has(DotProductOp) else 0.0,
     )
     return problem.best_tile(32 if vector_bits >= 512 else 16)
 

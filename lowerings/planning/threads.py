@@ -30,7 +30,7 @@ def microseconds(nest: Nest, body: Body, lanes: int) -> float:
     operations = body_cost(body)
     for output in range(len(nest.outputs)):
         combiner = body.combiner(output)
-        if combiner is not None and body.fused_factors(*combiner) is not None:
+        if combiner is not None and body.fused_product(*combiner) is not None:
             operations -= 1
     arithmetic = points * operations / lanes / VECTOR_OPERATIONS_PER_NANOSECOND
     movement = sum(bytes_of(nest, access) for access in nest.accesses) / BYTES_PER_NANOSECOND

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
@@ -57,7 +58,14 @@ class XlaPlanSchedulesPass(ModulePass):
     vector_bits: int = 512
     """The width of a vector register; 0 for loops over scalars."""
     pair_products: bool = True
-    """Whether sums of products of at most 16 bits add two at a time, as x86 has instructions to."""
+    """Whether sums of products of integers of at most 16 bits add two at a time, as x86 can."""
+    quad_products: bool = False
+    """Whether those of at most 8 bits add four at a time, as AVX512_VNNI and AVX-VNNI can."""
+    pair_bfloats: bool = False
+    """
+    Whether sums of products of bf16 add two at a time, as AVX512_BF16 can: it takes subnormal
+    numbers as zero.
+    """
     parallel_microseconds: int = LEAST_MICROSECONDS
     """The estimated work from which on loops are parallel; below 0 none is."""
     file: str = ""
@@ -87,13 +95,26 @@ class XlaPlanSchedulesPass(ModulePass):
             return Schedule(())
         nest, collapsed = collapse_dense(nest, indexed_dimensions(nest))
         body = Body(nest)
-        paired = plan_in_pairs(nest, body, self.vector_bits) if self.pair_products else None
+        paired = plan_in_pairs(nest, body, self.vector_bits, self._terms_at_once(body))
         if paired is None:
             return replace(self._planned(nest, body), collapsed=collapsed)
         pairs = self._packed(nest, body, paired.pairs)
         rest = paired.nests.rest
         odd = None if rest is None else self._planned(rest, Body(rest), may_fold=False)
-        return replace(pairs, collapsed=collapsed, paired=paired.dimension, odd=odd)
+        return replace(
+            pairs,
+            collapsed=collapsed,
+            paired=paired.dimension,
+            at_once=paired.at_once,
+            odd=odd,
+        )
+
+    def _terms_at_once(self, body: Body) -> Sequence[int]:
+        """How many terms of sums of products may be added at a time, the best first."""
+        if not all(isinstance(each.type, IntegerType) for each in body.accumulators):
+            return (2,) if self.pair_bfloats else ()
+        quads, pairs = (4,) * self.quad_products, (2,) * self.pair_products
+        return (*quads, *pairs)
 
     def _planned(self, nest: Nest, body: Body, *, may_fold: bool = True) -> Schedule:
         how = plan_contraction(nest, body, self.vector_bits)

@@ -78,6 +78,9 @@ class Pack:
 
 Step: TypeAlias = "Loop | Pack"
 
+TERMS_AT_ONCE = {"pairs": 2, "quads": 4}
+"""How many terms of a dimension are multiplied at a time, by the entry that names it."""
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -92,9 +95,11 @@ class Schedule:
     collapsed: tuple[tuple[int, ...], ...] = ()
     """Dimensions that run as one, from the outermost in; the last one stands for all of them."""
     paired: int | None = None
-    """The summed dimension whose terms, of at most 16 bits, are multiplied two at a time."""
+    """The summed dimension whose terms, of at most 16 bits, are multiplied several at a time."""
+    at_once: int = 2
+    """How many of its terms: two, or four of 8 bits."""
     odd: Schedule | None = None
-    """How the last of an odd number of paired terms is added."""
+    """How terms that are left over are added."""
     folded_fills: tuple[int, ...] = ()
     """The outputs that start from the constant that the operation before fills them with."""
 
@@ -230,13 +235,17 @@ class Schedule:
         steps = (s for s in self.steps if not (isinstance(s, Loop) and s.dimension in gone))
         return replace(self, steps=tuple(steps), collapsed=(*self.collapsed, dimensions))
 
-    def pair(self, dimension: int, odd: Schedule | None = None) -> Schedule:
+    def pair(self, dimension: int, odd: Schedule | None = None, *, at_once: int = 2) -> Schedule:
         """
-        Multiplies the terms of a summed dimension two at a time; `odd` is how the last of an odd
-        number of them is added. Raises ScheduleError (SR1) for a dimension without a loop.
+        Multiplies the terms of a summed dimension two at a time, or four; `odd` is how those that
+        are left over are added.
+
+        Raises ScheduleError for a dimension without a loop (SR1), and for other numbers (SR10).
         """
         self._last(dimension)
-        return replace(self, paired=dimension, odd=odd)
+        if at_once not in TERMS_AT_ONCE.values():
+            raise ScheduleError(f"(SR10) terms are taken 2 or 4 at a time, not {at_once}")
+        return replace(self, paired=dimension, at_once=at_once, odd=odd)
 
     def fold_fills(self, *outputs: int) -> Schedule:
         """Starts outputs from what the operation before fills them with, in registers."""

@@ -16,14 +16,23 @@ from typing import Any
 
 from xdsl.parser import AttrParser
 
-from lowerings.schedules.schedule import Factor, Loop, LoopOrder, Pack, Schedule, Step
+from lowerings.schedules.schedule import (
+    TERMS_AT_ONCE,
+    Factor,
+    Loop,
+    LoopOrder,
+    Pack,
+    Schedule,
+    Step,
+)
 
 
 def schedule_text(schedule: Schedule) -> str:
     """What stands in the angle brackets of the attribute."""
     entries = [f"collapse = {_groups_text(schedule.collapsed)}"] if schedule.collapsed else []
     if schedule.paired is not None:
-        entries.append(f"pairs = d{schedule.paired}")
+        entry = next(name for name, terms in TERMS_AT_ONCE.items() if terms == schedule.at_once)
+        entries.append(f"{entry} = d{schedule.paired}")
     entries += _order_entries(schedule.steps, schedule)
     if schedule.folded_fills:
         entries.append(f"fold_fills = {list(schedule.folded_fills)}")
@@ -77,6 +86,8 @@ def _parse_entries(
             parser.raise_error(f"a second entry '{name}'", position, parser.pos)
         parser.parse_punctuation("=")
         found[field] = parse(parser)
+        if name in TERMS_AT_ONCE:
+            found["at_once"] = TERMS_AT_ONCE[name]
 
     start = parser.pos
     parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_entry)
@@ -143,7 +154,7 @@ _ORDER_ENTRIES: Mapping[str, tuple[str, Callable[[AttrParser], Any]]] = {
 }
 _ENTRIES: Mapping[str, tuple[str, Callable[[AttrParser], Any]]] = {
     "collapse": ("collapsed", _list_of(_list_of(_parse_dimension))),
-    "pairs": ("paired", _parse_dimension),
+    **dict.fromkeys(TERMS_AT_ONCE, ("paired", _parse_dimension)),
     "loops": ("steps", _list_of(_parse_step)),
     **_VECTOR_ENTRIES,
     "fold_fills": ("folded_fills", _list_of(_parse_count)),

@@ -24,7 +24,13 @@ MAKERS = (
 EMITTERS = ("lowerings.targets.llvm",)
 """The packages that print them; what these take, a program of the loops level may hold."""
 
-NOT_STEPS = {"arith.pair_product", "builtin.module", "func.func", "memref.global"}
+NOT_STEPS = {
+    "arith.dot_product",
+    "arith.pair_product",
+    "builtin.module",
+    "func.func",
+    "memref.global",
+}
 """
 What holds or is looked up by steps, and is none itself; and what stands in bodies of nests only
 while loops are made of them.

@@ -8,7 +8,7 @@ dialect's name; each takes the emitter and the operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, cast
 
@@ -102,6 +102,10 @@ class Symbols(Protocol):
         """Where the module keeps the time that its parts take; None if nowhere."""
         ...
 
+    def late_handler(self, op: Operation) -> Handler | None:
+        """The handler of an operation that few programs have; None for others."""
+        ...
+
     def callee(self, op: Operation, name: str) -> str:
         """The symbol to call for a function."""
         ...
@@ -120,6 +124,11 @@ class Symbols(Protocol):
 
     def loop_metadata(self, properties: Sequence[str]) -> str:
         """The number of a node that tells LLVM how to treat one loop."""
+        ...
+
+    @property
+    def features(self) -> Collection[str]:
+        """The features of the processor that code is generated for, as LLVM spells them."""
         ...
 
     def declare(self, name: str, declaration: str) -> None:
@@ -354,6 +363,9 @@ class FunctionEmitter:
             handler = self.handlers.get(base)
             if handler is not None:
                 return handler
+        late = self.symbols.late_handler(op)
+        if late is not None:
+            return late
         if op.name.startswith("math."):
             raise EmissionError(op, "must be expanded by expand-math")
         raise EmissionError(op, "this operation has no form in LLVM IR here; lower it before")

@@ -8,6 +8,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+from lowerings.ir.dot_products import BFLOAT_PAIRS, QUADS, DotProduct
 from lowerings.targets.llvm.module import FunctionAttributes
 from xla_dialect.diagnostics import XlaError
 
@@ -62,6 +63,21 @@ class Machine:
     def multiplies_pairs(self) -> bool:
         """Whether it has vector instructions that add products of neighbouring 16-bit numbers."""
         return self.triple.startswith("x86_64")
+
+    @property
+    def multiplies_quads(self) -> bool:
+        """Whether it has vector instructions that add four products of 8-bit numbers."""
+        return self._has(QUADS)
+
+    @property
+    def multiplies_bfloats(self) -> bool:
+        """Whether it has vector instructions that add two products of bf16."""
+        return self._has(BFLOAT_PAIRS)
+
+    def _has(self, product: DotProduct) -> bool:
+        # The widest vectors count: those with AVX-512 that have VNNI for others only are rare.
+        wide = [each for each in product.features if self.vector_bits < 512 or "avx512" in each]
+        return self.multiplies_pairs and not set(wide).isdisjoint(self.features.split(","))
 
     @property
     def attributes(self) -> FunctionAttributes:

@@ -177,6 +177,14 @@ class _ModuleEmitter:
 
     # ---- what functions ask for
 
+    def late_handler(self, op: Operation) -> Handler | None:
+        if op.name != "llvm.call_intrinsic":
+            return None
+        # Its dialect takes 30 ms to load.
+        from lowerings.targets.llvm.intrinsics import emit_call  # noqa: PLC0415
+
+        return emit_call
+
     def callee(self, op: Operation, name: str) -> str:
         found = self.callees.get(name)
         if found is None:
@@ -202,6 +210,10 @@ class _ModuleEmitter:
         parts = [self.metadata(f"!{{{each}}}") for each in properties]
         own = f"!{len(self.node_lines)}"
         return self._add_node(f"distinct !{{{', '.join([own, *parts])}}}")
+
+    @property
+    def features(self) -> Collection[str]:
+        return self.attributes.features.split(",")
 
     def declare(self, name: str, declaration: str) -> None:
         if spell_symbol(name) not in self.callees.values():
