@@ -16,8 +16,9 @@ from xdsl.passes import ModulePass
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import functions_of, isolate_entry, reached_from
 from lowerings.driver.fusion_option import with_fusion
+from lowerings.driver.input_format import InputFormat
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import InputFormat, Source, read_file
+from lowerings.driver.program import Source, read_file
 from lowerings.driver.schedule_option import for_machine, with_schedules
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode

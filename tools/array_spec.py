@@ -57,11 +57,14 @@ def _array_of(type_: Array, value: str, spec: str, generator: np.random.Generato
             raise ArraySpecError(
                 f"'{spec}': the value has shape {list(elements.shape)}, the type {list(shape)}"
             )
+        if elements.dtype.kind == "c" and dtype.kind != "c":
+            raise ArraySpecError(f"'{spec}': a complex value for a real type")
         return np.broadcast_to(elements.astype(dtype), shape).copy()
     except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
         raise ArraySpecError(f"'{spec}': no value of the type: {error}") from None
 
 
+_NUMBER = re.compile(r"0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?j?")
 _WORD = re.compile(r"-?\b(?:nan|inf|true|false)\b")
 _WORDS = {
     "nan": float("nan"),
@@ -81,6 +84,9 @@ def _numbers(value: str) -> object:
             return [resolve(item) for item in node]
         return _WORDS[node] if isinstance(node, str) else node
 
+    unknown = re.search(r"[A-Za-z_]\w*", _NUMBER.sub("", _WORD.sub("", value)))
+    if unknown is not None:
+        raise ValueError(f"'{unknown[0]}' is no number")
     return resolve(ast.literal_eval(_WORD.sub(r"'\g<0>'", value)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +19,17 @@ DEFAULT_TOLERANCE = 1e-5
 """Largest error of floats relative to the largest expected magnitude."""
 
 
+def tolerance(text: str) -> float:
+    """What an option says, as a tolerance: 0 or more, and finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no tolerance: a finite number from 0 on")
+    return value
+
+
 class UnexpectedResult(XlaError):
     """A result that differs from what was expected."""
 
@@ -30,8 +43,8 @@ def compare_results(
     """
     Compares results one by one; raises UnexpectedResult for the first that differs.
 
-    Integers and pred have to be equal; floats may differ by `tolerance` times the largest finite
-    expected magnitude, infinities and NaNs have to be in the same places.
+    Element types, integers and pred have to be equal; floats may differ by `tolerance` times the
+    largest finite expected magnitude, infinities and NaNs have to be in the same places.
     """
     if len(results) != len(expected):
         raise UnexpectedResult(f"{len(results)} results, {len(expected)} expected: {signature}")
@@ -44,6 +57,8 @@ def compare_results(
             raise UnexpectedResult(
                 f"{name}: shape {list(result.shape)}, expected {list(wanted.shape)}"
             )
+        if result.dtype != wanted.dtype:
+            raise UnexpectedResult(f"{name}: elements are {result.dtype}, expected {wanted.dtype}")
         wrong = mismatches(result, wanted, tolerance)
         if wrong.any():
             raise UnexpectedResult(f"{name}: {first_mismatch('differ', result, wanted, wrong)}")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import unified_diff
 from io import StringIO
+from pathlib import Path
 from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,24 +17,6 @@ from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import print_mlir
 from xla_dialect.xdsl.text import MlirPrinter
-
-FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("--print-ir-before-all",), "print the module before every pass (stderr)"),
-    (
-        ("--print-ir-after-all", "--print-between-passes"),
-        "print the module after every pass (stderr)",
-    ),
-    (
-        ("--print-ir-after-change",),
-        "print after a pass only if it changed the module; after every pass if no other is named",
-    ),
-    (
-        ("--print-ir-diff",),
-        "print after a pass what it changed, as a unified diff in which values keep their names; "
-        "after every pass that changed something if no other is named",
-    ),
-)
-"""The flags without a value, in all their spellings, and what they do."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +81,9 @@ class IrPrinting:
     wanted_after: Wanted
     only_changes: bool = False
     as_diff: bool = False
+    folder: Path | None = None
+    """Where each text becomes a file, instead of the output."""
+    _printed: int = 0
     _last: str | None = None
     """The text before the pass that runs, if changes are looked for."""
 
@@ -113,7 +99,10 @@ class IrPrinting:
         only_changes = args.print_ir_after_change or args.print_ir_diff
         if only_changes and not after:
             after = Wanted(all=True)
-        return IrPrinting(output, flags, before, after, only_changes, args.print_ir_diff)
+        folder = None if args.print_ir_tree_dir is None else Path(args.print_ir_tree_dir)
+        if folder is not None and not (before or after):
+            after = Wanted(all=True)
+        return IrPrinting(output, flags, before, after, only_changes, args.print_ir_diff, folder)
 
     def __bool__(self) -> bool:
         """Whether anything is to be printed."""
@@ -145,8 +134,18 @@ class IrPrinting:
             self._print(f"After {module_pass.name}", new)
 
     def _print(self, title: str, text: str) -> None:
-        """Prints a text under a heading as MLIR has it."""
-        print(f"// -----// IR Dump {title} //----- //\n{text}", file=self.output)
+        """Prints a text under a heading as MLIR has it, or writes it as the next file."""
+        text = f"// -----// IR Dump {title} //----- //\n{text}"
+        if self.folder is None:
+            print(text, file=self.output)
+            return
+        path = self.folder / f"{self._printed}_{title.lower().replace(' ', '_')}.mlir"
+        self._printed += 1
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise XlaError(f"{path}: error: {error.strerror}") from None
 
 
 def diff(old: str, new: str, old_name: str, new_name: str) -> str:

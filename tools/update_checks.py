@@ -27,6 +27,7 @@ from lowerings.driver.program import read_file
 from xla_dialect.diagnostics import XlaError
 
 from .check_lines import Function, check_lines, functions_of
+from .command_line import CommandLine
 from .reporting import guarded
 
 _RUN = re.compile(r"^\s*//\s*RUN:\s*(.*)$")
@@ -64,7 +65,7 @@ class Marker:
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-update-checks."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-update-checks",
         description="Writes CHECK lines of FileCheck tests from what their RUN lines print: the "
         "blocks under comments `// xla-update-checks: PREFIX @FUNCTION [filter=REGEX]`, and one "

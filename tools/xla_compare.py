@@ -12,6 +12,7 @@ from rich.console import Console
 from xla_dialect.diagnostics import XlaError
 
 from .array_spec import RANDOM_SEED
+from .command_line import CommandLine
 from .compare.contender import parse_contenders
 from .compare.json_report import as_json
 from .compare.measuring import ComparisonEffort, compare
@@ -30,7 +31,7 @@ LONGEST = 86_400.0
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-compare."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-compare",
         description="Compiles programs in several ways, runs them by turns, and shows their time, "
         "memory, code, results and what each pass did beside each other.",

@@ -26,6 +26,7 @@ from xla_dialect.types import (
     spell,
 )
 
+from .command_line import CommandLine
 from .layout_drawing import drawing
 from .layout_report import leaves_of, report
 from .reporting import guarded
@@ -35,7 +36,7 @@ _MLIR_SPELLINGS = ("tensor<", "tuple<", "!xla.")
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-layout."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-layout",
         description="Shows how the layout of a shape puts its elements into memory.",
         epilog="Examples: xla-layout 'f32[2,3]{0,1}'; xla-layout 'bf16[10,130]{1,0:T(8,128)(2,1)}' "

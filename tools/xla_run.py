@@ -22,7 +22,8 @@ from lowerings.compilation import (
     compile_module,
 )
 from lowerings.driver.entry import functions_of
-from lowerings.driver.program import INPUT_FORMATS, Source, parse_program
+from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver.program import Source, parse_program
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime
@@ -38,7 +39,8 @@ from xla_dialect.runtime.observation import Observer
 from xla_dialect.self_checking.interpreter import RunParallelOp
 
 from .array_spec import AnyArray, as_parameter
-from .comparison import DEFAULT_TOLERANCE
+from .command_line import CommandLine
+from .comparison import DEFAULT_TOLERANCE, tolerance
 from .dynamic_arguments import for_arguments
 from .emulation_arguments import add_emulation_arguments, emulation_for
 from .input_text import Chunk, read_input, split_chunks
@@ -62,7 +64,7 @@ class RunError(XlaError):
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-run."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-run",
         description="Runs an XLA program (HLO text, StableHLO or MLIR) and prints its results.",
         epilog="SPEC is 4x8xf32=[[...]], 2x2xf32=3.0 (splat), 2x2xf32=random, @file.npy, "
@@ -86,7 +88,7 @@ def make_argument_parser() -> argparse.ArgumentParser:
     )
     add(
         "--tolerance",
-        type=float,
+        type=tolerance,
         default=DEFAULT_TOLERANCE,
         help="largest error of floats, relative to the largest expected magnitude "
         f"(default {DEFAULT_TOLERANCE})",

@@ -16,7 +16,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lowerings.driver.entry import functions_of
-from lowerings.driver.program import INPUT_FORMATS, parse_program
+from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver.program import parse_program
 from lowerings.schedules.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated
@@ -27,6 +28,7 @@ from lowerings.tuning.space import mutated
 from lowerings.tuning.strategies import STRATEGIES
 from xla_dialect.diagnostics import XlaError
 
+from .command_line import CommandLine
 from .input_text import read_input
 from .reporting import guarded
 
@@ -36,7 +38,7 @@ OUTPUT_COLUMNS = 120
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-tune."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-tune",
         description="Searches schedules for the kernels of an XLA program (HLO text, StableHLO or "
         "MLIR): measures candidates against the default, by turns, on this machine, and checks "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -57,9 +58,11 @@ class PassManager:
 
     ctx: Context
     verify_each: bool = True
-    """Whether the module is verified after every pass, or only after the last."""
+    """Whether the module is verified after every pass."""
     before: Sequence[PassEvent] = ()
     after: Sequence[PassEvent] = ()
+    verify_last: bool = True
+    """Whether it is verified after the last pass."""
     timings: list[PassTiming] = field(default_factory=list[PassTiming])
     done: int = 0
     """How many passes of the last run went well, their verification and events included."""
@@ -86,7 +89,8 @@ class PassManager:
                     raise PassFailed(_named(module_pass, str(error))) from error
                 timing = PassTiming(module_pass.name, time.perf_counter() - start)
                 self.timings.append(timing)
-                if not is_verified and (self.verify_each or number == len(passes)):
+                is_last = self.verify_last and number == len(passes)
+                if not is_verified and (self.verify_each or is_last):
                     self._verify(module, module_pass, timing)
                     is_verified = True
                 for event in self.after:
@@ -135,6 +139,29 @@ def parse_schedule(pipeline: str) -> tuple[ScheduledPass, ...]:
             passes = parse_passes(",".join(stage.passes))
             schedule.extend(ScheduledPass(module_pass, group) for module_pass in passes)
     return tuple(schedule)
+
+
+_ANCHORED = re.compile(r"\s*builtin\.module\s*\((?P<passes>.*)\)\s*", re.DOTALL)
+_SPACED = re.compile(r'(?P<quoted>"[^"]*")|\s*(?P<mark>[,{}])\s*')
+_NESTED = re.compile(r"(?P<anchor>\w+\.\w+|any)\s*\(")
+
+
+def passes_of_module(pipeline: str) -> str:
+    """
+    The passes of a pipeline as mlir-opt takes it, `builtin.module(pass,pass{option=value})`.
+
+    Raises PipelineError for another operation: all passes here run on modules.
+    """
+    found = _ANCHORED.fullmatch(pipeline)
+    if found is None:
+        raise PipelineError(f"pipeline '{pipeline}' is not of the form 'builtin.module(...)'")
+    # What stands in quotes is the value of an option.
+    nested = _NESTED.search(re.sub(r'"[^"]*"', '""', found["passes"]))
+    if nested is not None:
+        raise PipelineError(
+            f"pipeline '{pipeline}': passes run on modules, not nested on '{nested['anchor']}'"
+        )
+    return _SPACED.sub(lambda match: match["quoted"] or match["mark"], found["passes"].strip())
 
 
 def _stages_of(spec: ArgSpec) -> tuple[Stage, ...]:

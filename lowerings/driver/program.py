@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
+from lowerings.driver.input_format import InputFormat
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir
 from xla_dialect.verification.verify import verify
-
-InputFormat: TypeAlias = Literal["hlo", "stablehlo", "mlir"]
-INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
 
 _HLO = re.compile(
     r"""\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:

@@ -1,4 +1,4 @@
-// RUN: xla-opt %s -p transform-interpreter --split-input-file --verify-diagnostics | filecheck %s
+// RUN: xla-opt %s -p transform-interpreter --split-input-file --verify-diagnostics
 // RUN: not xla-opt %s -p 'transform-interpreter{entry_point=start}' 2>&1 | filecheck %s --check-prefix=ENTRY
 // RUN: not xla-opt %s -p 'transform-interpreter{script="/no/such.mlir"}' 2>&1 | filecheck %s --check-prefix=FILE
 // RUN: not xla-opt %s -p 'transform-interpreter{knobs="width"}' 2>&1 | filecheck %s --check-prefix=KNOB
@@ -8,7 +8,7 @@
 
 // Steps of control that cannot be done, and options that are wrong.
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.structured.match: it is matched in one operation; the handle has 2
+// expected-error@+9 {{transform.structured.match: it is matched in one operation; the handle has 2}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -24,7 +24,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.match.operation_name: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: it is none of linalg.copy
+// expected-error-re@+9 {{transform.match.operation_name: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: it is none of linalg.copy}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -40,7 +40,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.match.operation_empty: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle is not empty
+// expected-error-re@+9 {{transform.match.operation_empty: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle is not empty}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -56,7 +56,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.match.param.cmpi: parameter 2 : i64: is not gt 2
+// expected-error@+10 {{transform.match.param.cmpi: parameter 2 : i64: is not gt 2}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -73,7 +73,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.match.param.cmpi: parameters that are compared are integers
+// expected-error@+10 {{transform.match.param.cmpi: parameters that are compared are integers}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -90,7 +90,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.cast: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: it is no linalg.copy
+// expected-error-re@+9 {{transform.cast: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: it is no linalg.copy}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -106,7 +106,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.get_parent_op: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: nothing around it is what is asked for
+// expected-error-re@+9 {{transform.get_parent_op: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: nothing around it is what is asked for}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -122,7 +122,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.split_handle: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle has 2 operations, to be split in 3
+// expected-error-re@+9 {{transform.split_handle: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle has 2 operations, to be split in 3}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -138,7 +138,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.tune.knob: nothing is selected for "width"; the option knobs can: width=...
+// expected-error@+9 {{transform.tune.knob: nothing is selected for "width"; the option knobs can: width=...}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -154,7 +154,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.include: there is no transform.named_sequence @nowhere
+// expected-error@+9 {{transform.include: there is no transform.named_sequence @nowhere}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -170,7 +170,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.include: @again includes itself
+// expected-error@+8 {{transform.include: @again includes itself}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -190,7 +190,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.include: @two has 2 arguments; given 1
+// expected-error@+12 {{transform.include: @two has 2 arguments; given 1}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -209,7 +209,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.foreach: handles that go side by side have [2, 1] operations
+// expected-error@+9 {{transform.foreach: handles that go side by side have [2, 1] operations}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -228,7 +228,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.apply_registered_pass: func.func at {{.*}}control_errors.mlir:{{[0-9]+}}:3: pass xla-plan-schedules runs on builtin.module
+// expected-error-re@+10 {{transform.apply_registered_pass: func.func at {{.*}}control_errors.mlir:{{[0-9]+}}:3: pass xla-plan-schedules runs on builtin.module}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -245,7 +245,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.apply_registered_pass: there is no pass 'xla-plan'
+// expected-error@+9 {{transform.apply_registered_pass: there is no pass 'xla-plan'}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -261,7 +261,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.apply_registered_pass: pass xla-plan-schedules: 
+// expected-error@+9 {{transform.apply_registered_pass: pass xla-plan-schedules: }}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -277,7 +277,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.structured.match: %root stands for what transform.apply_registered_pass at {{.*}} has consumed
+// expected-error-re@+10 {{transform.structured.match: %root stands for what transform.apply_registered_pass at {{.*}} has consumed}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -294,7 +294,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.structured.vectorize: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle stands for this operation twice
+// expected-error-re@+10 {{transform.structured.vectorize: linalg.fill at {{.*}}control_errors.mlir:{{[0-9]+}}:5: the handle stands for this operation twice}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
@@ -311,7 +311,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: control_errors.mlir:{{[0-9]+}}:5: transform.select: this step is not supported
+// expected-error@+9 {{transform.select: this step is not supported}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%x: f32, %a: memref<8xf32>) {
     linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)

@@ -1,8 +1,8 @@
-// RUN: xla-opt %s -p transform-interpreter --split-input-file --verify-diagnostics | filecheck %s
+// RUN: xla-opt %s -p transform-interpreter --split-input-file --verify-diagnostics
 
 // Steps that cannot be done: the step with its place, the operation with its own, and why.
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: 4 sizes for 3 loops
+// expected-error-re@+13 {{transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: 4 sizes for 3 loops}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -22,7 +22,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: tile sizes [-4]; none is negative
+// expected-error-re@+13 {{transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: tile sizes [-4]; none is negative}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -42,7 +42,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: interchange [1, 1, 0, 2] is no order of its 3 loops
+// expected-error-re@+13 {{transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: interchange [1, 1, 0, 2] is no order of its 3 loops}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -62,7 +62,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: func.func at {{.*}}transform_errors.mlir:{{[0-9]+}}:3: it has no loops to be scheduled; linalg.copy, linalg.fill, linalg.generic, memref.copy on memrefs have
+// expected-error-re@+13 {{transform.structured.tile_using_for: func.func at {{.*}}transform_errors.mlir:{{[0-9]+}}:3: it has no loops to be scheduled; linalg.copy, linalg.fill, linalg.generic, memref.copy on memrefs have}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -82,7 +82,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: it is vectorized, which comes after all other steps but unrolling
+// expected-error-re@+16 {{transform.structured.tile_using_for: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: it is vectorized, which comes after all other steps but unrolling}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -105,7 +105,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: operand 0 stands for what transform.structured.vectorize at {{.*}}transform_errors.mlir:{{[0-9]+}}:5 has consumed
+// expected-error-re@+14 {{transform.structured.tile_using_for: operand 0 stands for what transform.structured.vectorize at {{.*}}transform_errors.mlir:{{[0-9]+}}:5 has consumed}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<2x2xf32>, %b: memref<2x8xf32>, %c: memref<2x8xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<2x2xf32>, memref<2x8xf32>) outs(%c : memref<2x8xf32>) {
@@ -126,7 +126,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.interchange: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: iterator_interchange [1, 0] is no order of its 3 loops
+// expected-error-re@+13 {{transform.structured.interchange: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: iterator_interchange [1, 0] is no order of its 3 loops}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -146,7 +146,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_forall: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR6) iterations of d2 depend on each other
+// expected-error-re@+13 {{transform.structured.tile_using_forall: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR6) iterations of d2 depend on each other}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -166,7 +166,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_forall: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: numbers of threads [2, 2, 2, 2] for 3 loops
+// expected-error-re@+13 {{transform.structured.tile_using_forall: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: numbers of threads [2, 2, 2, 2] for 3 loops}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -186,7 +186,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_forall: mapping is not supported
+// expected-error@+13 {{transform.structured.tile_using_forall: mapping is not supported}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -206,7 +206,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: vector size 8 is less than the 64 iterations of its loop 0
+// expected-error-re@+13 {{transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: vector size 8 is less than the 64 iterations of its loop 0}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -226,7 +226,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: sizes [8, 64] for 3 loops
+// expected-error-re@+13 {{transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: sizes [8, 64] for 3 loops}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -246,7 +246,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR8) tiles that unroll 4096 points; at most 1024
+// expected-error-re@+13 {{transform.structured.vectorize: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR8) tiles that unroll 4096 points; at most 1024}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -266,7 +266,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.loop.unroll: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others; transform.loop.unroll_and_jam unrolls it
+// expected-error-re@+14 {{transform.loop.unroll: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others; transform.loop.unroll_and_jam unrolls it}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -287,7 +287,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.loop.unroll: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others over d0; vectorize before
+// expected-error-re@+14 {{transform.loop.unroll: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others over d0; vectorize before}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -308,7 +308,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.loop.unroll_and_jam: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others over d0
+// expected-error-re@+16 {{transform.loop.unroll_and_jam: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: the loop holds others over d0}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -331,7 +331,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.loop.unroll_and_jam: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR2) unrolled 0 times
+// expected-error-re@+15 {{transform.loop.unroll_and_jam: the loop over d0 of linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR2) unrolled 0 times}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -353,7 +353,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.loop.unroll: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: this is no loop that the script made
+// expected-error-re@+13 {{transform.loop.unroll: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: this is no loop that the script made}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -373,7 +373,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.promote: (SR9) operands_to_promote names the one operand that is copied
+// expected-error@+13 {{transform.structured.promote: (SR9) operands_to_promote names the one operand that is copied}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -393,7 +393,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.promote: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) operand 2 is no input
+// expected-error-re@+13 {{transform.structured.promote: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) operand 2 is no input}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -413,7 +413,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.promote: linalg.fill at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) a copy of a factor, of what is no contraction
+// expected-error-re@+15 {{transform.structured.promote: linalg.fill at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) a copy of a factor, of what is no contraction}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     %zero = arith.constant 0.000000e+00 : f32
@@ -435,7 +435,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.promote: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) vectors along no dimension of rhs alone
+// expected-error-re@+13 {{transform.structured.promote: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) vectors along no dimension of rhs alone}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -455,7 +455,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [4, 8, 0]; one dimension can be packed, of one factor only
+// expected-error-re@+13 {{transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [4, 8, 0]; one dimension can be packed, of one factor only}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -475,7 +475,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [0, 0, 8]; one dimension can be packed, of one factor only
+// expected-error-re@+13 {{transform.structured.pack: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR9) packed sizes [0, 0, 8]; one dimension can be packed, of one factor only}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -495,7 +495,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.generalize: linalg.fill at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: it stays what it is
+// expected-error-re@+15 {{transform.structured.generalize: linalg.fill at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: it stays what it is}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     %zero = arith.constant 0.000000e+00 : f32
@@ -517,7 +517,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.fuse_into_containing_op: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR11) at the buffers level nothing is fused but what fills an output right before
+// expected-error-re@+14 {{transform.structured.fuse_into_containing_op: linalg.generic at {{.*}}transform_errors.mlir:{{[0-9]+}}:5: (SR11) at the buffers level nothing is fused but what fills an output right before}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -538,7 +538,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.fuse_into_containing_op: func.func at {{.*}}transform_errors.mlir:{{[0-9]+}}:3: this is no loop that the script made
+// expected-error-re@+14 {{transform.structured.fuse_into_containing_op: func.func at {{.*}}transform_errors.mlir:{{[0-9]+}}:3: this is no loop that the script made}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -559,7 +559,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: a size is one integer parameter
+// expected-error@+14 {{transform.structured.tile_using_for: a size is one integer parameter}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {
@@ -580,7 +580,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// CHECK: transform_errors.mlir:{{[0-9]+}}:5: transform.structured.tile_using_for: scalable sizes are not supported
+// expected-error@+13 {{transform.structured.tile_using_for: scalable sizes are not supported}}
 module attributes {transform.with_named_sequence} {
   func.func @main(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
     linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>) {

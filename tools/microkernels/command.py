@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ..command_line import CommandLine
 from ..reporting import guarded
 from .kernels import KERNELS, TYPES
 from .measurement import LLVM_LEVEL, MeasuredCode, Measurement, measure
@@ -22,7 +23,7 @@ GOAL = 1.3
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-microkernels."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-microkernels",
         description="Compiles micro-kernels for RV64GC by xDSL's backend and by LLVM, runs them in "
         "qemu-riscv64, and compares results with numpy's and the instructions that they execute.",

@@ -16,7 +16,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from lowerings.compilation import Lowering
 from lowerings.driver.entry import functions_of
-from lowerings.driver.program import INPUT_FORMATS, parse_program
+from lowerings.driver.input_format import INPUT_FORMATS
+from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import has_linker
 from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import require_no_outside_calls
@@ -25,6 +26,7 @@ from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.mlir_text import print_mlir
 
+from ..command_line import CommandLine
 from ..input_text import read_input
 from ..reporting import guarded
 from .driver_table import c_source
@@ -38,7 +40,7 @@ TARGETS = ("host", "riscv64")
 
 def make_argument_parser() -> argparse.ArgumentParser:
     """The command line of xla-build."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="xla-build",
         description="Lowers a program (HLO text, StableHLO or MLIR) to linalg or loops on memrefs, "
         "compiles that by mlir-opt and mlir-translate, and links an executable that reads numpy "

@@ -1,0 +1,252 @@
+"""What `xla-opt` does with its arguments: reads programs, runs passes over them, prints them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from io import BytesIO, TextIOWrapper
+from typing import IO, TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+from lowerings.driver.context import make_context
+from lowerings.driver.fusion_option import FUSION, with_fusion
+from lowerings.driver.pass_manager import (
+    PassManager,
+    ScheduledPass,
+    parse_schedule,
+    passes_of_module,
+)
+from lowerings.driver.program import parse_program
+from lowerings.driver.schedule_option import PLANNING, with_schedules
+from lowerings.universe import toolkit_universe
+from xla_dialect.diagnostics import LocatedError, XlaError
+
+from .crash_reproducer import Reproducer, reproducing
+from .expected_diagnostics import check_diagnostics
+from .input_text import Chunk, read_input, split_chunks
+from .ir_printing import IrPrinting, PrintingFlags
+from .pass_listing import list_passes
+from .pass_statistics import PassStatistics
+from .timing_report import Timer, print_timing_report
+
+if TYPE_CHECKING:
+    from .memory_report import MemoryReport
+    from .pass_validation import PassValidation
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs xla-opt with parsed arguments."""
+    total = Timer("Total")
+    try:
+        with total.running():
+            return process_input(args, total)
+    except Exception:
+        if args.debug:
+            traceback.print_exc()
+        raise
+    finally:
+        if args.timing and total.parts:
+            print_timing_report(total, sys.stderr)
+
+
+def process_input(args: argparse.Namespace, timer: Timer) -> int:
+    """Lists what is asked for, or processes all programs of the input; returns the exit code."""
+    if args.list_passes:
+        list_passes(sys.stdout)
+        return 0
+    if args.list_targets:
+        print("\n".join(sorted(toolkit_universe().all_targets)))
+        return 0
+    file_name, text = read_input(args.input_file)
+    if (reproducer := Reproducer.parse(text)) is not None:
+        text = reproducer.module
+    if args.pass_pipeline is not None:
+        if args.passes is not None:
+            raise XlaError("--passes and --pass-pipeline both say which passes to run")
+        args.passes = passes_of_module(args.pass_pipeline)
+    if args.run_reproducer:
+        take_reproducer(args, reproducer, file_name)
+    chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
+    with timer.part("Setup").running():
+        schedule = with_given_schedules(parse_schedule(args.passes or ""), args.schedules)
+        schedule = with_script(schedule, args.transform_script)
+        schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
+    outputs: list[bytes] = []
+    exit_code = 0
+    for chunk in chunks:
+        if args.verify_diagnostics:
+            is_expected, output = check_diagnostics(
+                chunk,
+                file_name,
+                lambda chunk=chunk: process(args, chunk, file_name, schedule, timer),
+            )
+            exit_code |= not is_expected
+            outputs.extend(output)
+            continue
+        try:
+            outputs.append(process(args, chunk, file_name, schedule, timer))
+        except (XlaError, DiagnosticException) as error:
+            if not args.parsing_diagnostics:
+                raise
+            outputs.append(f"{error}\n".encode())
+    write_output(args.output_file, b"// -----\n".join(outputs))
+    return exit_code
+
+
+def with_given_schedules(
+    schedule: Sequence[ScheduledPass], file: str | None
+) -> Sequence[ScheduledPass]:
+    """Passes that take the schedules of a file; raises XlaError where none of them can."""
+    if file is None:
+        return schedule
+    if not any(each.module_pass.name == PLANNING for each in schedule):
+        raise XlaError(f"--schedules is for pipelines with the pass {PLANNING}")
+    # Only machine code needs LLVM; here it says which processor this is.
+    host = import_module("lowerings.targets.llvm.machine").host()
+    passes = with_schedules([each.module_pass for each in schedule], file, host)
+    return [replace(each, module_pass=own) for each, own in zip(schedule, passes, strict=True)]
+
+
+def with_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[ScheduledPass]:
+    """Passes with the one that runs a transform script, if there is one."""
+    if not script:
+        return schedule
+    quoted = script.replace("\\", "\\\\").replace('"', '\\"')
+    names = [each.module_pass.name for each in schedule]
+    place = names.index(PLANNING) if PLANNING in names else len(names)
+    return [
+        *schedule[:place],
+        *parse_schedule(f'transform-interpreter{{script="{quoted}"}}'),
+        *schedule[place:],
+    ]
+
+
+def with_given_fusion(
+    schedule: Sequence[ScheduledPass], file: str | None, print_reasons: bool
+) -> Sequence[ScheduledPass]:
+    """Passes with the options about fusion; raises XlaError where none of them plans it."""
+    if file is None and not print_reasons:
+        return schedule
+    passes = [each.module_pass for each in schedule]
+    if not any(each.name in FUSION for each in passes):
+        option = "--print-fusion" if file is None else "--fusion"
+        raise XlaError(f"{option} is for pipelines with the pass {' or '.join(FUSION)}")
+    found = with_fusion(passes, file, print_reasons=print_reasons)
+    return [replace(each, module_pass=own) for each, own in zip(schedule, found, strict=True)]
+
+
+def take_reproducer(
+    args: argparse.Namespace, reproducer: Reproducer | None, file_name: str
+) -> None:
+    """Makes the passes of a crash reproducer those of the command line."""
+    if reproducer is None:
+        raise XlaError(f"{file_name}: error: no crash reproducer: there is no `mlir_reproducer`")
+    if args.passes:
+        raise XlaError("--run-reproducer takes the passes from the reproducer, not from --passes")
+    args.passes = reproducer.pipeline
+    args.validation_inputs = reproducer.inputs
+    args.disable_verify |= not reproducer.verify_each
+
+
+def process(
+    args: argparse.Namespace,
+    chunk: Chunk,
+    file_name: str,
+    schedule: Sequence[ScheduledPass],
+    timer: Timer,
+) -> bytes:
+    """Reads, verifies, transforms and prints one program."""
+    with timer.part("Setup").running():
+        ctx = make_context()
+    ctx.allow_unregistered = args.allow_unregistered_dialect
+
+    def read(verified: bool = False) -> ModuleOp:
+        return parse_program(chunk.text, file_name, args.frontend, ctx, verified=verified)
+
+    with timer.part("Parser").running():
+        module = read(verified=not args.disable_verify)
+    printing = IrPrinting.of(
+        args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr
+    )
+    memory = memory_report(schedule) if args.print_memory else None
+    validation = pass_validation(args) if args.validate_each else None
+    statistics = PassStatistics(module) if args.pass_statistics else None
+    manager = PassManager(
+        ctx,
+        verify_each=not args.disable_verify,
+        before=[each.before for each in (printing, validation) if each],
+        after=[each.after for each in (printing, memory, statistics, validation) if each],
+        verify_last=not args.disable_verify,
+    )
+    if memory:
+        memory.note("reading", module)
+    passes = [scheduled.module_pass for scheduled in schedule]
+    try:
+        with reproducing(manager, passes, read, args.pass_pipeline_crash_reproducer):
+            manager.run(module, passes)
+    finally:
+        timer.add_passes(schedule, manager.timings)
+        if memory:
+            memory.print(sys.stderr)
+        if statistics:
+            statistics.print(sys.stderr)
+    output = TextIOWrapper(content := BytesIO(), encoding="utf-8", newline="\n")
+    try:
+        with timer.part("Output").running():
+            emit(args, module, manager, output)
+    except LocatedError as error:
+        raise error.quoting(file_name, chunk.text) from None
+    output.flush()
+    return content.getvalue()
+
+
+def memory_report(schedule: Sequence[ScheduledPass]) -> MemoryReport:
+    """A report of memory; its module is loaded on use, for it needs much."""
+    return import_module(f"{__package__}.memory_report").MemoryReport(schedule)
+
+
+def pass_validation(args: argparse.Namespace) -> PassValidation:
+    """The validation of every pass; its module is loaded on use, for it needs much."""
+    return import_module(f"{__package__}.pass_validation").PassValidation(
+        args.pass_pipeline_crash_reproducer, getattr(args, "validation_inputs", "")
+    )
+
+
+def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, output: IO[str]) -> None:
+    """Prints the module in the format of the target."""
+    try:
+        spec = parse_spec(args.target)
+    except ArgSpecParseError as error:
+        raise XlaError(f"--target: {error}") from None
+    targets = toolkit_universe().all_targets
+    if spec.name not in targets:
+        raise XlaError(f"there is no target '{spec.name}' (see --list-targets)")
+    if spec.name == "mlir":
+        output.write(PrintingFlags(args.print_op_generic, args.print_debuginfo).text(module))
+        return
+    try:
+        target = targets[spec.name]().from_spec(spec)
+    except ValueError as error:
+        raise XlaError(f"target '{spec.name}': {error}") from None
+    if getattr(target, "is_binary", False) and (args.output_file == "-" or args.split_input_file):
+        raise XlaError(f"target '{spec.name}': it is no text: one program goes to a file, -o FILE")
+    target.emit(manager.ctx, module, output)
+
+
+def write_output(path: str, content: bytes) -> None:
+    """Writes a file, or text to stdout for `-`; raises XlaError if the file cannot be written."""
+    if path == "-":
+        sys.stdout.write(content.decode())
+        return
+    try:
+        with open(path, "wb") as output:
+            output.write(content)
+    except OSError as error:
+        raise XlaError(f"{path}: error: {error.strerror}") from None
