@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from test_architecture import imports
 
+from tools import commands
+
 ROOT = Path(__file__).parents[2]
 COMMANDS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
     "scripts"
@@ -58,12 +60,13 @@ def test_packages(wheel: Path) -> None:
 
 def test_tools_are_those_of_the_commands(wheel: Path) -> None:
     """No module is missing, and none is there that no command needs."""
-    # The last two are loaded by name, for options that few use.
-    left = [entry.split(":")[0] for entry in COMMANDS.values()]
-    left += ["xla_dialect_tools.memory_report", "xla_dialect_tools.pass_validation"]
+    scripts = [getattr(commands, entry.split(":")[1]) for entry in COMMANDS.values()]
+    left = ["tools.commands", *(f"tools.{script.args[1]}" for script in scripts)]
+    # Loaded by name: the first when there is a program, the others for options that few use.
+    left += ["tools.opt_main", "tools.memory_report", "tools.pass_validation"]
     needed: set[str] = set()
     while left:
-        module = left.pop().replace("xla_dialect_tools", "tools")
+        module = left.pop()
         if module not in needed:
             needed.add(module)
             left += [name for name, _ in imports(module) if name.startswith("tools.")]
