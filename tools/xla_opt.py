@@ -87,8 +87,14 @@ def make_argument_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="run a script of the transform dialect, before schedules are planned or at the end",
     )
+    add_reporting_arguments(parser)
+    return parser
+
+
+def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags, and what is printed of passes; also under the names of mlir-opt."""
+    add = parser.add_argument
     for names, text in FLAGS:
-        # mlir-opt has a prefix before most of them.
         add(
             *names,
             *(name.replace("--", "--mlir-", 1) for name in names),
@@ -117,7 +123,6 @@ def make_argument_parser() -> argparse.ArgumentParser:
         help="where a reproducer goes if a pass fails; by default only crashes write one, to the "
         "folder for temporary files",
     )
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
