@@ -350,7 +350,7 @@ func.func @tiles_of_an_index(%a: memref<8x9xf32>, %b: memref<8x9xf32>) {
 
 // -----
 
-// CHECK: linalg.generic: schedule: (SR10) four terms at a time without a copy of a factor
+// expected-error@+2 {{linalg.generic: schedule: (SR10) four terms at a time without a copy of a factor}}
 func.func @quads_without_copy(%a: memref<40x12xi8>, %b: memref<12x48xi8>, %c: memref<40x48xi32>) {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<40x12xi8>, memref<12x48xi8>) outs(%c : memref<40x48xi32>) attrs = {schedule.nest = #schedule.nest<quads = d2, loops = [d0, d1 by 16, d2], vector = d1 x 16>} {
   ^bb0(%x: i8, %y: i8, %sum: i32):
@@ -365,7 +365,7 @@ func.func @quads_without_copy(%a: memref<40x12xi8>, %b: memref<12x48xi8>, %c: me
 
 // -----
 
-// CHECK: linalg.generic: schedule: (SR10) sums of 16 lanes at most, not 32
+// expected-error@+2 {{linalg.generic: schedule: (SR10) sums of 16 lanes at most, not 32}}
 func.func @wide_pairs(%a: memref<40x12xbf16>, %b: memref<12x64xbf16>, %c: memref<40x64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<40x12xbf16>, memref<12x64xbf16>) outs(%c : memref<40x64xf32>) attrs = {schedule.nest = #schedule.nest<pairs = d2, loops = [d0, d1 by 32, d2], vector = d1 x 32>} {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
