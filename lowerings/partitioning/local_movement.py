@@ -1,0 +1,265 @@
+"""Slices, pads, reversals, concatenations and updates of slices, computed on parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from lowerings.partitioning.factor_atoms import Division
+from lowerings.partitioning.local_blocks import BlockedDimension, mirrored, moved_block
+from lowerings.partitioning.local_builder import array_type, shape_of
+from lowerings.partitioning.local_operation import (
+    LocalOperation,
+    LocalRule,
+    has_property_sizes,
+    integer_list,
+
+)
+from lowerings.partitioning.reshard_steps import Atoms
+from xla_dialect.attributes import ComparisonDirection
+from xla_dialect.dimensions import Concatenation, FactorType, Padding, Slicing, Traversal
+from xla_dialect.literals.arrays import dense_to_numpy
+from xla_dialect.op import XlaOp
+from xla_dialect.ops import data_movement as ops
+from xla_dialect.ops.conversion import ConvertOp
+from xla_dialect.ops.creation import ConstantOp, IotaOp
+from xla_dialect.ops.elementwise_binary import AddOp, SubtractOp
+from xla_dialect.ops.elementwise_ternary import SelectOp
+from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.types import array
+from xla_dialect.xdsl.dense_literals import is_splat
+
+
+def slice_(local: LocalOperation) -> Sequence[SSAValue]:
+    """Each device gets the elements that its part of the result is made of."""
+    (value,) = local.operands
+    starts, limits, strides = map(
+        list, map(local.integers, ("start_indices", "limit_indices", "strides"))
+    )
+    sizes = local.local_sizes(0, is_result=True)
+    for d in range(len(sizes)):
+        here = local.blocked(0, d)
+        if here.parts == 1:
+            continue
+        if isinstance(along_of(local, 0, d), Slicing):
+            block = sizes[d]
+            places = [starts[d] + q * block * strides[d] for q in range(here.parts)]
+            length = (block - 1) * strides[d] + 1 if block else 0
+            value = moved_block(local.b, value, here, places, length)
+        starts[d], limits[d] = 0, shape_of(value)[d]
+    lists = (starts, limits, strides)
+    names = ("start_indices", "limit_indices", "strides")
+    return local.again([value], dict(zip(names, map(integer_list, lists), strict=True)))
+
+
+def along_of(local: LocalOperation, operand: int, d: int) -> object:
+    factor = local.factor_of(operand, d)
+    return None if factor is None else local.division.relations.factors[factor].along
+
+
+def dilated_places(
+    first: Sequence[int], block: int, dilation: int
+) -> tuple[list[int], int, int] | None:
+    """
+    Elements of a base with holes: which are first in each block, before how many holes, how many.
+
+    None where blocks begin at different places between elements, or some have none.
+    """
+    starts = [ceil_div(at, dilation) for at in first]
+    phases = {start * dilation - at for start, at in zip(starts, first, strict=True)}
+    if len(phases) > 1 or max(phases) >= block:
+        return None
+    phase = phases.pop()
+    return starts, phase, ceil_div(block - phase, dilation)
+
+
+def _padded_starts(along: Padding, size: int, parts: int) -> tuple[list[int], int]:
+    whole = along.low + max(size - 1, 0) * (along.interior + 1) + min(size, 1) + along.high
+    block = ceil_div(whole, parts)
+    return [q * block - along.low for q in range(parts)], block
+
+
+def admits_pad(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """Between elements, blocks have to begin at the same place everywhere."""
+    found = division.relations.factors[factor]
+    along = found.along
+    if not isinstance(along, Padding):
+        return False
+    if not along.interior:
+        return True
+    first, block = _padded_starts(along, found.size, division.mesh.parts(atoms))
+    return dilated_places(first, block, along.interior + 1) is not None
+
+
+def pad(local: LocalOperation) -> Sequence[SSAValue]:
+    """Each device gets the elements within its part of the result; all else is padding."""
+    value, fill = local.operands
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    low, high, interior = map(list, map(local.integers, names))
+    for d in range(len(low)):
+        here, along = local.blocked(0, d), along_of(local, 0, d)
+        if here.parts == 1 or not isinstance(along, Padding):
+            continue
+        first, block = _padded_starts(along, here.size, here.parts)
+        places = dilated_places(first, block, along.interior + 1)
+        assert places is not None
+        starts, phase, count = places
+        value = moved_block(local.b, value, here, starts, count, fill)
+        low[d] = phase
+        high[d] = block - phase - ((count - 1) * (interior[d] + 1) + 1)
+    lists = map(integer_list, (low, high, interior))
+    return local.again([value, fill], dict(zip(names, lists, strict=True)))
+
+
+def reverse(local: LocalOperation) -> Sequence[SSAValue]:
+    """Blocks change places, each is reversed, and padding goes back to the end."""
+    (value,) = local.operands
+    for d in local.integers("dimensions"):
+        here = local.blocked(0, d)
+        if here.parts > 1:
+            value = mirrored(local.b, value, here)
+    (value,) = local.again([value])
+    for d in local.integers("dimensions"):
+        here = local.blocked(0, d)
+        padding = here.parts * here.block - here.size
+        if here.parts > 1 and padding:
+            padded = BlockedDimension(d, here.parts * here.block, here.atoms, here.parts)
+            starts = [q * here.block + padding for q in range(here.parts)]
+            value = moved_block(local.b, value, padded, starts, here.block)
+    return [value]
+
+
+def concatenate(local: LocalOperation) -> Sequence[SSAValue]:
+    """Each device gets what falls into its part of the result of every operand."""
+    (d,) = (local.op.properties["dimension"].value.data,)  # pyright: ignore
+    along = along_of(local, 0, d)
+    if not isinstance(along, Concatenation):
+        return local.again(local.operands)
+    b, sizes = local.b, local.local_sizes(0, is_result=True)
+    here = local.blocked(0, d)
+    block = sizes[d]
+    origin = b.by_block(here.atoms, [q * block for q in range(here.parts)])
+    position = b.plus(b.indices(sizes, d), origin)
+    result: SSAValue | None = None
+    for i, offset in reversed(list(enumerate(along.offsets))):
+        starts = [q * block - offset for q in range(here.parts)]
+        part = moved_block(b, local.operands[i], local.blocked(i, d), starts, block)
+        if result is None:
+            result = part
+        else:
+            end = b.constant(int(along.offsets[i + 1]))
+            mine = b.compare(position, ComparisonDirection.LT, end)
+            result = b.emit(SelectOp, mine, part, result)
+    assert result is not None
+    return [result]
+
+
+def dynamic_slice(local: LocalOperation) -> Sequence[SSAValue]:
+    """Only along dimensions that are taken whole."""
+    sizes = has_property_sizes(local, 0, local.integers("dynamic_slice_sizes"))
+    return local.again(local.operands, {"dynamic_slice_sizes": integer_list(sizes)})
+
+
+def admits_update(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """The operand may be divided where it is updated, the update may not."""
+    found = division.relations.factors[factor]
+    return found.along is Traversal.INDEXED and found.type is FactorType.PASS_THROUGH
+
+
+def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
+    """
+    Each device writes what falls into its part.
+
+    The update is written into the part with room for all of it on both sides, at a place that is
+    in this room where nothing falls into the part.
+    """
+    value, update, *starts = local.operands
+    b, rooms = local.b, dict[int, int]()
+    sizes, written = local.division.operand_sizes[0], shape_of(update)
+    divided = [d for d in range(len(starts)) if along_of(local, 0, d) is Traversal.INDEXED]
+    if not divided:
+        return local.again(local.operands)
+    places = [
+        b.clamped_indices(start, max(shape_of(value)[d], sizes[d]) - written[d])
+        for d, start in enumerate(starts)
+    ]
+    for d in divided:
+        here, room = local.blocked(0, d), written[d]
+        origin = b.by_block(here.atoms, [q * here.block - room for q in range(here.parts)])
+        # A place outside of the part and its rooms is clamped into them.
+        places[d] = b.emit(SubtractOp, places[d], origin)
+        value = b.pad(value, d, room, room)
+        rooms[d] = room
+    made = b.emit(ops.DynamicUpdateSliceOp, value, update, places)
+    for d, room in rooms.items():
+        made = b.slice(made, d, room, shape_of(made)[d] - room)
+    return [made]
+
+
+def iota(local: LocalOperation) -> Sequence[SSAValue]:
+    """From the place where the part of this device begins."""
+    (made,) = local.again(())
+    relations = local.division.relations
+    for d, dimension in enumerate(relations.results[0]):
+        (factor,) = dimension
+        atoms = local.divided.get(factor, ())
+        if relations.factors[factor].along is Traversal.GENERATED and atoms:
+            block, parts = shape_of(made)[d], local.division.mesh.parts(atoms)
+            start = local.b.by_block(atoms, [q * block for q in range(parts)])
+            scalar = array(array_type(made).element_type, ())
+            start = local.b.insert(ConvertOp.make([start], {}, result_types=[scalar])).results[0]
+            made = local.b.emit(AddOp, made, local.b.splat(start, shape_of(made)))
+    return [made]
+
+
+def constant(local: LocalOperation) -> Sequence[SSAValue]:
+    """The number that all elements are, or the part of a table."""
+    op = local.op
+    assert isinstance(op, ConstantOp)
+    b, value = local.b, op.value
+    if not any(local.divided.values()):
+        return local.again(())
+    if is_splat(value):  # pyright: ignore
+        number = dense_to_numpy(value).reshape(-1)[0]  # pyright: ignore
+        return [b.splat(b.constant(number), local.local_sizes(0, is_result=True))]
+    made = b.insert(ConstantOp.make((), {"value": value})).result
+    for d, (factor,) in enumerate(local.division.relations.results[0]):
+        atoms = local.divided.get(factor, ())
+        if atoms:
+            parts = local.division.mesh.parts(atoms)
+            size = shape_of(made)[d]
+            block = ceil_div(size, parts)
+            made = b.pad(made, d, 0, parts * block - size)
+            made = b.cut(made, d, b.by_block(atoms, [q * block for q in range(parts)]), block)
+    return [made]
+
+
+def _always(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    return True
+
+
+def _never(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    return False
+
+
+def admits_generated(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """Whether the elements along a factor are made."""
+    return division.relations.factors[factor].along is Traversal.GENERATED
+
+
+def admits_joined(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
+    """Whether operands follow each other along a factor."""
+    return isinstance(division.relations.factors[factor].along, Concatenation)
+
+
+RULES: dict[type[XlaOp], LocalRule] = {
+    ops.SliceOp: LocalRule(_always, slice_),
+    ops.PadOp: LocalRule(admits_pad, pad),
+    ops.ReverseOp: LocalRule(_always, reverse),
+    ops.ConcatenateOp: LocalRule(admits_joined, concatenate),
+    ops.DynamicSliceOp: LocalRule(_never, dynamic_slice),
+    ops.DynamicUpdateSliceOp: LocalRule(admits_update, dynamic_update_slice),
+    IotaOp: LocalRule(admits_generated, iota),
+    ConstantOp: LocalRule(admits_generated, constant),
+}

@@ -1,0 +1,67 @@
+"""What the partitioner can do with each operation: the one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+
+from lowerings.partitioning import local_indexing, local_movement, local_windows
+from lowerings.partitioning.factor_atoms import Division, is_regular
+from lowerings.partitioning.folds import fold_of
+from lowerings.partitioning.local_operation import LocalOperation, LocalRule, regular
+from lowerings.partitioning.mesh_atoms import MeshAtoms
+from lowerings.partitioning.reshard_steps import Atoms
+from xla_dialect.dimensions import FactorType
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.control_flow import ScanOp
+from xla_dialect.ops.random import RngBitGeneratorOp, RngGetAndUpdateStateOp, RngOp
+from xla_dialect.types import Array, flatten, is_array, sizes_of
+
+RULES: dict[type[XlaOp], LocalRule] = {
+    **local_movement.RULES,
+    **local_windows.RULES,
+    **local_indexing.RULES,
+}
+WHOLE = (ScanOp, RngOp, RngBitGeneratorOp, RngGetAndUpdateStateOp)
+"""Computed whole by every device: a computation on arrays, and numbers that depend on places."""
+
+
+def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
+    """How an operation may be divided; None where nothing is known of its dimensions."""
+    if not isinstance(op, XlaOp) or isinstance(op, WHOLE):
+        return None
+    relations = op.dimension_relations()
+    if relations is None:
+        return None
+    operands = [static_sizes(value.type) for value in op.operands]
+    results = [static_sizes(type_) for type_ in flatten(op.result_types)]
+    if None in operands or None in results or len(results) != len(op.results):
+        return None
+    sizes = cast("list[tuple[int, ...]]", operands), cast("list[tuple[int, ...]]", results)
+
+    def admits(division: Division, factor: int, atoms: Atoms) -> bool:
+        if is_regular(relations, factor):
+            folded = relations.factors[factor].type is FactorType.REDUCTION
+            return not folded or fold_of(op) is not None
+        rule = RULES.get(type(op))
+        return rule is not None and rule.admits(op, division, factor, atoms)
+
+    return Division(mesh, relations, *sizes, admits)
+
+
+def static_sizes(type_: Attribute) -> tuple[int, ...] | None:
+    """The sizes of an array, none for what is no array; None where some are dynamic."""
+    if not isinstance(type_, TensorType):
+        return () if not is_array(type_) else None
+    if DYNAMIC_INDEX in type_.get_shape():
+        return None
+    return sizes_of(cast(Array, type_))
+
+
+def build_local(local: LocalOperation) -> Sequence[SSAValue]:
+    """The part of an operation that one device computes."""
+    rule = RULES.get(type(local.op))
+    return regular(local) if rule is None else rule.build(local)

@@ -1,0 +1,166 @@
+"""
+The mesh of a program in the parts that no sharding cuts further: its *atoms*.
+
+An axis of size 8 falls apart into three atoms of 2, from major to minor, whichever sub-axes a
+program names; so sharding, resharding and dividing axes among factors are matters of lists of
+numbers. A device's place in the mesh is one coordinate for each atom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from lowerings.partitioning.reshard_steps import Atoms, Spread
+from xla_dialect.devices.replica_groups import MeshGroups
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.sharding.attributes import (
+    meshes_of,
+    parameter_shardings,
+    result_shardings,
+    returned_shardings,
+)
+from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding import Sharding
+from xla_dialect.xdsl.traversal import operations_in
+
+
+@dataclass(frozen=True)
+class MeshAtoms:
+    """A mesh, and the atoms of its axes in row-major order."""
+
+    name: str | Mesh
+    """How shardings name the mesh."""
+    mesh: Mesh
+    atoms: tuple[AxisReference, ...]
+
+    @staticmethod
+    def of(name: str | Mesh, mesh: Mesh, shardings: Iterable[Sharding] = ()) -> MeshAtoms:
+        """
+        The atoms in which all these shardings can be said.
+
+        Raises XlaError where sub-axes of one axis do not divide each other, such as (1)2 and (1)3.
+        """
+        cuts = {axis: {1, size} for axis, size in mesh.axes}
+        for sharding in shardings:
+            for axis in sharding.used_axes:
+                cuts[axis.name] |= {axis.pre_size, axis.end_in(mesh.sizes)}
+        atoms: list[AxisReference] = []
+        for axis, size in mesh.axes:
+            for low, high in pairwise(sorted(cuts[axis])):
+                if high % low:
+                    raise XlaError(
+                        f"axis {axis!r} of size {size} is cut after {low} and after {high}: sub-axes "
+                        "that do not divide each other cannot be partitioned"
+                    )
+                for part in _primes(high // low):
+                    whole = part == size
+                    atoms.append(AxisReference(axis) if whole else AxisReference(axis, low, part))
+                    low *= part
+        return MeshAtoms(name, mesh, tuple(atoms))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The size of each atom."""
+        return tuple(atom.size_in(self.mesh.sizes) for atom in self.atoms)
+
+    def parts(self, atoms: Iterable[int]) -> int:
+        """The number of blocks that atoms make."""
+        return prod(self.sizes[atom] for atom in atoms)
+
+    def of_axes(self, axes: Iterable[AxisReference]) -> Atoms:
+        """The atoms of axes and sub-axes, in order."""
+        sizes = self.mesh.sizes
+        return tuple(
+            number
+            for axis in axes
+            for number, atom in enumerate(self.atoms)
+            if axis.contains(atom, sizes)
+        )
+
+    def axes_of(self, atoms: Iterable[int]) -> tuple[AxisReference, ...]:
+        """The axes and sub-axes that atoms make."""
+        return merged_axes((self.atoms[atom] for atom in atoms), self.mesh.sizes)
+
+    def spread(self, sharding: Sharding | None, rank: int) -> Spread:
+        """What a sharding says of an array of this rank; replicated where it says nothing."""
+        if sharding is None or sharding.rank != rank:
+            return Spread(((),) * rank)
+        dimensions = tuple(map(self.of_axes, sharding.axes))
+        return Spread(dimensions, frozenset(self.of_axes(sharding.unreduced)))
+
+    def sharding(self, spread: Spread) -> Sharding:
+        """A spread as a closed sharding."""
+        unreduced = in_mesh_order(map(self.atoms.__getitem__, spread.unreduced), self.mesh.sizes)
+        axes = [self.axes_of(atoms) for atoms in spread.dimensions]
+        found = Sharding.of_axes(self.name, axes)
+        return Sharding(found.mesh, found.dimensions, unreduced=unreduced)
+
+    def groups(self, atoms: Atoms) -> MeshGroups:
+        """The groups of devices that differ along these atoms only, in their order."""
+        return MeshGroups(self.mesh.axes, self.axes_of(atoms), self.mesh.device_ids)
+
+    def blocks(self, atoms: Atoms) -> tuple[int, ...]:
+        """Which of the blocks that atoms make belongs to each device, by its id."""
+        found = [0] * self.mesh.device_count
+        shape = self.sizes or (1,)
+        places = np.array(np.unravel_index(np.arange(len(found)), shape))
+        for position, device in enumerate(self.mesh.devices):
+            number = 0
+            for atom in atoms:
+                number = number * self.sizes[atom] + int(places[atom][position])
+            found[device] = number
+        return tuple(found)
+
+
+def program_mesh(module: ModuleOp) -> MeshAtoms | None:
+    """
+    The mesh that the shardings of a program name; None where nothing is split.
+
+    Raises XlaError for several meshes, and for one that is unknown.
+    """
+    shardings = [sharding for sharding in _all_shardings(module) if sharding is not None]
+    meshes = meshes_of(module)
+    found: dict[Mesh, str | Mesh] = {}
+    for sharding in shardings:
+        mesh = sharding.mesh_in(meshes)
+        if mesh is None:
+            raise XlaError(f"there is no mesh @{sharding.mesh}")
+        if not mesh.is_maximal:
+            found.setdefault(mesh, sharding.mesh)
+    if len(found) > 1:
+        names = " and ".join(str(mesh) for mesh in found)
+        raise XlaError(f"a program is partitioned over one mesh, this one has {names}")
+    for mesh, name in found.items():
+        return MeshAtoms.of(name, mesh, (s for s in shardings if s.mesh_in(meshes) == mesh))
+    return None
+
+
+def _all_shardings(module: ModuleOp) -> Sequence[Sharding | None]:
+    found: list[Sharding | None] = []
+    for op in operations_in(module):
+        if isinstance(op, FuncOp):
+            found.extend((*parameter_shardings(op), *returned_shardings(op)))
+        else:
+            found.extend(result_shardings(op) or ())
+    return found
+
+
+def _primes(size: int) -> list[int]:
+    """The prime factors of a size, the smallest first."""
+    found: list[int] = []
+    factor = 2
+    while size > 1:
+        while size % factor == 0:
+            found.append(factor)
+            size //= factor
+        factor = factor + 1 if factor * factor <= size else size
+    return found

@@ -1,0 +1,274 @@
+"""
+From one sharding of an array to another: the collectives with the fewest bytes.
+
+Shardings are plain here. An *atom* is a part of a mesh axis that no sharding cuts further, a number
+with a size; each dimension is spread over a list of atoms, the most major first. Costs are bytes
+that a device sends around a ring, as in docs/partitioning.md#bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import count, permutations
+from math import prod
+from typing import TypeAlias
+
+from xla_dialect.shapes.size_arithmetic import ceil_div
+
+Atoms: TypeAlias = tuple[int, ...]
+
+
+class Collective(Enum):
+    """What a step of a reshard is; the words are Shardy's."""
+
+    ALL_SLICE = "all_slice"
+    ALL_GATHER = "all_gather"
+    ALL_TO_ALL = "all_to_all"
+    COLLECTIVE_PERMUTE = "collective_permute"
+    ALL_REDUCE = "all_reduce"
+    REDUCE_SCATTER = "reduce_scatter"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How an array is spread over atoms."""
+
+    dimensions: tuple[Atoms, ...]
+    unreduced: frozenset[int] = frozenset()
+    """Atoms along which devices have terms of the array, whose fold it is."""
+
+    def with_dimension(self, d: int, atoms: Atoms) -> Spread:
+        """The same with other atoms of one dimension."""
+        dimensions = (*self.dimensions[:d], atoms, *self.dimensions[d + 1 :])
+        return replace(self, dimensions=dimensions)
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The atoms that something depends on."""
+        return self.unreduced.union(*self.dimensions)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One collective; what it does follows from the spreads before and after it."""
+
+    collective: Collective
+    after: Spread
+    atoms: Atoms
+    """Those over which devices exchange, in the order of the blocks."""
+    source: int | None = None
+    """The dimension whose blocks are joined."""
+    target: int | None = None
+    """The dimension that is cut."""
+
+
+def ring_bytes(collective: Collective, before: int, after: int, members: int) -> float:
+    """
+    Bytes that a device sends for a collective of a group, given bytes a device before and after.
+
+    A ring sends each block past all members but one: docs/partitioning.md#bytes.
+    """
+    others = (members - 1) / members
+    return {
+        Collective.ALL_SLICE: 0.0,
+        Collective.ALL_GATHER: after * others,
+        Collective.ALL_TO_ALL: before * others,
+        Collective.COLLECTIVE_PERMUTE: float(before),
+        Collective.ALL_REDUCE: 2 * before * others,
+        Collective.REDUCE_SCATTER: before * others,
+    }[collective]
+
+
+@dataclass(frozen=True)
+class ReshardProblem:
+    """An array between two spreads."""
+
+    atom_sizes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    element_bytes: float
+    target: Spread
+
+    def parts(self, atoms: Sequence[int]) -> int:
+        """The number of blocks that atoms make."""
+        return prod(self.atom_sizes[a] for a in atoms)
+
+    def device_bytes(self, spread: Spread) -> int:
+        """Bytes of a device's block, padding included."""
+        blocks = map(self.parts, spread.dimensions)
+        elements = prod(ceil_div(n, k) for n, k in zip(self.sizes, blocks, strict=True))
+        return int(elements * self.element_bytes)
+
+    def nests(self, d: int, outer: Atoms, added: Atoms) -> bool:
+        """
+        Whether a block cut by further atoms is made of the blocks that all atoms cut.
+
+        Blocks of uneven sizes often are not: 10 elements are 2 x 5, but 4 x 3.
+        """
+        before, after = self.parts(outer), self.parts((*outer, *added))
+        size = self.sizes[d]
+        return before == 1 or ceil_div(size, after) * (after // before) == ceil_div(size, before)
+
+    def steps_from(self, s: Spread) -> Iterator[Step]:
+        """The collectives that may lead on to the target."""
+        yield from self._reductions(s)
+        for d, atoms in enumerate(s.dimensions):
+            if atoms == self.target.dimensions[d]:
+                continue
+            for cut in range(len(atoms)):
+                kept, moved = atoms[:cut], atoms[cut:]
+                if not self.nests(d, kept, moved):
+                    continue
+                without = s.with_dimension(d, kept)
+                yield Step(Collective.ALL_GATHER, without, moved, source=d)
+                yield from self._exchanges(without, d, moved)
+        yield from self._slices(s)
+        for spread in self._permuted(s):
+            yield Step(Collective.COLLECTIVE_PERMUTE, spread, ())
+
+    def _extensions(self, s: Spread, d: int) -> Iterator[Atoms]:
+        """Atoms after which a dimension is nearer to the target."""
+        mine, wanted = s.dimensions[d], self.target.dimensions[d]
+        if wanted[: len(mine)] != mine:
+            return
+        for end in range(len(mine) + 1, len(wanted) + 1):
+            added = wanted[len(mine) : end]
+            if self.nests(d, mine, added):
+                yield added
+
+    def _slices(self, s: Spread) -> Iterator[Step]:
+        for d, mine in enumerate(s.dimensions):
+            for added in self._extensions(s, d):
+                if s.used.isdisjoint(added):
+                    after = s.with_dimension(d, (*mine, *added))
+                    yield Step(Collective.ALL_SLICE, after, added, target=d)
+
+    def _reductions(self, s: Spread) -> Iterator[Step]:
+        folded = tuple(sorted(s.unreduced - self.target.unreduced))
+        if not folded:
+            return
+        after = replace(s, unreduced=s.unreduced - frozenset(folded))
+        yield Step(Collective.ALL_REDUCE, after, folded)
+        for d, mine in enumerate(s.dimensions):
+            for added in self._extensions(s, d):
+                if s.unreduced.issuperset(added) and len(set(added)) == len(added):
+                    scattered = replace(
+                        s.with_dimension(d, (*mine, *added)), unreduced=s.unreduced - {*added}
+                    )
+                    yield Step(Collective.REDUCE_SCATTER, scattered, added, target=d)
+
+    def _exchanges(self, without: Spread, source: int, moved: Atoms) -> Iterator[Step]:
+        """All-to-alls: what one dimension has lost another gains, as many blocks as it lacks."""
+        for d, mine in enumerate(without.dimensions):
+            wanted = self.target.dimensions[d]
+            lengths = {self.parts(wanted[:end]) for end in range(len(wanted) + 1)}
+            grown = (*mine, *moved)
+            if d != source and self.parts(grown) in lengths and self.nests(d, mine, moved):
+                after = without.with_dimension(d, grown)
+                yield Step(Collective.ALL_TO_ALL, after, moved, source=source, target=d)
+
+    def _permuted(self, s: Spread) -> Iterator[Spread]:
+        """Spreads with equal blocks that are nearer to the target."""
+        wanted: list[Atoms | None] = []
+        for mine, theirs in zip(s.dimensions, self.target.dimensions, strict=True):
+            prefixes = (theirs[:end] for end in range(len(theirs) + 1))
+            blocks = self.parts(mine)
+            wanted.append(next((p for p in prefixes if self.parts(p) == blocks), None))
+        taken = [atom for p in wanted if p is not None for atom in p]
+        kept = [p if p is not None else s.dimensions[d] for d, p in enumerate(wanted)]
+        flat = [atom for atoms in kept for atom in atoms]
+        if s.unreduced.isdisjoint(taken) and len(set(flat)) == len(flat):
+            yield replace(s, dimensions=tuple(kept))
+        for d, mine in enumerate(s.dimensions):
+            if mine != self.target.dimensions[d] and len(mine) <= _MAX_REORDERED:
+                yield from (s.with_dimension(d, order) for order in permutations(mine))
+
+
+_MAX_REORDERED = 4
+_MAX_SPREADS = 4000
+"""So many are looked at; then everything is gathered and cut anew."""
+
+
+def plan_reshard(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+    """
+    The steps with the fewest bytes, among those the fewest, and their bytes a device.
+
+    Raises ValueError where the target is unreduced along atoms that the start is not.
+    """
+    if not problem.target.unreduced <= start.unreduced:
+        raise ValueError("terms of a sum do not follow from the sum")
+    return _plan(problem, start)
+
+
+@lru_cache(1 << 14)
+def _plan(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+    number = count()
+    open_: list[tuple[float, int, int, Spread]] = [(0.0, 0, next(number), start)]
+    best: dict[Spread, tuple[float, int]] = {start: (0.0, 0)}
+    came_by: dict[Spread, tuple[Spread, Step]] = {}
+    closed: set[Spread] = set()
+    while open_ and len(closed) < _MAX_SPREADS:
+        bytes_, length, _, here = heappop(open_)
+        if here == problem.target:
+            return _way(came_by, here), bytes_
+        if here in closed:
+            continue
+        closed.add(here)
+        for step in problem.steps_from(here):
+            cost = bytes_ + step_bytes(problem, here, step), length + 1
+            if step.after not in best or cost < best[step.after]:
+                best[step.after] = cost
+                came_by[step.after] = here, step
+                heappush(open_, (*cost, next(number), step.after))
+    return _by_gathering(problem, start)
+
+
+def step_bytes(problem: ReshardProblem, before: Spread, step: Step) -> float:
+    """The bytes that a device sends in a step."""
+    return ring_bytes(
+        step.collective,
+        problem.device_bytes(before),
+        problem.device_bytes(step.after),
+        problem.parts(step.atoms),
+    )
+
+
+def _way(came_by: dict[Spread, tuple[Spread, Step]], here: Spread) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while here in came_by:
+        here, step = came_by[here]
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def _by_gathering(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+    """All-reduce, gather each dimension that differs, cut it: always possible."""
+    steps: list[Step] = []
+    here, bytes_ = start, 0.0
+
+    def add(step: Step) -> None:
+        nonlocal here, bytes_
+        bytes_ += step_bytes(problem, here, step)
+        steps.append(step)
+        here = step.after
+
+    folded = tuple(sorted(start.unreduced - problem.target.unreduced))
+    if folded:
+        after = replace(here, unreduced=problem.target.unreduced)
+        add(Step(Collective.ALL_REDUCE, after, folded))
+    differing = [
+        d for d, atoms in enumerate(start.dimensions) if atoms != problem.target.dimensions[d]
+    ]
+    for d in differing:
+        if here.dimensions[d]:
+            after = here.with_dimension(d, ())
+            add(Step(Collective.ALL_GATHER, after, here.dimensions[d], source=d))
+    for d in differing:
+        wanted = problem.target.dimensions[d]
+        if wanted:
+            after = here.with_dimension(d, wanted)
+            add(Step(Collective.ALL_SLICE, after, wanted, target=d))
+    return tuple(steps), bytes_

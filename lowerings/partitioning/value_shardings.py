@@ -1,0 +1,52 @@
+"""How each value of a function is spread, as attributes say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, OpResult, SSAValue
+
+from lowerings.partitioning.local_rules import static_sizes
+from lowerings.partitioning.mesh_atoms import MeshAtoms
+from lowerings.partitioning.reshard_steps import Spread
+from xla_dialect.op import XlaOp
+from xla_dialect.sharding.attributes import parameter_shardings, result_shardings
+from xla_dialect.xdsl.traversal import operations_in
+
+
+def rank_of(value: SSAValue) -> int:
+    """The rank of an array, 0 for what is none."""
+    return len(static_sizes(value.type) or ())
+
+
+@dataclass(eq=False)
+class ValueShardings:
+    """The spreads of the values of a function; whole where nothing is said."""
+
+    mesh: MeshAtoms
+    parameters: dict[SSAValue, Spread]
+
+    @staticmethod
+    def of(function: FuncOp, mesh: MeshAtoms) -> ValueShardings:
+        """Parameters of computations have the shardings of their data-flow edges."""
+        found = ValueShardings(mesh, {})
+        arguments = function.body.block.args
+        for argument, sharding in zip(arguments, parameter_shardings(function), strict=True):
+            found.parameters[argument] = mesh.spread(sharding, rank_of(argument))
+        for op in operations_in(function):
+            if isinstance(op, XlaOp) and op.forwards_values():
+                for edge in op.data_flow_edges():
+                    source = edge.result if edge.result is not None else edge.sources[0].value
+                    for parameter in edge.parameters:
+                        found.parameters[parameter] = found.spread(source)
+        return found
+
+    def spread(self, value: SSAValue) -> Spread:
+        """How a value is spread."""
+        if isinstance(value, OpResult):
+            shardings = result_shardings(value.op)
+            sharding = None if shardings is None else shardings[value.index]
+            return self.mesh.spread(sharding, rank_of(value))
+        assert isinstance(value, BlockArgument)
+        return self.parameters.get(value) or Spread(((),) * rank_of(value))

@@ -1,0 +1,83 @@
+"""The pass `xla-reshard-to-collectives`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
+from lowerings.partitioning.reshard_steps import Spread
+from lowerings.partitioning.resharding import fold_name, is_reshard, plan, reshard
+from lowerings.partitioning.value_shardings import ValueShardings
+from lowerings.rewriting.change import ReportingPass
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.types import Array
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import operations_in
+
+
+class XlaReshardToCollectivesPass(ReportingPass):
+    """
+    Replaces each reshard by the collectives that send the fewest bytes.
+
+    They are reshards as well, each of one collective: all_gather, all_slice, all_to_all,
+    collective_permute, all_reduce or reduce_scatter. A reshard of a reshard that nothing else uses
+    is one; so an all-reduce of which each device needs a part is a reduce-scatter. Bytes are those
+    that a device sends in a ring.
+
+    ```
+    %1 = xla.copy %0 {sdy.reshard = "", sdy.sharding = <[<@mesh, [{}, {"x"}]>]>}
+    // becomes, where %0 is split over "x" along its first dimension
+    %1 = xla.copy %0 {sdy.reshard = "all_to_all", sdy.sharding = <[<@mesh, [{}, {"x"}]>]>}
+    ```
+    """
+
+    name = "xla-reshard-to-collectives"
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through all functions; raises XlaError for shardings over several meshes."""
+        mesh = program_mesh(op)
+        if mesh is None:
+            return False
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                _expand_reshards(function, mesh)
+        return True
+
+
+def _expand_reshards(function: FuncOp, mesh: MeshAtoms) -> None:
+    shardings = ValueShardings.of(function, mesh)
+    for op in operations_in(function):
+        if not isinstance(op, CopyOp) or not is_reshard(op) or _is_inner(op):
+            continue
+        chain = [op]
+        while is_reshard(source := chain[-1].operand.owner) and _is_inner(source):  # pyright: ignore
+            chain.append(cast(CopyOp, source))
+        start = chain[-1].operand
+        folds = {fold_name(each) for each in chain} - {"add"}
+        _insert_steps(op, start, mesh, shardings, next(iter(folds), "add"))
+        for each in chain:
+            erase(each)
+
+
+def _is_inner(op: CopyOp) -> bool:
+    """Whether a reshard is only there to be resharded."""
+    uses = list(op.result.uses)
+    return len(uses) == 1 and is_reshard(uses[0].operation)
+
+
+def _insert_steps(
+    op: CopyOp, value: SSAValue, mesh: MeshAtoms, shardings: ValueShardings, fold: str
+) -> None:
+    before: Spread = shardings.spread(value)
+    steps = plan(mesh, cast(Array, value.type), before, shardings.spread(op.result)).steps
+    for step in steps:
+        made = reshard(value, mesh, step.after, fold, step.collective.value)
+        made.location = op.location
+        insert_before(made, op)
+        value = made.result
+    replace_uses(op.result, value)

@@ -1,0 +1,213 @@
+"""Single operations with random shardings: parts give what the whole program gives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from partitioned import main_of, run_in_parts, whole_results
+from xdsl.dialects.builtin import ModuleOp
+
+from xla_dialect.builder import XlaBuilder, XlaValue
+from xla_dialect.builder.contraction import DotDimensionNumbers
+from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
+from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding import DimensionSharding, Sharding
+
+Build = Callable[..., XlaValue | Sequence[XlaValue]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is built of parameters of these types; `s32` ones are indices below `bound`."""
+
+    build: Build
+    parameters: Sequence[str]
+    bound: int = 6
+
+
+def _conv(window: str, **groups: int) -> Build:
+    return lambda b, x, w: b.conv_general(x, w, window, "b01f_01io->b01f", **groups)
+
+
+def _sum_over(*dimensions: int) -> Build:
+    return lambda b, x: b.reduce(x, b.constant(np.float32(0)), lambda p, q: p + q, list(dimensions))
+
+
+PROGRAMS: dict[str, Program] = {
+    "add": Program(lambda b, x, y: x + y, ["f32[6,8]", "f32[6,8]"]),
+    "tanh": Program(lambda b, x: b.tanh(x), ["f32[5,7]"]),
+    "transpose": Program(lambda b, x: b.transpose(x, [2, 0, 1]), ["f32[6,8,5]"]),
+    "broadcast": Program(lambda b, x: b.broadcast_in_dim(x, [4, 6, 8], [2]), ["f32[8]"]),
+    "reshape split": Program(lambda b, x: b.reshape(x, [2, 4, 6]), ["f32[8,6]"]),
+    "reshape join": Program(lambda b, x: b.reshape(x, [8, 6]), ["f32[2,4,6]"]),
+    "reshape mixed": Program(lambda b, x: b.reshape(x, [4, 12]), ["f32[6,8]"]),
+    "reshape ones": Program(lambda b, x: b.reshape(x, [1, 7, 1, 6]), ["f32[7,6]"]),
+    "dot": Program(lambda b, x, y: b.dot(x, y), ["f32[6,8]", "f32[8,10]"]),
+    "dot odd": Program(lambda b, x, y: b.dot(x, y), ["f32[5,7]", "f32[7,3]"]),
+    "batched dot": Program(
+        lambda b, x, y: b.dot_general(x, y, DotDimensionNumbers([2], [1], [0], [0])),
+        ["f32[4,6,8]", "f32[4,8,5]"],
+    ),
+    "sum": Program(_sum_over(1), ["f32[6,7]"]),
+    "sum of all": Program(_sum_over(0, 1), ["f32[6,7]"]),
+    "sum from a start": Program(lambda b, x, y: b.reduce(x, y, lambda p, q: p + q, [0]), ["f32[6,7]", "f32[]"]),
+    "max": Program(
+        lambda b, x: b.reduce(x, b.constant(np.float32(-np.inf)), b.max, [0]), ["f32[5,6]"]
+    ),
+    "slice": Program(lambda b, x: b.slice(x, [1, 2], [6, 8], [1, 2]), ["f32[7,9]"]),
+    "slice of a half": Program(lambda b, x: b.slice(x, [4, 0], [8, 6]), ["f32[8,6]"]),
+    "pad": Program(
+        lambda b, x: b.pad(x, b.constant(np.float32(3)), [(1, 2, 0), (0, 3, 0)]), ["f32[6,5]"]
+    ),
+    "pad inside": Program(
+        lambda b, x: b.pad(x, b.constant(np.float32(3)), [(2, 1, 1), (-1, 0, 0)]), ["f32[6,5]"]
+    ),
+    "reverse": Program(lambda b, x: b.rev(x, [0, 1]), ["f32[6,5]"]),
+    "concatenate": Program(
+        lambda b, x, y, z: b.concatenate([x, y, z], 0), ["f32[4,6]", "f32[1,6]", "f32[5,6]"]
+    ),
+    "iota": Program(lambda b, x: x + b.iota("f32[6,7]", 1), ["f32[6,7]"]),
+    "constant": Program(
+        lambda b, x: x + b.constant(np.arange(35, dtype=np.float32).reshape(5, 7)), ["f32[5,7]"]
+    ),
+    "select": Program(lambda b, x, y: b.select(x < y, x, y), ["f32[6,7]", "f32[6,7]"]),
+    "convert": Program(lambda b, x: b.convert_element_type(x, "s32"), ["f32[6,7]"]),
+    "sort": Program(lambda b, x: b.sort(x, lambda p, q: p < q, 1), ["f32[6,7]"]),
+    "cumulative": Program(
+        lambda b, x: b.reduce_window(
+            x, b.constant(np.float32(0)), lambda p, q: p + q, [1, 7], padding=[(0, 0), (6, 0)]
+        ),
+        ["f32[6,7]"],
+    ),
+    "pool": Program(
+        lambda b, x: b.reduce_window(x, b.constant(np.float32(-np.inf)), b.max, [2, 3], [2, 1]),
+        ["f32[8,9]"],
+    ),
+    "dynamic slice": Program(
+        lambda b, x, i: b.dynamic_slice(x, [i, b.constant(0, "s32")], [2, 7]), ["f32[6,7]", "s32[]"]
+    ),
+    "dynamic update": Program(
+        lambda b, x, y, i: b.dynamic_update_slice(x, y, [i, i]),
+        ["f32[6,7]", "f32[3,2]", "s32[]"],
+        9,
+    ),
+    "rows": Program(
+        lambda b, x, i: b.gather(
+            x,
+            b.reshape(i, [5, 1]),
+            offset_dims=[1],
+            collapsed_slice_dims=[0],
+            start_index_map=[0],
+            index_vector_dim=1,
+            slice_sizes=[1, 7],
+        ),
+        ["f32[6,7]", "s32[5]"],
+        9,
+    ),
+    "scatter rows": Program(
+        lambda b, x, i, u: b.scatter(
+            x,
+            b.reshape(i, [5, 1]),
+            u,
+            lambda p, q: p + q,
+            update_window_dims=[1],
+            inserted_window_dims=[0],
+            scatter_dims_to_operand_dims=[0],
+            index_vector_dim=1,
+        ),
+        ["f32[6,7]", "s32[5]", "f32[5,7]"],
+        9,
+    ),
+    "convolution same": Program(
+        _conv("size=3x3 pad=1_1x1_1"), ["f32[2,8,7,4]", "f32[3,3,4,6]"]
+    ),
+    "convolution strided": Program(
+        _conv("size=3x3 stride=2x2 pad=1_1x0_1"), ["f32[2,8,9,4]", "f32[3,3,4,6]"]
+    ),
+    "convolution dilated": Program(
+        _conv("size=3x3 pad=1_2x2_2 lhs_dilate=2x1 rhs_dilate=1x2"),
+        ["f32[2,4,9,2]", "f32[3,3,2,4]"],
+    ),
+    "convolution grouped": Program(
+        _conv("size=3x3", feature_group_count=2), ["f32[2,6,6,4]", "f32[3,3,2,8]"]
+    ),
+    "convolution of batches": Program(
+        _conv("size=3x3", batch_group_count=2), ["f32[4,6,6,3]", "f32[3,3,3,4]"]
+    ),
+    "convolution over all": Program(
+        _conv("size=4x6 pad=1_1x0_0"), ["f32[2,4,6,4]", "f32[4,6,4,6]"]
+    ),
+}
+MESHES = (
+    Mesh((("x", 2),)),
+    Mesh((("x", 4),)),
+    Mesh((("x", 2), ("y", 2))),
+    Mesh((("x", 2), ("y", 3))),
+    Mesh((("x", 2), ("y", 4))),
+    Mesh((("x", 8),)),
+    Mesh((("x", 2), ("y", 2)), (3, 1, 0, 2)),
+)
+
+
+@st.composite
+def shardings(draw: st.DrawFn, mesh: Mesh, rank: int) -> Sharding:
+    """Axes, some of them in two parts, over any dimensions."""
+    parts: list[AxisReference] = []
+    for axis in mesh.whole_axes:
+        size = mesh.sizes[axis.name]
+        if size % 4 == 0 and draw(st.booleans()):
+            first, second = axis.split(2, mesh.sizes)
+            parts.extend(part for part in (first, second) if part is not None)
+        else:
+            parts.append(axis)
+    dimensions: list[list[AxisReference]] = [[] for _ in range(rank)]
+    for part in draw(st.permutations(parts)):
+        place = draw(st.integers(-1, rank - 1))
+        if place >= 0:
+            mine = dimensions[place]
+            if not mine or mine[-1].merged(part, mesh.sizes) is None:
+                mine.append(part)
+    return Sharding("mesh", tuple(DimensionSharding(tuple(axes)) for axes in dimensions))
+
+
+def built(program: Program) -> ModuleOp:
+    """The program, without shardings."""
+    b = XlaBuilder("program")
+    parameters = [b.parameter(i, type_) for i, type_ in enumerate(program.parameters)]
+    return b.build(program.build(b, *parameters))
+
+
+def arguments_of(module: ModuleOp, bound: int, rng: np.random.Generator) -> list[Any]:
+    """Small integers as floats: sums are exact in any order."""
+    found: list[Any] = []
+    for type_ in main_of(module).function_type.inputs.data:
+        sizes = type_.get_shape()
+        if str(type_.element_type) == "i32":
+            found.append(rng.integers(-1, bound, sizes).astype(np.int32))
+        else:
+            found.append(rng.integers(-8, 8, sizes).astype(np.float32))
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@given(data=st.data())
+def test_parts_give_what_the_whole_gives(name: str, data: st.DataObject) -> None:
+    program = PROGRAMS[name]
+    module = built(program)
+    mesh = data.draw(st.sampled_from(MESHES))
+    set_meshes(module, {"mesh": mesh})
+    type_ = main_of(module).function_type
+    given_ = [data.draw(shardings(mesh, len(t.get_shape()))) for t in type_.inputs.data]
+    returned = [
+        data.draw(st.none() | shardings(mesh, len(t.get_shape()))) for t in type_.outputs.data
+    ]
+    set_function_shardings(main_of(module), given_, returned)
+    arguments = arguments_of(module, program.bound, np.random.default_rng(1))
+    expected = whole_results(module, arguments)
+    for mine, whole in zip(run_in_parts(module, arguments), expected, strict=True):
+        np.testing.assert_array_equal(mine, whole)
