@@ -44,6 +44,16 @@ class Division:
         kept = [f for f in dimension if factors[f].along is not Traversal.WINDOW]
         return tuple(kept) or dimension
 
+    def leading(self, dimension: Dimension, divided: FactorAtoms) -> Dimension:
+        """
+        The factors that spread a dimension: of `(p, k)`, placements p of a window of size k, p.
+
+        Where the window is divided instead, each device has the elements around its part of it.
+        """
+        shown = self.shown(dimension)
+        windows = tuple(f for f in dimension if f not in shown and divided.get(f))
+        return windows if windows and not any(map(divided.get, shown)) else shown
+
     def said_by(self, dimension: Dimension, size: int, atoms: Atoms) -> Iterator[tuple[int, Atoms]]:
         """The atoms of the factors of a dimension that is spread over atoms."""
         shown = [f for f in self.shown(dimension) if self.relations.factors[f].size != 1]
@@ -68,7 +78,7 @@ class Division:
         found: list[Atoms] = []
         for dimension in dimensions:
             atoms: list[int] = []
-            for factor in self.shown(dimension):
+            for factor in self.leading(dimension, divided):
                 mine = divided.get(factor, ())
                 atoms.extend(mine)
                 if self.mesh.parts(mine) != self.relations.factors[factor].size:
@@ -92,9 +102,15 @@ class Division:
             for dimensions in self.relations.results
         ]
 
-    def divided_by(self, operands: Sequence[Spread], results: Sequence[Spread]) -> FactorAtoms:
-        """The division that consistent spreads of operands and results stand for."""
-        return self.merged(self._said(operands, results))
+    def divided_by(
+        self, operands: Sequence[Spread], results: Sequence[Spread]
+    ) -> FactorAtoms | None:
+        """The division that spreads of operands and results stand for; None for no one."""
+        for divided in self.candidates(operands, results):
+            mine = self.operand_spreads(divided), self.result_spreads(divided)
+            if mine == (list(operands), list(results)):
+                return divided
+        return None
 
     def candidates(
         self, operands: Sequence[Spread], results: Sequence[Spread]
@@ -160,6 +176,10 @@ class Division:
             for arrays in (self.relations.operands, self.relations.results):
                 for dimension in (d for dimensions in arrays for d in dimensions):
                     shown = self.shown(dimension)
+                    if any(map(found.get, shown)):
+                        # Either the placements of a window are divided, or its elements.
+                        for window in (f for f in dimension if f not in shown):
+                            changed |= found.pop(window, None) is not None
                     for outer, factor in enumerate(shown):
                         full = self.mesh.parts(found.get(factor, ()))
                         size = self.relations.factors[factor].size

@@ -57,7 +57,8 @@ class LocalOperation:
     def factor_of(self, operand: int, d: int) -> int | None:
         """The factor along which a dimension of an operand is divided; None where it is whole."""
         dimension = self.division.relations.operands[operand][d]
-        divided = (f for f in self.division.shown(dimension) if self.divided.get(f))
+        leading = self.division.leading(dimension, self.divided)
+        divided = (f for f in leading if self.divided.get(f))
         return next(divided, None)
 
     def atoms_of(self, operand: int, d: int) -> Atoms:

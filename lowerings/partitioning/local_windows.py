@@ -14,7 +14,7 @@ from lowerings.partitioning.local_builder import array_type, shape_of
 from lowerings.partitioning.local_movement import dilated_places
 from lowerings.partitioning.local_operation import LocalOperation, LocalRule, without_padding
 from lowerings.partitioning.reshard_steps import Atoms
-from xla_dialect.dimensions import FactorType
+from xla_dialect.dimensions import Traversal
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp
@@ -30,13 +30,47 @@ def _covered(part: WindowDimension, placements: int, parts: int) -> tuple[list[i
 
 
 def admits_window(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
-    """Whether blocks of placements begin at the same place between elements of a dilated base."""
-    found = division.relations.factors[factor]
-    part = found.along
-    if found.type is not FactorType.PERMUTATION or not isinstance(part, WindowDimension):
+    """
+    Whether windows can be divided by their placements, or by their elements.
+
+    Blocks have to begin at the same place between elements of a dilated base.
+    """
+    found, parts = division.relations.factors[factor], division.mesh.parts(atoms)
+    if isinstance(found.along, WindowDimension):
+        covered = _covered(found.along, found.size, parts)
+        return found.size > 0 and dilated_places(*covered, found.along.base_dilation) is not None
+    part = _window_of(op, division, factor)
+    if found.along is not Traversal.WINDOW or part is None or part.reversal:
         return False
-    first, extent = _covered(part, found.size, division.mesh.parts(atoms))
-    return found.size > 0 and dilated_places(first, extent, part.base_dilation) is not None
+    covered = _covered(_turned(part, division, factor), part.size, parts)
+    return dilated_places(*covered, part.base_dilation) is not None
+
+
+def _window_of(op: XlaOp, division: Division, factor: int) -> WindowDimension | None:
+    """How the window moves whose elements a factor is, if it does."""
+    if not isinstance(op, ConvolutionOp):
+        return None
+    kernel = op.dim_labels.data.rhs_order()[2:]
+    places = dict(division.relations.operand_places(factor))
+    part = op.window.data.dimensions[kernel.index(places[1])]
+    return part if part.moves and 0 in places else None
+
+
+def _turned(part: WindowDimension, division: Division, factor: int) -> WindowDimension:
+    """
+    The window with its elements in the place of its placements: index p * stride + k * dilation.
+
+    The placements, of which none is left out, are what each element covers.
+    """
+    relations = division.relations
+    ((_, d),) = (place for place in relations.operand_places(factor) if place[0] == 0)
+    (places,) = division.shown(relations.operands[0][d])
+    return replace(
+        part,
+        size=relations.factors[places].size,
+        stride=part.window_dilation,
+        window_dilation=part.stride,
+    )
 
 
 def _with_halo(
@@ -48,15 +82,32 @@ def _with_halo(
         return None
     found = local.division.relations.factors[factor]
     part, here = found.along, local.blocked(operand, d)
-    if not isinstance(part, WindowDimension) or here.parts == 1:
+    turned = part
+    if part is Traversal.WINDOW:
+        part = _window_of(local.op, local.division, factor)
+        turned = None if part is None else _turned(part, local.division, factor)
+    if not isinstance(part, WindowDimension) or not isinstance(turned, WindowDimension):
         return None
-    first, extent = _covered(part, found.size, here.parts)
+    first, extent = _covered(turned, found.size, here.parts)
     places = dilated_places(first, extent, part.base_dilation)
     assert places is not None
     starts, phase, count = places
     moved = moved_block(local.b, value, here, starts, count, fill)
     high = extent - phase - dilated(count, part.base_dilation)
     return moved, replace(part, padding_low=phase, padding_high=high)
+
+
+def _kernel(local: LocalOperation, kernel: SSAValue, d: int) -> SSAValue:
+    """The kernel, zero where it is padding."""
+    factor = local.factor_of(1, d)
+    if factor is None or local.division.relations.factors[factor].along is not Traversal.WINDOW:
+        return kernel
+    here = local.blocked(1, d)
+    if here.size % here.parts == 0:
+        return kernel
+    start = local.b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
+    zero = local.b.scalar(0, array_type(kernel).element_type)
+    return local.b.masked(kernel, d, start, here.size, zero)
 
 
 def convolution(local: LocalOperation) -> Sequence[SSAValue]:
@@ -69,6 +120,7 @@ def convolution(local: LocalOperation) -> Sequence[SSAValue]:
     dimensions = list(op.window.data.dimensions)
     spatial = zip(labels.lhs_order()[2:], labels.rhs_order()[2:], strict=True)
     for i, (d, k) in enumerate(spatial):
+        kernel = _kernel(local, kernel, k)
         found = _with_halo(local, 0, d, base, zero)
         if found is not None:
             base, dimensions[i] = found

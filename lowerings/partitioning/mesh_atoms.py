@@ -29,7 +29,7 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.xdsl.traversal import operations_in
 
 

@@ -17,6 +17,7 @@ from lowerings.partitioning.reshard_steps import (
     Step,
     plan_reshard,
 )
+from xla_dialect.ops.custom_calls import ANNOTATIONS, SHARDING_GROUP, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.sharding.attributes import set_result_shardings
 from xla_dialect.types import BY_TYPE, Array, sizes_of
@@ -42,6 +43,14 @@ def reshard(
 def is_reshard(op: Operation) -> bool:
     """Whether an operation is a reshard."""
     return isinstance(op, CopyOp) and RESHARD in op.attributes
+
+
+def is_annotation(op: Operation) -> bool:
+    """Whether an operation only says something of its operand, which is its result if any."""
+    return isinstance(op, CustomCallOp) and (
+        op.custom_call_target.data == SHARDING_GROUP
+        or (op.custom_call_target.data in ANNOTATIONS and op.operand_types == op.result_types)
+    )
 
 
 def fold_name(op: Operation) -> str:

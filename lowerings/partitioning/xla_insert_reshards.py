@@ -18,7 +18,7 @@ from lowerings.partitioning.folds import fold_of
 from lowerings.partitioning.local_rules import division_of, static_sizes
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.reshard_steps import Spread
-from lowerings.partitioning.resharding import is_reshard, plan, reshard
+from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
 from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.diagnostics import described
@@ -143,7 +143,9 @@ class _Insertion:
             self.spreads[op.results[0]] = self.mesh.spread(sharding, _rank(op.results[0]))
             return
         division = division_of(op, self.mesh)
-        if isinstance(op, XlaOp) and op.forwards_values():
+        if is_annotation(op):
+            self.annotation(op)
+        elif isinstance(op, XlaOp) and op.forwards_values():
             self.computations(op)
         elif division is None:
             self.whole(op)
@@ -159,6 +161,14 @@ class _Insertion:
             self.mesh.spread(sharding, _rank(result))
             for sharding, result in zip(shardings, op.results, strict=True)
         ]
+
+    def annotation(self, op: Operation) -> None:
+        """A value in the sharding that is asked for; of a group nothing is left to be done."""
+        for result, said in zip(op.results, self.wanted_results(op), strict=True):
+            spread = said or self.spread_of(op.operands[0])
+            self.use(op, 0, spread)
+            set_result_shardings(op, [self.mesh.sharding(spread)])
+            self.spreads[result] = spread
 
     def whole(self, op: Operation) -> None:
         """Every device computes all of an operation."""

@@ -16,7 +16,7 @@ from xla_dialect.builder.contraction import DotDimensionNumbers
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.sharding import DimensionSharding, Sharding
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 
 Build = Callable[..., XlaValue | Sequence[XlaValue]]
 
@@ -132,6 +132,12 @@ PROGRAMS: dict[str, Program] = {
     "convolution dilated": Program(
         _conv("size=3x3 pad=1_2x2_2 lhs_dilate=2x1 rhs_dilate=1x2"),
         ["f32[2,4,9,2]", "f32[3,3,2,4]"],
+    ),
+    "convolution with a large kernel": Program(
+        _conv("size=6x5 pad=1_1x2_2"), ["f32[2,6,5,4]", "f32[6,5,4,3]"]
+    ),
+    "convolution with a dilated kernel": Program(
+        _conv("size=4x5 pad=1_1x2_2 rhs_dilate=2x1 stride=1x2"), ["f32[2,8,7,4]", "f32[4,5,4,3]"]
     ),
     "convolution grouped": Program(
         _conv("size=3x3", feature_group_count=2), ["f32[2,6,6,4]", "f32[3,3,2,8]"]

@@ -17,7 +17,7 @@ from lowerings.partitioning.xla_reshard_to_collectives import XlaReshardToCollec
 from xla_dialect.reference.interpreter import run
 from xla_dialect.reference.parallel import run_replicated
 from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
-from xla_dialect.sharding.sharding import Sharding
+from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.verification.verify import verify
 
 Arrays = Sequence[Any]
