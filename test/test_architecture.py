@@ -62,7 +62,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.xla_to_linalg",
         "lowerings.xla_to_scf",
     ),
-    ("lowerings.planning", "lowerings.profiling", "lowerings.scheduling"),
+    (
+        "lowerings.partitioning",
+        "lowerings.planning",
+        "lowerings.profiling",
+        "lowerings.scheduling",
+    ),
     # Makes use of expansions, and of the taking apart of values.
     ("lowerings.communication", "lowerings.targets"),
     # Names passes and targets only; loads them on use.

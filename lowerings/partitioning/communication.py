@@ -1,4 +1,4 @@
-"""What the devices of a program send each other: by collective, axes of the mesh and source line."""
+"""What devices send each other: by collective, axes of the mesh and line of the source."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.control_flow import CallOp, ConditionalOp, WhileOp
 from xla_dialect.ops.process_groups import GroupedOp, process_counts
 from xla_dialect.types import flatten
-from xla_dialect.xdsl.operation_table import OperationTable
 
-KINDS = (
-    OperationTable[Collective]()
-    .add(ops.AllGatherOp, Collective.ALL_GATHER)
-    .add(ops.AllReduceOp, Collective.ALL_REDUCE)
-    .add(ops.ReduceScatterOp, Collective.REDUCE_SCATTER)
-    .add(ops.AllToAllOp, Collective.ALL_TO_ALL)
-    .add(ops.RaggedAllToAllOp, Collective.ALL_TO_ALL)
-    .add(ops.CollectivePermuteOp, Collective.COLLECTIVE_PERMUTE)
-    .add(ops.CollectiveBroadcastOp, Collective.COLLECTIVE_PERMUTE)
-)
+KINDS: Mapping[type[XlaOp], Collective] = {
+    ops.AllGatherOp: Collective.ALL_GATHER,
+    ops.AllReduceOp: Collective.ALL_REDUCE,
+    ops.ReduceScatterOp: Collective.REDUCE_SCATTER,
+    ops.AllToAllOp: Collective.ALL_TO_ALL,
+    ops.RaggedAllToAllOp: Collective.ALL_TO_ALL,
+    ops.CollectivePermuteOp: Collective.COLLECTIVE_PERMUTE,
+    ops.CollectiveBroadcastOp: Collective.COLLECTIVE_PERMUTE,
+}
 """How the bytes of a collective are counted."""
 
 
@@ -77,9 +75,7 @@ class CommunicationReport:
             "flops": self.flops,
             "peak_bytes": self.peak_bytes,
             "unknown_loops": self.unknown_loops,
-            "exchanges": [
-                vars(replace(each, bytes=round(each.bytes))) for each in self.exchanges
-            ],
+            "exchanges": [vars(replace(each, bytes=round(each.bytes))) for each in self.exchanges],
         }
 
 
@@ -97,9 +93,7 @@ def communication_of(module: ModuleOp) -> CommunicationReport:
     count.block(functions["main"], 1)
     found = sorted(count.exchanges.values(), key=lambda e: (-e.bytes, e.collective, e.line))
     peak = peak_bytes(functions["main"], functions)
-    return CommunicationReport(
-        count.devices, found, count.flops, peak, count.unknown_loops
-    )
+    return CommunicationReport(count.devices, found, count.flops, peak, count.unknown_loops)
 
 
 @dataclass

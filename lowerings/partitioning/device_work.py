@@ -11,10 +11,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import CallOp
-from xla_dialect.ops.data_movement import CopyOp
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.conversion import ConvertOp, ReducePrecisionOp
+from xla_dialect.ops.data_movement import CopyOp
+from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.reduction import ReduceOp, ReduceWindowOp
 from xla_dialect.types import Array, ElementClass, byte_size, element_class, is_array, sizes_of
 from xla_dialect.xdsl.traversal import operands_of
@@ -87,5 +87,3 @@ def _inside(op: Operation, functions: Mapping[str, Block]) -> int:
         blocks = [functions[op.to_apply.string_value()]]
     given = sum(bytes_of(value.type) for value in operands_of(op))
     return max((peak_bytes(block, functions) - given for block in blocks), default=0)
-
-

@@ -64,7 +64,7 @@ class Division:
             return
         rest = list(atoms)
         for factor in shown:
-            left, mine = self.relations.factors[factor].size, []
+            left, mine = self.relations.factors[factor].size, list[int]()
             while rest and left % self.mesh.sizes[rest[0]] == 0:
                 left //= self.mesh.sizes[rest[0]]
                 mine.append(rest.pop(0))
@@ -184,7 +184,7 @@ class Division:
                         full = self.mesh.parts(found.get(factor, ()))
                         size = self.relations.factors[factor].size
                         uneven = len(shown) > 1 and size > 1 and size % full
-                        later = [] if full == size else shown[outer + 1 :]
+                        later: Dimension = () if full == size else shown[outer + 1 :]
                         for dropped in (*later, *((factor,) if uneven else ())):
                             if self._matters(dropped) and found.pop(dropped, None):
                                 changed = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.partitioning.folds import FOLDS, fold_of, neutral_number
 from lowerings.simplify.known_values import splat_of
@@ -22,7 +22,7 @@ from xla_dialect.xdsl.linking import insert_before, replace_uses
 
 
 def start_of(op: XlaOp) -> int | None:
-    """The number of the operand that a fold starts from; None where there is none, or it is neutral."""
+    """The number of the operand that a fold starts from; None where it is neutral or missing."""
     match op:
         case ReduceOp():
             place = 1
@@ -34,12 +34,12 @@ def start_of(op: XlaOp) -> int | None:
     number = splat_of(op.operands[place])
     if fold is not None and number is not None:
         neutral = neutral_number(fold, number_type(op))
-        if np.array_equal(number, neutral):
+        if neutral is not None and np.array_equal(number, neutral):
             return None
     return place
 
 
-def number_type(op: XlaOp) -> object:
+def number_type(op: XlaOp) -> Attribute:
     """The element type of a fold."""
     return cast(Array, op.results[0].type).element_type
 

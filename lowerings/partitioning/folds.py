@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from xdsl.ir import Attribute, Block, Region
 
 from xla_dialect.analysis.computations import neutral_element, only_operation
-from xla_dialect.literals.arrays import Array, numpy_dtype
+from xla_dialect.literals import arrays
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.types import PRED, ElementClass, array, element_class
+from xla_dialect.types import PRED, Array, ElementClass, array, element_class
 from xla_dialect.xdsl.creation import create
 
 FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
@@ -47,19 +49,18 @@ def fold_of(op: XlaOp) -> str | None:
 
 
 def _element_type(op: XlaOp) -> Attribute:
-    type_ = op.result_types[0]
-    return getattr(type_, "element_type")  # noqa: B009
+    return cast(Array, op.result_types[0]).element_type
 
 
 def _computation_fold(computation: Block, element_type: Attribute) -> str | None:
     operation = only_operation(computation)
     name = None if operation is None else operation.name.removeprefix("xla.")
-    if name not in FOLDS or neutral_number(name, element_type) is None:
+    if name is None or name not in FOLDS or neutral_number(name, element_type) is None:
         return None
     return name
 
 
-def neutral_number(fold: str, element_type: Attribute) -> Array | None:
+def neutral_number(fold: str, element_type: Attribute) -> arrays.Array | None:
     """What changes nothing in a fold, of rank 0; None where it is not known."""
     if fold == "add" and element_class(element_type) & (ElementClass.COMPLEX | ElementClass.FLOAT):
         # -0.0 where there is one: -0.0 + x is x for every x.
@@ -75,12 +76,3 @@ def computation(fold: str, element_type: Attribute) -> Region:
     combined = FOLDS[fold].make(tuple(block.args), {}, result_types=[scalar])
     block.add_ops([combined, create(ReturnOp, operands=combined.results)])
     return Region(block)
-
-
-def is_neutral(number: Array | None, fold: str, element_type: Attribute) -> bool:
-    """Whether a number changes nothing in a fold; 0.0 counts, though it is not -0.0."""
-    neutral = neutral_number(fold, element_type)
-    if number is None or neutral is None:
-        return False
-    return bool(np.array_equal(number, neutral))
-

@@ -113,9 +113,7 @@ def _pieces(here: BlockedDimension, starts: Sequence[int], length: int) -> list[
     return found
 
 
-def _received(
-    b: LocalBuilder, value: SSAValue, here: BlockedDimension, piece: _Piece
-) -> SSAValue:
+def _received(b: LocalBuilder, value: SSAValue, here: BlockedDimension, piece: _Piece) -> SSAValue:
     part = b.slice(value, here.d, piece.low, piece.high)
     if not piece.delta:
         return part

@@ -21,7 +21,7 @@ from xla_dialect.devices.replica_groups import (
     SourceTargetPairsAttr,
 )
 from xla_dialect.literals.arrays import from_numpy, numpy_dtype
-from xla_dialect.op import PropertyValue, XlaOp
+from xla_dialect.op import XlaOp
 from xla_dialect.ops import data_movement as movement
 from xla_dialect.ops.collectives import AllGatherOp, CollectivePermuteOp, PartitionIdOp
 from xla_dialect.ops.conversion import ConvertOp
@@ -69,7 +69,7 @@ class LocalBuilder:
         self,
         op_class: type[XlaOp],
         *operands: SSAValue | Sequence[SSAValue],
-        **properties: PropertyValue,
+        **properties: Any,
     ) -> SSAValue:
         """The result of a new operation, its type inferred."""
         return self.insert(op_class(*operands, **properties)).results[0]
@@ -243,7 +243,7 @@ class LocalBuilder:
         sizes[d] *= self.mesh.parts(atoms)
         op = AllGatherOp.make(
             [value],
-            grouped(groups) | {"dimension": IntegerAttr(d, i64)} | GLOBAL,
+            {**grouped(groups), **GLOBAL, "dimension": IntegerAttr(d, i64)},
             result_types=[array(array_type(value).element_type, sizes)],
         )
         return self.insert(op).results[0]

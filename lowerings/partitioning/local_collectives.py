@@ -22,6 +22,7 @@ from xla_dialect.ops.collectives import AllReduceOp, AllToAllOp, ReduceScatterOp
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
 
+
 def local_step(
     b: LocalBuilder,
     value: SSAValue,
@@ -48,7 +49,9 @@ def local_step(
             return b.permute(value, _moves(b.mesh, before, step.after))
         case Collective.ALL_REDUCE:
             region = computation(fold, array_type(value).element_type)
-            op = AllReduceOp.make([value], {**grouped(b.mesh.groups(step.atoms)), **GLOBAL}, [region])
+            op = AllReduceOp.make(
+                [value], {**grouped(b.mesh.groups(step.atoms)), **GLOBAL}, [region]
+            )
             return b.insert(op).results[0]
         case Collective.REDUCE_SCATTER:
             return _scattered(b, value, step, blocks, fold)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import ml_dtypes
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factor_atoms import Division, is_regular
 from lowerings.partitioning.folds import fold_of, neutral_number
@@ -26,7 +26,7 @@ from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_binary import AndOp, SubtractOp
 from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
-from xla_dialect.types import PRED, S32, array
+from xla_dialect.types import PRED, S32, Array, array
 
 
 def admits_gather(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool:
@@ -40,8 +40,8 @@ def admits_gather(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> b
     )
 
 
-def _element_type(op: XlaOp) -> object:
-    return getattr(op.result_types[0], "element_type")  # noqa: B009
+def _element_type(op: XlaOp) -> Attribute:
+    return cast(Array, op.result_types[0]).element_type
 
 
 def gather(local: LocalOperation) -> Sequence[SSAValue]:
@@ -67,9 +67,7 @@ def gather(local: LocalOperation) -> Sequence[SSAValue]:
     moved, mask = _relative(local, moved, vector, picked)
     # Positions outside are clamped by the gather itself.
     (made,) = local.again([value, moved], sized)
-    places = [
-        d for d in range(len(shape_of(made))) if d not in local.integers("offset_dims")
-    ]
+    places = [d for d in range(len(shape_of(made))) if d not in local.integers("offset_dims")]
     type_ = array(PRED, shape_of(made))
     properties = {"dimensions": integer_list(places)}
     spread = b.insert(BroadcastOp.make([mask], properties, result_types=[type_])).results[0]
@@ -156,7 +154,7 @@ def scatter(local: LocalOperation) -> Sequence[SSAValue]:
     count = len(op.inputs)
     operands = list(local.operands)
     indices = operands[count]
-    vector, b = op.index_vector_dim.value.data, local.b
+    vector = op.index_vector_dim.value.data
     picked = _divided_places(local, _mapped(local))
     if picked:
         element_type = array_type(indices).element_type
@@ -182,9 +180,7 @@ def _skipped(local: LocalOperation, indices: SSAValue, mask: SSAValue, vector: i
     places = [d for d in range(len(sizes)) if d != vector]
     properties = {"dimensions": integer_list(places)}
     spread = BroadcastOp.make([mask], properties, result_types=[array(PRED, sizes)])
-    return b.emit(
-        SelectOp, b.insert(spread).results[0], indices, b.splat(b.constant(-1), sizes)
-    )
+    return b.emit(SelectOp, b.insert(spread).results[0], indices, b.splat(b.constant(-1), sizes))
 
 
 def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: int) -> SSAValue:
@@ -196,11 +192,11 @@ def _without_padded_updates(local: LocalOperation, indices: SSAValue, operand: i
         if factor is None or here.parts == 1 or here.size % here.parts == 0:
             continue
         if relations.factors[factor].type is FactorType.REDUCTION:
-            b, element_type = local.b, array_type(indices).element_type
-            start = b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
+            element_type = array_type(indices).element_type
+            start = local.b.by_block(here.atoms, [q * here.block for q in range(here.parts)])
             outside = int(ml_dtypes.iinfo(numpy_dtype(element_type)).max)
-            fill = b.scalar(outside, element_type)
-            indices = b.masked(indices, d, start, here.size, fill)
+            fill = local.b.scalar(outside, element_type)
+            indices = local.b.masked(indices, d, start, here.size, fill)
     return indices
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -14,13 +15,12 @@ from lowerings.partitioning.local_operation import (
     LocalRule,
     has_property_sizes,
     integer_list,
-
 )
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.dimensions import Concatenation, FactorType, Padding, Slicing, Traversal
 from xla_dialect.literals.arrays import dense_to_numpy
-from xla_dialect.op import XlaOp
+from xla_dialect.op import XlaOp, decode
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp, IotaOp
@@ -132,7 +132,7 @@ def reverse(local: LocalOperation) -> Sequence[SSAValue]:
 
 def concatenate(local: LocalOperation) -> Sequence[SSAValue]:
     """Each device gets what falls into its part of the result of every operand."""
-    (d,) = (local.op.properties["dimension"].value.data,)  # pyright: ignore
+    d = cast(int, decode(local.op.properties["dimension"]))
     along = along_of(local, 0, d)
     if not isinstance(along, Concatenation):
         return local.again(local.operands)

@@ -21,8 +21,8 @@ from lowerings.partitioning.local_builder import LocalBuilder, array_type, shape
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.dimensions import FactorType
 from xla_dialect.op import XlaOp, decode
-from xla_dialect.sharding.attributes import SHARDING
 from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.sharding.attributes import SHARDING
 from xla_dialect.types import Array, array, flatten, sizes_of
 
 
@@ -80,7 +80,7 @@ class LocalOperation:
         attributes = {k: v for k, v in self.op.attributes.items() if k != SHARDING}
         made = type(self.op).make(
             operands,
-            self.op.properties | (properties or {}),
+            {**self.op.properties, **(properties or {})},
             regions,
             self.result_types,
             attributes,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.partitioning import local_indexing, local_movement, local_windows
 from lowerings.partitioning.factor_atoms import Division, is_regular

@@ -21,6 +21,7 @@ from xdsl.dialects.func import FuncOp
 from lowerings.partitioning.reshard_steps import Atoms, Spread
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
     parameter_shardings,
@@ -29,7 +30,6 @@ from xla_dialect.sharding.attributes import (
 )
 from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -58,8 +58,8 @@ class MeshAtoms:
             for low, high in pairwise(sorted(cuts[axis])):
                 if high % low:
                     raise XlaError(
-                        f"axis {axis!r} of size {size} is cut after {low} and after {high}: sub-axes "
-                        "that do not divide each other cannot be partitioned"
+                        f"axis {axis!r} of size {size} is cut after {low} and after {high}: "
+                        "sub-axes that do not divide each other cannot be partitioned"
                     )
                 for part in _primes(high // low):
                     whole = part == size

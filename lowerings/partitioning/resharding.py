@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -94,7 +95,8 @@ def _plan(
             step,
             atoms=fine(step.atoms),
             after=Spread(
-                tuple(map(fine, step.after.dimensions)), frozenset(fine(tuple(step.after.unreduced)))
+                tuple(map(fine, step.after.dimensions)),
+                frozenset(fine(tuple(step.after.unreduced))),
             ),
         )
         for step in steps
@@ -137,5 +139,5 @@ def _followers(spread: Spread) -> dict[int, int]:
     """The atom behind each, where one has to follow: in a dimension, or folded as well."""
     found: dict[int, int] = {}
     for atoms in (*spread.dimensions, tuple(sorted(spread.unreduced))):
-        found.update(zip(atoms, atoms[1:], strict=False))
+        found.update(pairwise(atoms))
     return found

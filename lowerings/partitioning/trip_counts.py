@@ -17,7 +17,7 @@ from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.elementwise_binary import AddOp, CompareOp, SubtractOp
 from xla_dialect.xdsl.traversal import operands_of
 
-_KNOWN = re.compile(r'known_trip_count\W+n\W+(\d{1,18})')
+_KNOWN = re.compile(r"known_trip_count\W+n\W+(\d{1,18})")
 _UP = {ComparisonDirection.LT: 0, ComparisonDirection.LE: 1, ComparisonDirection.NE: 0}
 _DOWN = {ComparisonDirection.GT: 0, ComparisonDirection.GE: 1, ComparisonDirection.NE: 0}
 

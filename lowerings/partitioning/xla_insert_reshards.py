@@ -17,9 +17,9 @@ from lowerings.partitioning.fold_terms import split_start, start_of
 from lowerings.partitioning.folds import fold_of
 from lowerings.partitioning.local_rules import division_of, static_sizes
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
+from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
-from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.diagnostics import described
 from xla_dialect.op import XlaOp
@@ -235,7 +235,10 @@ class _Insertion:
         wanted: Sequence[Spread | None],
     ) -> _Choice:
         """The division with the fewest bytes, among those the one into the most parts."""
-        results = [spread or Spread(((),) * _rank(r)) for spread, r in zip(wanted, op.results)]
+        results = [
+            spread or Spread(((),) * _rank(result))
+            for spread, result in zip(wanted, op.results, strict=True)
+        ]
         best: _Choice | None = None
         for divided in division.candidates(operands, results):
             mine = division.operand_spreads(divided)
@@ -308,5 +311,3 @@ def _warn(op: Operation, reason: str, cost: float) -> None:
         PartitionWarning,
         stacklevel=2,
     )
-
-

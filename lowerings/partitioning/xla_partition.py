@@ -24,8 +24,8 @@ from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
-from xla_dialect.sharding.attributes import MESHES, SHARDING, set_function_shardings
 from xla_dialect.shapes.size_arithmetic import ceil_div
+from xla_dialect.sharding.attributes import MESHES, SHARDING, set_function_shardings
 from xla_dialect.types import Array, array
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of
@@ -141,7 +141,9 @@ class _Partition:
         results = [self.shardings.spread(value) for value in op.results]
         if division is None:
             if any(any(spread.dimensions) for spread in (*before, *results)):
-                raise XlaError(f"{described(op)} takes whole arrays: xla-insert-reshards makes them")
+                raise XlaError(
+                    f"{described(op)} takes whole arrays: xla-insert-reshards makes them"
+                )
             return self.copied(op, operands)
         divided = division.divided_by(before, results)
         if divided is None:
@@ -149,9 +151,7 @@ class _Partition:
                 f"{described(op)} has shardings that contradict each other: xla-insert-reshards "
                 "makes reshards of them"
             )
-        return build_local(
-            LocalOperation(cast(XlaOp, op), self.b, division, divided, operands)
-        )
+        return build_local(LocalOperation(cast(XlaOp, op), self.b, division, divided, operands))
 
     def copied(self, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The operation as it is."""
@@ -179,7 +179,11 @@ class _Partition:
             self.block(region.block)
         self.b.anchor = op
         made = type(op).make(
-            operands, op.properties, [op.detach_region(r) for r in tuple(op.regions)], types, attributes
+            operands,
+            op.properties,
+            [op.detach_region(r) for r in tuple(op.regions)],
+            types,
+            attributes,
         )
         made.location = op.location
         insert_before(made, op)

@@ -25,6 +25,14 @@ class XlaReportCommunicationPass(ReportingPass):
     program is that of one device, partitioned here or by XLA.
 
     `json`: as JSON instead of a table.
+
+    ```
+    %0 = xla.all_reduce %x {replica_groups = #xla.replica_groups<mesh['x'=2] {'x'}>, ...}
+        : (tensor<6x3xf32>) -> tensor<6x3xf32>
+    // becomes on stderr
+    collective  axes  calls  bytes  line
+    all_reduce  "x"       1     72  step.py:12
+    ```
     """
 
     name = "xla-report-communication"
@@ -49,7 +57,9 @@ def report_table(report: CommunicationReport) -> str:
         (each.collective, each.axes, f"{each.calls:,}", f"{round(each.bytes):,}", each.line)
         for each in report.exchanges
     )
-    rows.append(("all", "", f"{sum(e.calls for e in report.exchanges):,}", f"{round(report.bytes):,}", ""))
+    rows.append(
+        ("all", "", f"{sum(e.calls for e in report.exchanges):,}", f"{round(report.bytes):,}", "")
+    )
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     lines = [
         "  ".join(

@@ -253,7 +253,9 @@ def ring_attention(n: int) -> ShardedProgram:
 
     def run(mesh: Any, q: Any, k: Any, v: Any) -> Any:
         specs = (spec("x"),) * 3
-        mapped = jax.shard_map(attend, mesh=mesh, in_specs=specs, out_specs=spec("x"), check_vma=False)
+        mapped = jax.shard_map(
+            attend, mesh=mesh, in_specs=specs, out_specs=spec("x"), check_vma=False
+        )
         return mapped(q, k, v) * 2
 
     return ShardedProgram(
@@ -287,7 +289,9 @@ def pipeline(n: int) -> ShardedProgram:
         return lax.psum(jnp.where(place == n - 1, done, 0), "x")
 
     def run(mesh: Any, w: Any, xs: Any) -> Any:
-        mapped = jax.shard_map(stage, mesh=mesh, in_specs=(spec("x"), spec()), out_specs=spec(), check_vma=False)
+        mapped = jax.shard_map(
+            stage, mesh=mesh, in_specs=(spec("x"), spec()), out_specs=spec(), check_vma=False
+        )
         return mapped(w, xs).sum(0)
 
     return ShardedProgram(

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from partitioned import main_of, run_in_parts, whole_results
+from partitioned import array_types, main_of, run_in_parts, whole_results
 from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.builder.contraction import DotDimensionNumbers
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import Mesh
-from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 
 Build = Callable[..., XlaValue | Sequence[XlaValue]]
 
@@ -55,7 +55,9 @@ PROGRAMS: dict[str, Program] = {
     ),
     "sum": Program(_sum_over(1), ["f32[6,7]"]),
     "sum of all": Program(_sum_over(0, 1), ["f32[6,7]"]),
-    "sum from a start": Program(lambda b, x, y: b.reduce(x, y, lambda p, q: p + q, [0]), ["f32[6,7]", "f32[]"]),
+    "sum from a start": Program(
+        lambda b, x, y: b.reduce(x, y, lambda p, q: p + q, [0]), ["f32[6,7]", "f32[]"]
+    ),
     "max": Program(
         lambda b, x: b.reduce(x, b.constant(np.float32(-np.inf)), b.max, [0]), ["f32[5,6]"]
     ),
@@ -123,9 +125,7 @@ PROGRAMS: dict[str, Program] = {
         ["f32[6,7]", "s32[5]", "f32[5,7]"],
         9,
     ),
-    "convolution same": Program(
-        _conv("size=3x3 pad=1_1x1_1"), ["f32[2,8,7,4]", "f32[3,3,4,6]"]
-    ),
+    "convolution same": Program(_conv("size=3x3 pad=1_1x1_1"), ["f32[2,8,7,4]", "f32[3,3,4,6]"]),
     "convolution strided": Program(
         _conv("size=3x3 stride=2x2 pad=1_1x0_1"), ["f32[2,8,9,4]", "f32[3,3,4,6]"]
     ),
@@ -191,7 +191,7 @@ def built(program: Program) -> ModuleOp:
 def arguments_of(module: ModuleOp, bound: int, rng: np.random.Generator) -> list[Any]:
     """Small integers as floats: sums are exact in any order."""
     found: list[Any] = []
-    for type_ in main_of(module).function_type.inputs.data:
+    for type_ in array_types(main_of(module).function_type.inputs.data):
         sizes = type_.get_shape()
         if str(type_.element_type) == "i32":
             found.append(rng.integers(-1, bound, sizes).astype(np.int32))
@@ -208,9 +208,12 @@ def test_parts_give_what_the_whole_gives(name: str, data: st.DataObject) -> None
     mesh = data.draw(st.sampled_from(MESHES))
     set_meshes(module, {"mesh": mesh})
     type_ = main_of(module).function_type
-    given_ = [data.draw(shardings(mesh, len(t.get_shape()))) for t in type_.inputs.data]
+    given_ = [
+        data.draw(shardings(mesh, len(t.get_shape()))) for t in array_types(type_.inputs.data)
+    ]
     returned = [
-        data.draw(st.none() | shardings(mesh, len(t.get_shape()))) for t in type_.outputs.data
+        data.draw(st.none() | shardings(mesh, len(t.get_shape())))
+        for t in array_types(type_.outputs.data)
     ]
     set_function_shardings(main_of(module), given_, returned)
     arguments = arguments_of(module, program.bound, np.random.default_rng(1))

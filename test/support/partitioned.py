@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.partition_warning import PartitionWarning
@@ -16,8 +17,9 @@ from lowerings.partitioning.xla_partition import XlaPartitionPass
 from lowerings.partitioning.xla_reshard_to_collectives import XlaReshardToCollectivesPass
 from xla_dialect.reference.interpreter import run
 from xla_dialect.reference.parallel import run_replicated
-from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
 from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import parameter_shardings, returned_shardings
+from xla_dialect.types import Array
 from xla_dialect.verification.verify import verify
 
 Arrays = Sequence[Any]
@@ -28,6 +30,11 @@ Run = Callable[[ModuleOp, Sequence[Arrays]], Sequence[Arrays]]
 def main_of(module: ModuleOp) -> FuncOp:
     """The function @main."""
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+
+
+def array_types(types: Sequence[Attribute]) -> list[Array]:
+    """Types that are those of arrays."""
+    return [cast(Array, type_) for type_ in types]
 
 
 def on_the_reference(module: ModuleOp, arguments: Sequence[Arrays]) -> Sequence[Arrays]:
@@ -97,11 +104,9 @@ def partition(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], list[An
     return module, mesh, *shardings
 
 
-def run_in_parts(
-    module: ModuleOp, arguments: Arrays, execute: Run = on_the_reference
-) -> list[Any]:
+def run_in_parts(module: ModuleOp, arguments: Arrays, execute: Run = on_the_reference) -> list[Any]:
     """The results of a program with shardings, computed in parts."""
-    types = main_of(module).function_type.outputs.data
+    types = array_types(main_of(module).function_type.outputs.data)
     local, mesh, given, returned = partition(module)
     parts = [cut(a, s, mesh) for a, s in zip(arguments, given, strict=True)]
     count = mesh.mesh.device_count

@@ -1,0 +1,60 @@
+// RUN: xla-opt %s --split-input-file -p xla-insert-reshards | filecheck %s
+// RUN: xla-opt %s --split-input-file -p xla-insert-reshards,xla-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
+
+// The contracted dimension is split: devices have terms of the sum, of which each needs a part.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[DOT:.*]] = xla.dot %x, %w {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>
+// CHECK-NEXT: %[[PART:.*]] = xla.copy %[[DOT]] attributes {sdy.reshard = "", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK-NEXT: %[[TANH:.*]] = xla.tanh %[[PART]] attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK-NEXT: return %[[TANH]]
+// COLLECTIVES-LABEL: func.func @main
+// COLLECTIVES: sdy.reshard = "reduce_scatter", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>
+// COLLECTIVES-NOT: sdy.reshard
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4]>}} {
+  func.func @main(
+      %x: tensor<8x16xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>},
+      %w: tensor<16x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> tensor<8x4xf32> {
+    %0 = xla.dot %x, %w {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %1 = xla.tanh %0 : tensor<8x4xf32>
+    func.return %1 : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// A start that is folded once: devices fold from what changes nothing.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[NOTHING:.*]] = xla.constant dense<-0.000000e+00> : tensor<f32>
+// CHECK: %[[SUM:.*]] = xla.reduce %x, %[[NOTHING]] {{.*}}unreduced={"x"}
+// CHECK: %[[ALL:.*]] = xla.copy %[[SUM]] attributes {sdy.reshard = ""
+// CHECK: xla.add %{{.*}}, %[[ALL]]
+// COLLECTIVES-LABEL: func.func @main
+// COLLECTIVES: sdy.reshard = "all_reduce"
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(
+      %x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>},
+      %s: tensor<f32>) -> tensor<4xf32> {
+    %0 = xla.reduce %x, %s {dimensions = [0]} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %1 = xla.add %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        xla.return %1 : tensor<f32>
+      }
+    func.return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// From one dimension to the other; and a sub-axis of 4 that moves while its other half stays.
+// CHECK-LABEL: func.func @main
+// CHECK: xla.copy %x attributes {sdy.reshard = "", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x":(1)2}, {"x":(2)2}]>]>}
+// COLLECTIVES-LABEL: func.func @main
+// COLLECTIVES: sdy.reshard = "all_to_all", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x":(1)2}, {"x":(2)2}]>]>
+// COLLECTIVES-NOT: sdy.reshard
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4]>}} {
+  func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x":(1)2}, {"x":(2)2}]>}) {
+    func.return %x : tensor<8x4xf32>
+  }
+}

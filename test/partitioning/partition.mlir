@@ -1,0 +1,63 @@
+// RUN: xla-opt %s --split-input-file -p xla-insert-reshards,xla-partition | filecheck %s
+// RUN: xla-opt %s --split-input-file -p xla-insert-reshards,xla-partition,xla-report-communication -o /dev/null 2>&1 | filecheck %s --check-prefix=REPORT
+
+// Parts of the batch; the gradient-like product is summed over devices.
+// CHECK: builtin.module attributes {xla.replica_count = 1 : i64, xla.num_partitions = 2 : i64}
+// CHECK: func.func @main(%x: tensor<4x6xf32>, %y: tensor<4x3xf32>) -> tensor<6x3xf32>
+// CHECK-NEXT: %[[DOT:.*]] = xla.dot %x, %y {{.*}} : (tensor<4x6xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+// CHECK-NEXT: %[[ALL:.*]] = xla.all_reduce %[[DOT]] {replica_groups = #xla.replica_groups<mesh['x'=2] {'x'}>
+// CHECK: func.return %[[ALL]]
+// REPORT: all_reduce {{ *}}"x" {{ *}}1 {{ *}}72
+// REPORT: a device of 2: 144 floating-point operations
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(
+      %x: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>},
+      %y: tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<6x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+    %0 = xla.dot %x, %y {lhs_contracting_dims = [0], rhs_contracting_dims = [0]} : (tensor<8x6xf32>, tensor<8x3xf32>) -> tensor<6x3xf32>
+    func.return %0 : tensor<6x3xf32>
+  }
+}
+
+// -----
+
+// 7 rows over 2 devices are 4 and 4: the last one is masked before the sum.
+// CHECK: func.func @main(%x: tensor<4x3xf32>) -> tensor<3xf32>
+// CHECK: %[[MASKED:.*]] = xla.select %{{.*}}, %x, %{{.*}} : (tensor<4x3xi1>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: xla.reduce %[[MASKED]]
+// REPORT: all_reduce {{ *}}"x" {{ *}}1 {{ *}}12
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<7x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<3xf32> {sdy.sharding = #xla.sharding<@mesh, [{}]>}) {
+    %z = xla.constant dense<0.0> : tensor<f32>
+    %0 = xla.reduce %x, %z {dimensions = [0]} : (tensor<7x3xf32>, tensor<f32>) -> tensor<3xf32>
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %1 = xla.add %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        xla.return %1 : tensor<f32>
+      }
+    func.return %0 : tensor<3xf32>
+  }
+}
+
+// -----
+
+// A window of 3 needs a row of each neighbour.
+// CHECK: func.func @main(%x: tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: %[[LAST:.*]] = xla.slice %x {start_indices = [3, 0], limit_indices = [4, 3], strides = [1, 1]}
+// CHECK: xla.collective_permute %[[LAST]] {source_target_pairs = #xla.source_target_pairs<{{[{][{]}}0,1}}>, channel_id = 1}
+// CHECK: %[[FIRST:.*]] = xla.slice %x {start_indices = [0, 0], limit_indices = [1, 3], strides = [1, 1]}
+// CHECK: xla.collective_permute %[[FIRST]] {source_target_pairs = #xla.source_target_pairs<{{[{][{]}}1,0}}>, channel_id = 1}
+// CHECK: xla.reduce_window %{{.*}} : (tensor<6x3xf32>, tensor<f32>) -> tensor<4x3xf32>
+// REPORT: collective_permute {{.*}} 2 {{ *}}24
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x3xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}) {
+    %z = xla.constant dense<0.0> : tensor<f32>
+    %0 = xla.reduce_window %x, %z {window = #xla.window<size=3x1 pad=1_1x0_0>} : (tensor<8x3xf32>, tensor<f32>) -> tensor<8x3xf32>
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %1 = xla.add %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        xla.return %1 : tensor<f32>
+      }
+    func.return %0 : tensor<8x3xf32>
+  }
+}
