@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.partitioning.communication import CommunicationReport, communication_of
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.ops.process_groups import process_counts
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class XlaReportCommunicationPass(ReportingPass):
     Bytes are those that a device sends if each collective goes around a ring, by collective, the
     axes of the mesh and the line of the source; iterations of loops are counted. Beside them stand
     the floating-point operations of a device and the most bytes of its values at one time. The
-    program is that of one device, partitioned here or by XLA.
+    program is that of one device, partitioned here or by XLA; where it is for one device only,
+    there is nothing to say.
 
     `json`: as JSON instead of a table.
 
@@ -41,6 +43,8 @@ class XlaReportCommunicationPass(ReportingPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Prints; raises XlaError where there is no `@main`."""
+        if process_counts(op) == (1, 1):
+            return False
         try:
             report = communication_of(op)
         except ValueError as error:
