@@ -296,6 +296,7 @@ _DEFAULTS = {f.name: f.default for f in fields(Layout)}
 _BLANK = re.compile(r"\s*")
 _INTEGER = re.compile(r"-?\d{1,19}(?!\d)")
 _KEY = re.compile(r"[A-Z]+|[#*]")
+_LEVEL = re.compile(r"[DCS]\+?~?(?!\w)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -378,10 +379,16 @@ class _Scanner:
     def levels(self) -> None:
         """The level types of the old sparse form: read and dropped, as XLA does."""
         self.expect("(")
-        self.word()
-        while not self.accept(")"):
-            self.expect(",")
-            self.word()
+        self.comma_list(")", self.level)
+
+    def level(self) -> None:
+        """Dense, compressed or singleton; `+`: not unique, `~`: not ordered."""
+        self.skip()
+        match = _LEVEL.match(self.text, self.position)
+        if match is None:
+            self.fail("a level type D, C or S")
+        assert match
+        self.position = match.end()
 
     def layout(self) -> Layout:
         self.expect("{")

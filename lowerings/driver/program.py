@@ -17,7 +17,7 @@ from xla_dialect.mlir_text import read_mlir
 from xla_dialect.verification.verify import verify
 
 _HLO = re.compile(
-    r"""\s*(?:(?://[^\n]*\n|/\*.*?\*/)\s*)*(?:
+    r"""(?:
       (?:HloModule|ENTRY|ROOT)\b
     | (?!(?:builtin\.)?module\b)%?[\w.-]+\ [({]            # a computation
     | %?[\w.-]+\ =\s*(?:[(a-z][a-z0-9]*\ *[\[()]|[a-z-]+\()  # an instruction
@@ -25,6 +25,8 @@ _HLO = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """How HLO text begins; an operation of MLIR has a dot in its name, or quotes around it."""
+_COMMENTS = re.compile(r"\s*+(?:(?://[^\n]*+|/\*.*?\*/)\s*+)*", re.DOTALL)
+"""What may stand before a program; of any length."""
 _STABLEHLO = re.compile(
     r"""(?:^|[={}])\s*(?:stablehlo|chlo)\.[a-z]\w*+(?!\s*[=,}])
     | "(?:stablehlo|chlo)\.\w+"\s*\(
@@ -53,8 +55,9 @@ def detect_format(text: str, file_name: str = "") -> InputFormat:
     """
     if file_name.endswith(".hlo"):
         return "hlo"
-    head = text[:_SNIFFED_CHARACTERS]
-    if not file_name.endswith(".mlir") and _HLO.match(head):
+    comments = _COMMENTS.match(text)
+    start = comments.end() if comments else 0
+    if not file_name.endswith(".mlir") and _HLO.match(text, start, start + _SNIFFED_CHARACTERS):
         return "hlo"
     return "stablehlo" if _has_stablehlo(text) else "mlir"
 

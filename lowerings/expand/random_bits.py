@@ -38,9 +38,9 @@ def random_bits(b: XlaBuilder, op: RngBitGeneratorOp, state: XlaValue) -> Values
 
 def _advanced(b: XlaBuilder, state: Values, blocks: int) -> XlaValue:
     """The state with its counter moved on."""
-    key, low, *high = state
+    key, low, *rest = state
     moved = low + blocks
-    counter = [moved, *(part + _carry(b, moved, low) for part in high)]
+    counter = [moved, *(part + _carry(b, moved, low) for part in rest[:1]), *rest[1:]]
     return b.concatenate([b.reshape(part, [1]) for part in (key, *counter)], 0)
 
 
@@ -103,7 +103,7 @@ def philox(b: XlaBuilder, state: Values, sizes: Sequence[int], width: int) -> tu
     count = prod(sizes)
     blocks = ceil_div(2 * count if width == 64 else count, 4)
     low = b.iota(f"u64[{blocks}]", 0) + state[1]
-    high = _carry(b, low, state[1]) + (state[2] if len(state) == 3 else state[0])
+    high = _carry(b, low, state[1]) + (state[2] if len(state) > 2 else state[0])
     words = _philox_words(b, _words(b, state[0]), (*_words(b, low), *_words(b, high)))
     if width == 64:
         words = [_joined(b, words[i], words[i + 1]) for i in (0, 2)]

@@ -10,7 +10,7 @@ from lowerings.simplify.known_values import array_type, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import control_flow, sorting, transfers, tuples
-from xla_dialect.types import PRED, is_scalar
+from xla_dialect.types import PRED, TokenType, is_scalar
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -64,7 +64,8 @@ def rejoin_tuple(op: tuples.TupleOp, inserter: Inserter) -> Replacement:
 
 def forward_token(op: transfers.AfterAllOp, inserter: Inserter) -> Replacement:
     """After one token comes that token."""
-    return op.operands[0] if len(op.operands) == 1 else None
+    alone = len(op.operands) == 1 and isinstance(op.operands[0].type, TokenType)
+    return op.operands[0] if alone else None
 
 
 def skip_sort(op: sorting.SortOp, inserter: Inserter) -> Replacement:

@@ -76,6 +76,11 @@ class TupleFlattening(Flattening):
                 parts = [ConstantOp.make((), {"value": v}, (), None) for v in literals]
                 self.insert(parts, op)
                 self.replace(op, [[part.result for part in parts]])
+            case CopyOp() if self.is_compound(op.result.type):
+                pairs = zip(self.flat(op.operands), flatten(op.result_types), strict=True)
+                copies = [CopyOp.make([leaf], {}, (), [type_]) for leaf, type_ in pairs]
+                self.insert(copies, op)
+                self.replace(op, [[copy.result for copy in copies]])
             case _:
                 super().flatten_operation(op)
 

@@ -14,6 +14,7 @@ from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.dense import scalar_of, stored
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
+from xla_dialect.literals.elided import LEFT_OUT, is_elided
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
 from xla_dialect.xdsl.creation import create
@@ -24,6 +25,8 @@ def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:
     """A splat of rank 1 and more is filled in, everything else is an `arith.constant`."""
     if isinstance(op.value, ArrayAttr):
         return "it is a tuple; xla-flatten-tuples takes tuples apart"
+    if is_elided(op.value):
+        return LEFT_OUT
     literal = cast("DenseIntOrFPElementsAttr[Any]", op.value)
     type_ = array_type(op.result)
     scalar = scalar_of(literal) if type_.shape.data and is_splat(literal) else None

@@ -136,8 +136,56 @@ func.func @collective_permute_C3_2() {
 // -----
 
 func.func @collective_permute_C3_3(%x: tensor<2xf32>) {
-  // expected-error @+1 {{xla.collective_permute: (C3) 1 operands with slice_sizes}}
+  // expected-error @+1 {{xla.collective_permute: (C3) with slice_sizes there are inputs and as many outputs, found (f32[2])}}
   %0 = xla.collective_permute %x {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C3_4(%x: tensor<2xf32>, %y: tensor<2xi32>, %o: tensor<i32>) {
+  // expected-error @+1 {{xla.collective_permute: (C3) input and output 0 have element types f32 and s32}}
+  %0 = xla.collective_permute %x, %y, %o, %o {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : (tensor<2xf32>, tensor<2xi32>, tensor<i32>, tensor<i32>) -> tensor<2xi32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C3_5(%x: tensor<2xf32>, %y: tensor<2x2xf32>, %o: tensor<i32>) {
+  // expected-error @+1 {{xla.collective_permute: (C3) inputs have ranks [1], outputs [2]}}
+  %0 = xla.collective_permute %x, %y, %o, %o {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : (tensor<2xf32>, tensor<2x2xf32>, tensor<i32>, tensor<i32>) -> tensor<2x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C4_1(%x: tensor<2xf32>, %y: tensor<2xf32>, %o: tensor<i64>) {
+  // expected-error @+1 {{xla.collective_permute: (C4) an offset is s64[], not s32[]}}
+  %0 = xla.collective_permute %x, %y, %o, %o {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : (tensor<2xf32>, tensor<2xf32>, tensor<i64>, tensor<i64>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C4_2(%x: tensor<2xf32>, %y: tensor<2xf32>, %o: tensor<i32>) {
+  // expected-error @+1 {{xla.collective_permute: (C4) 1 offsets for 2 dimensions}}
+  %0 = xla.collective_permute %x, %y, %o {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : (tensor<2xf32>, tensor<2xf32>, tensor<i32>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C4_3(%x: tensor<2xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{xla.collective_permute: (C4) 0 offsets for 2 dimensions}}
+  %0 = xla.collective_permute %x, %y {source_target_pairs = #xla.source_target_pairs<{{0,1}}>, slice_sizes = "{{1}}"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @collective_permute_C1_3(%x: tensor<2xf32>, %o: tensor<i32>) {
+  // expected-error @+1 {{xla.collective_permute: (C1) pairs {{0,1},{0,1},{0,1}} repeat a source}}
+  %0 = xla.collective_permute %x, %x, %o, %o, %o, %o {source_target_pairs = #xla.source_target_pairs<{{0,1},{0,1},{0,1}}>, slice_sizes = "{{1},{1}}"} : (tensor<2xf32>, tensor<2xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2xf32>
   func.return
 }
 

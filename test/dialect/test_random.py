@@ -18,7 +18,7 @@ from xla_dialect.types import spell
 
 def rng(a: Any, b: Any, result: str, distribution: str) -> XlaOp:
     return RngOp(
-        value(a), value(b), distribution=f"rng_{distribution}", result_types=[shape(result)]
+        value(a), value(b), [], distribution=f"rng_{distribution}", result_types=[shape(result)]
     )
 
 

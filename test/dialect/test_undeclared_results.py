@@ -93,7 +93,10 @@ from xla_dialect.ops.random import RngOp
         *cases("convert", ("Result", lambda: ConvertOp(value("f32[2]")))),
         *cases(
             "rng",
-            ("Result", lambda: RngOp(value("f32[]"), value("f32[]"), distribution="rng_normal")),
+            (
+                "Result",
+                lambda: RngOp(value("f32[]"), value("f32[]"), [], distribution="rng_normal"),
+            ),
         ),
     ],
 )

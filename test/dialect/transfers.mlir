@@ -26,9 +26,9 @@ func.func @transfers(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @after_all_C1(%x: !xla.token, %y: tensor<f32>) {
-  // expected-error @+1 {{xla.after_all: (C1) the token is f32[]}}
-  %0 = xla.after_all %x, %y : (!xla.token, tensor<f32>) -> !xla.token
+func.func @after_all_C1(%x: !xla.token, %y: tuple<>) {
+  // expected-error @+1 {{xla.after_all: (C1) operand 1 is (), not an array}}
+  %0 = xla.after_all %x, %y : (!xla.token, tuple<>) -> !xla.token
   func.return
 }
 
@@ -42,9 +42,9 @@ func.func @add_dependency_C1(%x: tuple<>, %y: !xla.token) {
 
 // -----
 
-func.func @add_dependency_C2(%x: tensor<f32>, %y: tensor<f32>) {
-  // expected-error @+1 {{xla.add_dependency: (C2) the token is f32[]}}
-  %0 = xla.add_dependency %x, %y : tensor<f32>
+func.func @add_dependency_C2(%x: tensor<f32>, %y: tuple<>) {
+  // expected-error @+1 {{xla.add_dependency: (C2) the token is (), not an array}}
+  %0 = xla.add_dependency %x, %y : (tensor<f32>, tuple<>) -> tensor<f32>
   func.return
 }
 

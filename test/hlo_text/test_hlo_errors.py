@@ -198,7 +198,19 @@ def test_syntax(line: str, message: str):
         ("y = f32[2] copy(x), control-predecessors={x, @@q}", "'q' is not defined before its use"),
         ("c = f32[2] constant({1, @@x})", "'x' is no value of f32"),
         ("c = f32[2] constant({1@@})", "dimension 0 of f32[2] has 2 elements, the literal has 1"),
-        ("c = f32[2] constant({@@...})", "the elements of the literal were left out"),
+        ("c = f32[2] constant({1, @@...})", "'...' stands for all elements of an array"),
+        ("c = f32[] constant(@@...)", "'...' stands for all elements of an array"),
+        ("y = f32[2] negate(@@p#0)", "'p' is not defined before its use"),
+        (
+            "y = f32[2] parameter(1), @@parameter_replication={true,false}",
+            "parameter_replication has 2 flags, the parameter 1 arrays",
+        ),
+        (
+            "y = (f32[2], f32[]) parameter(1), @@parameter_replication={false}",
+            "parameter_replication has 1 flags, the parameter 2 arrays",
+        ),
+        ("y = f32[2] negate(x), @@parameter_replication={true}", "negate is no parameter"),
+        ("y = f32[2] parameter(1), control-predecessors={@@y}", "'y' is not defined before"),
         ("c = s8[] constant(@@300)", "'300' is out of range for s8"),
         ("c = @@constant(1)", "a constant needs its shape written"),
         ("y = @@parameter(1)", "a parameter needs its shape written"),
@@ -215,6 +227,28 @@ def test_meaning(line: str, message: str):
     error = error_of(in_entry(line))
     assert isinstance(error, HloImportError)
     assert error.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("y = f32[2] negate(x#@@a)", "expected the number of an element, found 'a'"),
+        ("y@@#1 = f32[2] negate(x)", "expected '=', found '#'"),
+        (
+            'y = f32[2] custom-call(), custom_call_target="a", api_version=@@API_VERSION_UNSPECIFIED',
+            "api_version: expected one of API_VERSION_ORIGINAL",
+        ),
+        ("y = f32[2]{0:D(@@X)} parameter(1)", "expected a level type D, C or S"),
+        (
+            "y = f32[2] exponential(x), result_accuracy={tolerance={@@atol=-1}}",
+            "result_accuracy: atol is -1, tolerances are not negative",
+        ),
+    ],
+)
+def test_spelling(line: str, message: str):
+    error = error_of(in_entry(line))
+    assert isinstance(error, HloSyntaxError)
+    assert error.message.startswith(message), error.message
 
 
 F = "f {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] negate(a)\n}\n"

@@ -207,6 +207,7 @@ def draw(
         lambda: RngOp(
             constant(name, a),
             constant(name, b),
+            [],
             distribution=f"rng_{distribution}",
             result_types=[shape(result)],
         ),
@@ -283,7 +284,7 @@ def test_seeds():
     def twice() -> Any:
         bounds = constant("f64", 0), constant("f64", 1)
         return [
-            RngOp(*bounds, distribution="rng_uniform", result_types=[shape("f64[5]")])
+            RngOp(*bounds, [], distribution="rng_uniform", result_types=[shape("f64[5]")])
             for _ in range(2)
         ]
 

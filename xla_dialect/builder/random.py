@@ -36,6 +36,7 @@ class RandomMethods(Recorder):
             RngOp,
             self._operand(a, type_.element_type, "the first parameter"),
             self._operand(b, type_.element_type, "the second parameter"),
+            [],
             distribution=distribution,
             result_types=[type_],
         )
@@ -46,7 +47,8 @@ class RandomMethods(Recorder):
         """
         The state to go on with, and random bits that follow from the initial state alone.
 
-        `algorithm`: rng_three_fry (state u64[2]), rng_philox or rng_default (u64[2] or u64[3]).
+        `algorithm`: rng_three_fry (state u64[2]), rng_philox (u64[2] or u64[3]) or
+        rng_default (u64[2] or more).
         Example: `b.rng_bit_generator("rng_philox", b.constant([1, 2], "u64"), "u32[8]")`.
         """
         state, bits = self._append(

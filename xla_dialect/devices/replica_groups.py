@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -334,11 +335,26 @@ class SourceTargetPairs:
     def __str__(self) -> str:
         return spell_lists(self.pairs)
 
-    @property
-    def repeated(self) -> str | None:
-        """`source` or `target`, where two pairs have the same; None where none have."""
+    def repeated(self, most: int = 1) -> str | None:
+        """`source` or `target`, where more than `most` pairs have the same; else None."""
         sides = zip(("source", "target"), zip(*self.pairs, strict=True), strict=False)
-        return next((side for side, ids in sides if len(set(ids)) < len(ids)), None)
+        return next(
+            (side for side, ids in sides if max(Counter(ids).values(), default=0) > most), None
+        )
+
+    def slices_to(self, target: int) -> list[tuple[int, int, int]]:
+        """
+        Who sends slices to `target`: the source, which of its slices it is, and which of the
+        target's.
+        """
+        sent, received = Counter[int](), Counter[int]()
+        found: list[tuple[int, int, int]] = []
+        for source, other in self.pairs:
+            if other == target:
+                found.append((source, sent[source], received[other]))
+            sent[source] += 1
+            received[other] += 1
+        return found
 
     def target_of(self, source: int) -> int | None:
         """Whom `source` sends to, None if nobody."""

@@ -25,9 +25,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.attributes import (
+    CustomCallApiVersion,
+    CustomCallApiVersionAttr,
+    SpelledAttribute,
+    SpellingError,
+)
 from xla_dialect.entry.names import kept_name
 from xla_dialect.hlo_text.literal_printing import spell_float
+from xla_dialect.hlo_text.normal_forms import normal_form
 from xla_dialect.hlo_text.uninterpreted import check_uninterpreted, is_plain, without_older_fields
 from xla_dialect.shape_text.errors import (
     HloSyntaxError,
@@ -99,6 +105,7 @@ def kept_value(attribute: str, text: str) -> Attribute:
     check_uninterpreted(attribute, text)
     if attribute == "sharding":
         return _sharding(text)
+    text = normal_form(attribute, text)
     if attribute == "metadata" and (newer := without_older_fields(text)) != text:
         return kept_value(attribute, newer)
     return _dictionary(attribute, text) or StringAttr(text)
@@ -193,6 +200,26 @@ def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
         return cases[text]
 
     return of_one(property_name, read, words.__getitem__)
+
+
+def api_version(property_name: str) -> Spelling:
+    """The words of `CustomCallApiVersion` in any case; the first is none, the second the default"""
+    unspecified, original, *others = CustomCallApiVersion
+    cases = {version.value: CustomCallApiVersionAttr(version) for version in (original, *others)}
+
+    def read(text: str) -> Properties:
+        version = cases.get(text.upper())
+        if version is None:
+            hint = suggestion(text, cases)
+            raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
+        return {} if version.data is original else {property_name: version}
+
+    def write(version: CustomCallApiVersionAttr) -> str:
+        if version.data is unspecified:
+            raise NoHloSpelling(f"XLA does not read custom calls of {unspecified}")
+        return version.data
+
+    return Spelling((property_name,), read, write)
 
 
 def string(property_name: str) -> Spelling:
@@ -362,7 +389,10 @@ MODULE_ATTRIBUTES: dict[str, Spelling] = {
     },
     "replica_count": integer("xla.replica_count"),
     "num_partitions": integer("xla.num_partitions"),
-    **{name: uninterpreted(name) for name in ("frontend_attributes", "origin_recovery_table")},
+    **{
+        name: uninterpreted(name)
+        for name in ("frontend_attributes", "origin_recovery_table", "debug_attributes")
+    },
 }
 """What the head of a module may say, in the order of printing."""
 

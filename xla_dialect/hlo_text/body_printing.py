@@ -31,6 +31,7 @@ from xla_dialect.hlo_text.structure_printing import (
     tuple_of,
 )
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.tuples import GetTupleElementOp
 from xla_dialect.shape_text.errors import NoHloSpelling
 from xla_dialect.shape_text.shapes import count_list
 
@@ -225,11 +226,25 @@ class BodyPrinter(ABC):
             type_ = bundle.shape.type
             for index in path:
                 type_ = cast(TupleType, type_).types.data[index]
+            if self.program.options.print_tuple_indices:
+                bundle.elements[path] = self._as_index(source, path[-1], type_)
+                return bundle.elements[path]
             name = given_name(hint, None) or "get-tuple-element"
             known = bundle.elements[path] = self.emit(
                 name, type_, "get-tuple-element", [source], f", index={path[-1]}"
             )
         return known
+
+    def _as_index(self, whole: str, index: int, type_: Attribute) -> str:
+        """An element of a printed operand: `%p#1`."""
+        return self._as_operand(f"{whole.rpartition(' ')[2]}#{index}", type_)
+
+    def _prints_index(self, op: GetTupleElementOp) -> bool:
+        """Whether an element has no line of its own: it is an operand, and nothing else."""
+        if not self.program.options.print_tuple_indices or not set(op.attributes) <= {"xla.name"}:
+            return False
+        last = self._block.last_op
+        return not any(use.operation is last for use in op.result.uses)
 
     def pack(self, values: Sequence[SSAValue]) -> str:
         """The only value, or the tuple of the values, as an operand."""
@@ -256,6 +271,10 @@ class BodyPrinter(ABC):
         """Prints an operation; raises Inexpressible or HloPrintError."""
         opcode = OPCODE_OF.get(type(op))  # pyright: ignore[reportArgumentType]
         results = op.results
+        if isinstance(op, GetTupleElementOp) and self._prints_index(op):
+            whole = self.operand(op.operand)
+            self._operands[op.result] = self._as_index(whole, op.index.value.data, op.result.type)
+            return
         if opcode is None or op.regions or len(results) != 1 or opcode.name in _IRREGULAR:
             self.irregular(op, opcode)
             return

@@ -35,6 +35,8 @@ def resolve_computations(module: Module) -> None:
     defined: dict[str, _Extent] = {}
     called = {module.entry.name}
     inlined: set[str] = set()
+    asynchronous: dict[str, str] = {}
+    """What runs a computation asynchronously, by its name."""
     for computation in module.computations.values():
         extent = _Extent(len(computation.instructions), 1)
         for instruction in computation.instructions:
@@ -43,6 +45,12 @@ def resolve_computations(module: Module) -> None:
                 continue
             callees = _callees(module, computation, instruction, opcode, defined)
             instruction.callees = callees
+            if opcode.name == "async-start":
+                for callee in callees:
+                    other = asynchronous.setdefault(callee.name, instruction.name)
+                    if other != instruction.name:
+                        message = f"computation '{callee.name}' is run by '{other}' already"
+                        _fail(module, message, instruction.attributes["calls"].start)
             if opcode.name == "call":
                 called.update(callee.name for callee in callees)
                 continue

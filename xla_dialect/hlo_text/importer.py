@@ -158,6 +158,9 @@ class _ModuleImporter:
         for position, instruction in enumerate(computation.instructions):
             if instruction.opcode == "parameter":
                 number = instruction.number
+                predecessors = instruction.attributes.get("control-predecessors")
+                if predecessors is not None:
+                    importer.check_predecessors(predecessors.value, values)
                 values[instruction.name] = block.args[number]
                 if number != position:
                     facts[number]["xla.position"] = IntegerAttr(position, i64)

@@ -24,6 +24,7 @@ from xla_dialect.hlo_text.attributes import COMMON_ATTRIBUTES, Properties, kept_
 from xla_dialect.hlo_text.errors import HloImportError
 from xla_dialect.hlo_text.index_vectors import index_vector, start_scalars, with_scalars
 from xla_dialect.hlo_text.literals import parse_literal
+from xla_dialect.hlo_text.normal_forms import DEFAULT
 from xla_dialect.hlo_text.opcodes import OPCODE_OF, OPCODES, Opcode, asynchronous_opcode
 from xla_dialect.hlo_text.syntax import AttributeText, Computation, Instruction, Module, Span
 from xla_dialect.op import XlaOp
@@ -36,6 +37,7 @@ from xla_dialect.types import (
     PRED,
     all_compatible,
     compatible,
+    flatten,
     is_scalar,
     spell,
     spell_all,
@@ -43,6 +45,7 @@ from xla_dialect.types import (
     without_bounds,
 )
 from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.text import hint_at
 
 Values: TypeAlias = dict[str, SSAValue]
 """The instructions of one computation met so far, by name."""
@@ -62,7 +65,7 @@ def set_name(value: SSAValue, name: str) -> dict[str, Attribute]:
     xDSL's hints start with no digit and lose a suffix `_<digits>`.
     """
     try:
-        value.name_hint = name
+        hint_at(value, name)
     except ValueError:
         return {"xla.name": StringAttr(name)}
     return {} if value.name_hint == name else {"xla.name": StringAttr(name)}
@@ -247,6 +250,15 @@ class InstructionImporter:
             if name not in COMMON_ATTRIBUTES:
                 self.fail(f"parameter has no attribute '{name}'", attribute.start)
             kept[kept_name(name)] = self.kept(name, attribute.value)
+        replication = instruction.attributes.get("parameter_replication")
+        if replication is not None:
+            flags = self.text[slice(*replication.value)].replace("}", "").count("e")
+            leaves = len(flatten([instruction.type]))
+            if flags != leaves:
+                self.fail(
+                    f"parameter_replication has {flags} flags, the parameter {leaves} arrays",
+                    replication.start,
+                )
         return instruction.type, kept
 
     def kept(self, name: str, value: Span) -> Attribute:
@@ -297,10 +309,14 @@ class InstructionImporter:
                 if found is None:
                     found = self._properties[key] = self._read(opcode, name, attribute.value)
                 properties |= found
+            elif name == "parameter_replication":
+                self.fail(f"{opcode.name} is no parameter, but has {name}", attribute.start)
             elif name in COMMON_ATTRIBUTES or name in opcode.kept:
-                kept[kept_name(name)] = self.kept(name, attribute.value)
+                value = self.kept(name, attribute.value)
+                if value != _DEFAULT:
+                    kept[kept_name(name)] = value
                 if name == "control-predecessors":
-                    self._check_predecessors(attribute.value, values)
+                    self.check_predecessors(attribute.value, values)
             elif opcode.name in _LATER and name in _INHERITED:
                 self._check_inherited(name, attribute, instruction, values)
             elif not any(name in alternative for alternative in opcode.computations):
@@ -348,7 +364,8 @@ class InstructionImporter:
         except PartError as error:
             self.fail_syntax(f"{name}: {error}", value.start + error.position)
 
-    def _check_predecessors(self, value: Span, values: Values) -> None:
+    def check_predecessors(self, value: Span, values: Values) -> None:
+        """What `control-predecessors` names is defined before."""
         try:
             predecessors = names(self.text[value.start : value.end])
         except PartError as error:
@@ -493,6 +510,8 @@ _REMOVED_OPCODES = {
 }
 _REMOVED_ATTRIBUTES = {"sparsity": "XLA has removed dots of sparse operands"}
 """Attributes of older texts, with the reason for rejecting them."""
+
+_DEFAULT = StringAttr(DEFAULT)
 
 _LATER = ("async-update", "async-done")
 _INHERITED = ("calls", "async_execution_thread")

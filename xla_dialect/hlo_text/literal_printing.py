@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorTyp
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.literals.elided import is_elided
 from xla_dialect.literals.text import integer_texts
 from xla_dialect.shape_text.errors import NoHloSpelling
 from xla_dialect.types import (
@@ -66,6 +67,8 @@ def spell_literal(value: Attribute) -> str:
     if isinstance(value, ArrayAttr):
         parts = map(spell_literal, cast("ArrayAttr[Attribute]", value).data)
         return f"( {', '.join(parts)} )"
+    if is_elided(value):
+        return "{...}"
     if not isinstance(value, DenseIntOrFPElementsAttr):
         raise NoHloSpelling(f"no literal for {value}")
     dense = cast("DenseIntOrFPElementsAttr[Any]", value)

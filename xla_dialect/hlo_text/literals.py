@@ -22,7 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.literals.arrays import check_memory, numpy_dtype
+from xla_dialect.literals.elided import elided
 from xla_dialect.shape_text.errors import PartError, quoted
 from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
@@ -55,6 +56,8 @@ def _parse(text: str, type_: Attribute, start: int) -> Attribute:
     if not isinstance(type_, TensorType):
         raise PartError(f"no literal has the type {spell(type_)}", start)
     type_ = cast(Array, type_)
+    if type_.get_shape() and _ELIDED.fullmatch(text):
+        return elided(type_)
     try:
         data = _ArrayLiteral(text, type_).read()
     except PartError as error:
@@ -130,6 +133,8 @@ class _ArrayLiteral:
         structure = _NO_STRUCTURE.sub("", self.text)
         leaf = "(,)" if self.is_complex else ""
         # Dimensions after one of size 0 have no braces, whatever their sizes are.
+        if not structure and 0 not in self.sizes and self.sizes:
+            return self._first()
         zero = self.sizes.index(0) + 1 if 0 in self.sizes else None
         if len(structure) != _structure_length(self.sizes[:zero], len(leaf)):
             self._fail()
@@ -145,14 +150,21 @@ class _ArrayLiteral:
         except (ValueError, OverflowError, KeyError):
             self._fail()
 
+    def _first(self) -> bytes:
+        """A scalar in the place of an array: as XLA reads it, the first element; others are 0."""
+        try:
+            (first,) = self.convert(self.text, self.element)
+        except (ValueError, OverflowError, KeyError):
+            self._fail()
+        check_memory(self.type)
+        return first.tobytes().ljust(element_count(self.sizes) * first.itemsize, b"\0")
+
     def _fail(self) -> NoReturn:
         """Raises the PartError for the first thing that is wrong."""
-        elided = self.text.find("...")
-        if elided >= 0:
+        left_out = self.text.find("...")
+        if left_out >= 0:
             raise PartError(
-                "the elements of the literal were left out when the text was printed; "
-                "print it with large constants",
-                elided,
+                "'...' stands for all elements of an array, in one pair of braces", left_out
             )
         elements: list[re.Match[str]] = []
         try:
@@ -266,7 +278,11 @@ def _integers(text: str, element: ElementType) -> Numbers:
     if _INTEGERS.fullmatch(text) is None:
         raise ValueError("not an integer")
     is_unsigned = element.element_class is ElementClass.UNSIGNED
-    numbers = np.array(list(map(int, text.split(","))), np.uint64 if is_unsigned else np.int64)
+    values = list(map(int, text.split(",")))
+    if element.name == "u64" and min(values) < 0:
+        # XLA reads numbers of 64 bits, signed or not, into the same bits.
+        values = [value % 2**64 if value >= -(2**63) else value for value in values]
+    numbers = np.array(values, np.uint64 if is_unsigned else np.int64)
     low = 0 if is_unsigned else -(1 << element.bits - 1)
     if int(numbers.min()) < low or int(numbers.max()) >= low + (1 << element.bits):
         raise OverflowError("integer out of range")
@@ -325,6 +341,7 @@ def _precision(dtype: np.dtype[Any]) -> tuple[int, float]:
     return int(info.nmant), float(info.smallest_normal)
 
 
+_ELIDED = re.compile(r"\s*+\{\s*+\.\.\.\s*+\}\s*+")
 _PAYLOAD = re.compile(r"(nan)\((0x[0-9a-fA-F]++)\)")
 _PAYLOAD_MARK = re.compile(r"nan:(0x[0-9a-fA-F]++)\s?")
 _NO_STRUCTURE = re.compile(r"[^(){},]++")

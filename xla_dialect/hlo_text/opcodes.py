@@ -49,6 +49,8 @@ class Difference:
     """Alternative lists of attributes that name the computations, instead of the regions."""
     computations_required: bool = True
     """Whether one of the lists has to be there."""
+    shape_follows: bool = False
+    """Whether the result type may be left out, though the class takes a declared one."""
 
 
 SLICE = ("start_indices", "limit_indices", "strides")
@@ -59,7 +61,11 @@ SINGLE_DIMENSION = Difference(
     spelled={"dimensions": attributes.single_dimension("dimension")}, covered=("dimension",)
 )
 CONTRACTING = frozenset({"lhs_contracting_dims", "rhs_contracting_dims"})
-DOT = Difference(kept=("operand_precision", "algorithm"), always=CONTRACTING)
+DOT = Difference(
+    kept=("operand_precision", "algorithm", "sparsity_config"),
+    always=CONTRACTING,
+    shape_follows=True,
+)
 
 MODE = ("mode",)
 GROUPS = ("channel_id", "replica_groups", "use_global_device_ids", "constrain_layout")
@@ -69,6 +75,7 @@ PERMUTE = Difference(
     spelled={"slice_sizes": attributes.verbatim("slice_sizes")},
     covered=("slice_sizes",),
     kept=MODE,
+    first=("channel_id", "source_target_pairs", "slice_sizes"),
 )
 
 CUSTOM_CONVOLUTION = (
@@ -81,7 +88,8 @@ DIFFERENCES: dict[str, Difference] = {
     "broadcast": Difference(always=frozenset({"dimensions"})),
     "gather": Difference(always=frozenset({"collapsed_slice_dims"})),
     "scatter": Difference(always=frozenset({"inserted_window_dims"})),
-    **dict.fromkeys(("all-gather", "all-gather-start", "all-to-all"), ALONG_DIMENSION),
+    **dict.fromkeys(("all-gather", "all-gather-start"), ALONG_DIMENSION),
+    "all-to-all": replace(ALONG_DIMENSION, shape_follows=True),
     **dict.fromkeys(("all-reduce", "all-reduce-start"), COLLECTIVE),
     "async-start": Difference(kept=("output_to_operand_aliasing",)),
     "call": Difference(covered=("to_apply",), computations=(("to_apply",),)),
@@ -94,8 +102,13 @@ DIFFERENCES: dict[str, Difference] = {
         computations=(("branch_computations",), ("true_computation", "false_computation"))
     ),
     "constant": Difference(covered=("value",)),
-    "convolution": Difference(kept=("operand_precision", "algorithm", "convolution_kind")),
+    "convolution": Difference(
+        kept=("operand_precision", "algorithm", "convolution_kind", "sparsity_config"),
+        shape_follows=True,
+    ),
     "custom-call": Difference(
+        spelled={"api_version": attributes.api_version("api_version")},
+        covered=("api_version",),
         kept=(
             *CUSTOM_CONVOLUTION,
             *("operand_layout_constraints", "literal", "output_to_operand_aliasing"),
@@ -176,7 +189,7 @@ class Opcode:
     packed: frozenset[str]
     """Variadic operands that are a single one in HLO, a tuple unless there is one value."""
     takes_declared: bool
-    """Whether the result type does not follow from the rest."""
+    """Whether the result type does not follow from the rest, and has to be written."""
 
     def takes_operands(self, count: int) -> bool:
         """Whether an instruction may have that many operands."""
@@ -248,7 +261,7 @@ def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
         variadic,
         difference.implied,
         difference.packed,
-        contract.takes_declared,
+        contract.takes_declared and not difference.shape_follows,
     )
 
 

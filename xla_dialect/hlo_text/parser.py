@@ -79,6 +79,8 @@ class _Scope:
 
     numbers: dict[str, int] = field(default_factory=dict[str, int])
     """The last number behind each name that was made."""
+    elements: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    """The instructions that were made for `%p#1`, by the name and the number of the element."""
 
     def free_name(self, name: str) -> str:
         """The name, with a number behind it if it is taken."""
@@ -117,6 +119,7 @@ class _Parser(TypeParser):
         if has_head:
             lexer.advance()
             name = self.name("the name of the module")
+            lexer.accept(":")
             attributes = self.attributes()
         layout_text = attributes.get("entry_computation_layout")
         layout = None if layout_text is None else self.entry_layout(layout_text.value)
@@ -444,7 +447,9 @@ class _Parser(TypeParser):
                 if name[0] == "%":
                     name = name[1:]
                 lexer.advance()
-            if lexer.token == "(":
+            if lexer.token == "#":
+                operands.append(Operand(start, self.element(scope, start, name), type_))
+            elif lexer.token == "(":
                 operands.append(self.nested_instruction(scope, start))
             elif scope.makes_parameters and name not in scope.names:
                 operands.append(self.implicit_parameter(scope, start, name, type_))
@@ -464,6 +469,32 @@ class _Parser(TypeParser):
         instruction = self.instruction(scope, start, "")
         self.depth -= 1
         return Operand(start, instruction.name, None)
+
+    def element(self, scope: _Scope, start: int, name: str) -> str:
+        """Steps over `#1#0` after a name; the instruction that takes that element of a tuple."""
+        lexer = self.lexer
+        while lexer.accept("#"):
+            index = Span(lexer.start, lexer.end)
+            if _NUMBER.fullmatch(lexer.token) is None:
+                lexer.fail_expected("the number of an element")
+            whole = (name, int(lexer.token))
+            lexer.advance()
+            known = scope.elements.get(whole)
+            if known is None:
+                line, column = self.place(start)
+                known = scope.elements[whole] = scope.free_name("get-tuple-element")
+                opcode = "get-tuple-element"
+                operands = [Operand(start, name, None)]
+                attributes = {"index": AttributeText(index.start, index)}
+                self.add(
+                    scope,
+                    Instruction(
+                        *(start, known, line, column, None, start, opcode, start, operands),
+                        *(Span(start, start), attributes),
+                    ),
+                )
+            name = known
+        return name
 
     def implicit_parameter(
         self, scope: _Scope, start: int, name: str, type_: Attribute | None

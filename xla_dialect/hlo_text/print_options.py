@@ -24,6 +24,8 @@ class HloPrintOptions:
     """Every how many operands a comment counts them, `/*index=5*/`; 0 for never."""
     include_layout_in_shapes: bool = True
     """Layouts of instructions; without them XLA reads default layouts."""
+    print_tuple_indices: bool = False
+    """`%p#0` for an element of a tuple, in the place of a `get-tuple-element`."""
     print_metadata: bool = True
     """`metadata={...}`, and the stack frame tables."""
     print_backend_config: bool = True

@@ -81,7 +81,7 @@ metadata = record(
     {
         **dict.fromkeys(_STRINGS, string),
         **dict.fromkeys(_NUMBERS, int32),
-        "profile_type": listed(integer),
+        "profile_type": listed(token(r"[0-3](?![0-9.])", "a kind of profile from 0 to 3")),
         **_OLDER_FIELDS,
     }
 )
@@ -314,7 +314,7 @@ def _line(*names: str) -> Grammar:
     return record(dict.fromkeys(names, int32), needs_all=True)
 
 
-_SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
+_SCHEDULE = word("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", in_any_case=True)
 _PROPAGATION = by_first({"{": listed(boolean)}, boolean)
 _TOLERANCE = listed(
     lambda reader: field(reader, dict.fromkeys(("atol", "rtol", "ulps"), number), set())
@@ -347,7 +347,7 @@ UNINTERPRETED: Mapping[str, Grammar] = {
     "sharding": sharding,
     "statistics": dictionary(number),
     # Of some instructions.
-    "algorithm": word("unset", *_PRECISION_ALGORITHMS),
+    "algorithm": word("unset", *_PRECISION_ALGORITHMS, in_any_case=True),
     "batch_group_count": integer,
     "convolution_kind": word("fprop", "wgrad", "dgrad", "unset"),
     "custom_call_schedule": _SCHEDULE,
@@ -362,14 +362,20 @@ UNINTERPRETED: Mapping[str, Grammar] = {
     "literal": literal,
     "mode": word("cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"),
     "operand_layout_constraints": listed(shape),
-    "operand_precision": listed(word("default", "high", "highest", "packed_nibble")),
+    "operand_precision": listed(
+        word("default", "high", "highest", "packed_nibble", in_any_case=True)
+    ),
     "output_to_operand_aliasing": listed(sequence(_ALIAS, ")"), may_end_in_comma=True),
     "padding_type": word("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
-    "result_accuracy": choice({"mode": word("default", "highest"), "tolerance": _TOLERANCE}),
+    "result_accuracy": choice(
+        {"mode": word("default", "highest", in_any_case=True), "tolerance": _TOLERANCE}
+    ),
     "schedule": _SCHEDULE,
+    "sparsity_config": braces,
     "slice_sizes": listed(listed(integer)),
     "window": rest(WindowAttr.read, "{", "}"),
     # Of computations and modules.
+    "debug_attributes": braces,
     "execution_thread": string,
     "allow_spmd_sharding_propagation_to_output": _PROPAGATION,
     "allow_spmd_sharding_propagation_to_parameters": _PROPAGATION,

@@ -119,13 +119,14 @@ def int32(reader: Reader) -> None:
         raise PartError(f"'{number}' does not fit 32 bits", start)
 
 
-def word(*words: str) -> Grammar:
+def word(*words: str, in_any_case: bool = False) -> Grammar:
     """One of some words"""
+    cases = {variant for w in words for variant in (w.lower(), w)}
 
     def read(reader: Reader) -> None:
         start = reader.position
         found = reader.match(WORD, f"one of {', '.join(words)}")
-        if found not in words:
+        if (found.lower() not in cases) if in_any_case else (found not in words):
             hint = suggestion(found, words)
             message = f"expected one of {', '.join(words)}; found {quoted(found)}{hint}"
             raise PartError(message, start)

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.elided import LEFT_OUT, is_elided
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import ELEMENT_TYPES, ElementClass, TokenType
 
@@ -140,7 +141,7 @@ def to_numpy(literal: Attribute, limit: int = MEMORY_LIMIT) -> Value:
         return tuple(to_numpy(element, limit) for element in elements)
     if isinstance(literal, DenseIntOrFPElementsAttr):
         return dense_to_numpy(cast("DenseIntOrFPElementsAttr[Any]", literal), limit)
-    raise XlaError(f"{literal} is not a literal")
+    raise XlaError(LEFT_OUT if is_elided(literal) else f"{literal} is not a literal")
 
 
 def dense_to_numpy(literal: DenseIntOrFPElementsAttr[Any], limit: int = MEMORY_LIMIT) -> Array:

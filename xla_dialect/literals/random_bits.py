@@ -109,12 +109,13 @@ def philox_bits(state: Sequence[int], sizes: Sequence[int], dtype: DType) -> tup
     The number of blocks used, and the bits that Philox gives for a state.
 
     Block i has the counter `state[1] + 2^64 state[2] + i` mod 2^128, without a third number
-    `state[1] + 2^64 state[0] + i`. Its words follow each other in row-major order.
+    `state[1] + 2^64 state[0] + i`. A fourth and more are not used. Its words follow each other in
+    row-major order.
     """
     count = math.prod(sizes)
     wide = bit_width(dtype) == 64
     blocks = ceil_div(count * 2 if wide else count, 4)
-    start = state[1] | (state[2] if len(state) == 3 else state[0]) << 64
+    start = state[1] | (state[2] if len(state) > 2 else state[0]) << 64
     stream = np.stack(philox(words(state[0]), counted(start, blocks)), axis=-1).reshape(-1)
     if wide:
         elements = _joined(stream[0 : 2 * count : 2], stream[1 : 2 * count : 2], dtype)
@@ -133,7 +134,7 @@ def advanced(state: Sequence[int], blocks: int) -> Array:
     if len(state) == 2:
         return np.array([state[0], (state[1] + blocks) & BITS_64], np.uint64)
     counter = ((state[1] | state[2] << 64) + blocks) & BITS_128
-    return np.array([state[0], counter & BITS_64, counter >> 64], np.uint64)
+    return np.array([state[0], counter & BITS_64, counter >> 64, *state[3:]], np.uint64)
 
 
 def random_bits(

@@ -383,6 +383,8 @@ class CollectivePermuteStartOp(CollectiveOp):
             slice_sizes=slice_sizes,
         )
         parts = flat_results(declared)
+        if slice_sizes is not None and len(inputs) == 4:
+            return (inputs[0], as_one(results), *parts[2:])
         nested = len(inputs) == 1 or (bool(parts) and isinstance(parts[0], TupleType))
         rest = parts[2:] if nested else parts[len(inputs) + len(results) :]
         return (as_one(inputs), as_one(results), *rest)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, TupleType
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import (
     irdl_op_definition,
@@ -34,6 +34,7 @@ from xla_dialect.devices.replica_groups import (
 from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
+from xla_dialect.ops.permuted_slices import PermutedSlices
 from xla_dialect.ops.process_groups import (
     FALSE,
     FLAG,
@@ -53,6 +54,7 @@ from xla_dialect.types import (
     Array,
     ElementClass,
     array,
+    flatten,
     is_array,
     sizes_of,
     spell,
@@ -282,7 +284,7 @@ class ReduceScatterOp(GlobalGroupedOp):
 
 
 @irdl_op_definition
-class AllToAllOp(GroupedOp):
+class AllToAllOp(GlobalGroupedOp):
     """
     Member i of a group gets block i of the operands of all members, in group order.
 
@@ -296,9 +298,9 @@ class AllToAllOp(GroupedOp):
     """
 
     name = "xla.all_to_all"
+    WITH_CHANNEL: ClassVar = Ids.PARTITIONS
     inputs = var_operand_def()
     dimension = opt_prop_def(INTEGER)
-    constrain_layout = prop_def(FLAG, default_value=FALSE)
     outputs = var_result_def()
 
     @staticmethod
@@ -307,11 +309,13 @@ class AllToAllOp(GroupedOp):
         *,
         replica_groups: ReplicaGroups,
         channel_id: int | None,
+        use_global_device_ids: bool,
         dimension: int | None,
+        declared: Types,
     ) -> Types:
-        """The types of the operands."""
+        """The types of the operands; that of a single one may be declared as a tuple."""
         arrays = arrays_of(inputs)
-        require_groups(replica_groups, channel_id, "C4")
+        require_groups(replica_groups, channel_id, "C4", use_global_device_ids)
         members = replica_groups.size
         if dimension is None:
             for i, other in enumerate(arrays):
@@ -331,7 +335,9 @@ class AllToAllOp(GroupedOp):
             require_dimension(dimension, arrays, "C2")
             size = sizes_of(arrays[0])[dimension]
             require(size % (members or 1) == 0, "C3", "size {} for {} blocks", size, members)
-        return tuple(map(without_layout, arrays))
+        types = tuple(map(without_layout, arrays))
+        is_tuple = len(types) == 1 == len(declared) and isinstance(declared[0], TupleType)
+        return (TupleType(types),) if is_tuple else types
 
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """(RG1), and (C3) and (C4) for one group of all."""
@@ -360,11 +366,13 @@ class CollectivePermuteOp(CollectiveOp):
     """
     For every pair (s, t) the operands of s go to t; who is no target gets zeros.
 
-    With `slice_sizes` the operands are input, output, input offsets and output offsets, and slices
-    go into the output in place; that is not interpreted.
+    With `slice_sizes` the operands are input, output, input offsets and output offsets: slices of
+    the input of s go into the output of t, which stays as it is elsewhere. Inputs and outputs may
+    be tuples, the offsets of an array are a tuple, or k of them where each source sends k slices.
 
-    (C1) no two pairs have one source, and no two pairs one target. (C2) ids are those of processes,
-    from 0. (C3) the operands are arrays, at least one; with `slice_sizes` there are four.
+    (C1) no two pairs have one source, and no two pairs one target; of k slices, no more than k.
+    (C2) ids are those of processes, from 0. (C3) the operands are arrays, at least one; inputs and
+    outputs have one element type and rank each. (C4) an offset is an `s32[]`, one per dimension.
     """
 
     name = "xla.collective_permute"
@@ -381,19 +389,19 @@ class CollectivePermuteOp(CollectiveOp):
         source_target_pairs: SourceTargetPairs,
         slice_sizes: str | None,
     ) -> Types:
-        """The types of the operands; with `slice_sizes` that of operand 1."""
+        """The types of the operands; with `slice_sizes` those of the outputs."""
         require_channel(channel_id)
-        side = source_target_pairs.repeated
-        require(side is None, "C1", "pairs {} repeat a {}", source_target_pairs, side)
         require(bool(inputs), "C3", "there are no operands")
+        slices = None if slice_sizes is None else PermutedSlices.of(inputs)
+        side = source_target_pairs.repeated(1 if slices is None else slices.copies)
+        require(side is None, "C1", "pairs {} repeat a {}", source_target_pairs, side)
+        if slices is not None:
+            whole = inputs[1:2] if isinstance(inputs[0], TupleType) else ()
+            return whole or flatten(inputs)[slices.count : 2 * slices.count]
         arrays = [
             with_elements(t, ElementClass.ANY, f"operand {i}", "C3") for i, t in enumerate(inputs)
         ]
-        types = tuple(map(without_layout, arrays))
-        if slice_sizes is None:
-            return types
-        require(len(arrays) == 4, "C3", "{} operands with slice_sizes", len(arrays))
-        return types[1:2]
+        return tuple(map(without_layout, arrays))
 
     def verify_processes(self, replicas: int, partitions: int) -> None:
         """(C2)"""
@@ -412,7 +420,7 @@ class CollectivePermuteOp(CollectiveOp):
     @staticmethod
     def relate(relations: RelationsBuilder, *, slice_sizes: str | None) -> None:
         """Each result has the dimensions of its operand; slices, those of the output."""
-        relations.add_pairs(1 if slice_sizes else 0)
+        relations.add_pairs(len(relations.results) if slice_sizes else 0)
 
 
 @irdl_op_definition
@@ -420,8 +428,8 @@ class CollectiveBroadcastOp(GroupedOp):
     """
     Every member of a group gets the operands of the first one; who is in no group gets zeros.
 
-    With `has_dynamic_root` the last operand names the root for every other one; that is not
-    interpreted.
+    With `has_dynamic_root` the last operand says for every other one which member of the group it
+    comes from.
 
     (C1) the operands are arrays, at least one. (C2) no id is in two groups, no group is empty.
     (C3) with `has_dynamic_root` the last operand is `s32[k]` for k others.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, cast
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     IntegerAttr,
     TensorType,
     TupleType,
@@ -22,9 +23,10 @@ from xdsl.traits import ConstantLike, Pure
 from xla_dialect import syntax
 from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import RESULT, Factor, Numbering, RelationsBuilder, Traversal
+from xla_dialect.literals.elided import is_elided
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, with_elements
-from xla_dialect.types import ElementClass, element_class
+from xla_dialect.types import ElementClass, element_class, is_array
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.text import parse_literal, print_literal
 
@@ -44,6 +46,8 @@ def literal_type(value: Attribute) -> Attribute:
             cast("TensorType[Attribute]", type_).element_type
         ):
             return cast("TensorType[Attribute]", type_)
+    if isinstance(value, DenseResourceAttr) and is_elided(value) and is_array(value.type):
+        return value.type
     raise Violation("C1", f"{value} is not a literal of an XLA type")
 
 
@@ -51,6 +55,9 @@ def literal_type(value: Attribute) -> Attribute:
 class ConstantOp(XlaOp):
     """
     The literal `value`; nested array attributes are tuples.
+
+    `dense_resource<__elided__>` stands for elements that the text does not say: the program does
+    not run.
 
     (C1) the literal is a dense array of an XLA element type, or a tuple of such literals.
     """

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TupleType, i64
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -52,6 +52,7 @@ from xla_dialect.types import (
     element_count,
     is_scalar,
     sizes_of,
+    tuple_elements,
     without_layout,
 )
 
@@ -518,7 +519,11 @@ class DynamicUpdateSliceOp(XlaOp):
 
 @irdl_op_definition
 class CopyOp(XlaOp):
-    """The operand, possibly in another layout or memory space. (C1) the operand is an array."""
+    """
+    The operand, possibly in another layout or memory space.
+
+    (C1) the operand is an array, or a tuple of arrays at any depth.
+    """
 
     name = "xla.copy"
     operand = operand_def()
@@ -528,6 +533,10 @@ class CopyOp(XlaOp):
     @staticmethod
     def infer(operand: Attribute) -> Types:
         """The type of the operand."""
+        elements = tuple_elements(operand)
+        if elements is not None:
+            copies = [CopyOp.infer(element)[0] for element in elements]
+            return (TupleType(cast("tuple[TypeAttribute, ...]", tuple(copies))),)
         return (without_layout(with_elements(operand, ElementClass.ANY, "operand")),)
 
     relate = staticmethod(pointwise)

@@ -10,6 +10,7 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
     var_result_def,
 )
 from xdsl.traits import Pure
@@ -32,6 +33,7 @@ from xla_dialect.rules.constraints import (
 from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
+    MAX_ELEMENTS,
     ElementClass,
     array,
     array_like,
@@ -51,27 +53,35 @@ class RngOp(XlaOp):
     Independent random numbers of a distribution; which ones is not specified.
 
     rng_uniform: from the half-open interval [a, b); all a if b <= a. rng_normal: normally
-    distributed with mean a and standard deviation b, which is not negative.
+    distributed with mean a and standard deviation b, which is not negative. XLA takes more
+    parameters, and does not use them.
 
-    (C1) a and b are scalars of the result's element type: a float for rng_normal, a pred, integer
-    or float for rng_uniform.
+    (C1) all parameters are scalars of the result's element type: a float for rng_normal, a pred,
+    integer or float for rng_uniform.
     """
 
     name = "xla.rng"
     a = operand_def()
     b = operand_def()
+    more = var_operand_def()
     distribution = prop_def(RandomDistributionAttr)
     result = result_def()
 
     @staticmethod
     def infer(
-        a: Attribute, b: Attribute, *, distribution: RandomDistribution, declared: Types
+        a: Attribute,
+        b: Attribute,
+        more: tuple[Attribute, ...],
+        *,
+        distribution: RandomDistribution,
+        declared: Types,
     ) -> Types:
         """The declared type."""
         normal = distribution == RandomDistribution.NORMAL
         allowed = ElementClass.FLOAT if normal else ElementClass.REAL | ElementClass.PRED
         result = with_elements(declared_array(declared), allowed, "the result")
-        for name, parameter in (("a", a), ("b", b)):
+        names = ["a", "b", *(f"parameter {i}" for i in range(2, 2 + len(more)))]
+        for name, parameter in zip(names, (a, b, *more), strict=True):
             require(
                 is_scalar(parameter, result.element_type),
                 "C1",
@@ -89,11 +99,11 @@ class RngOp(XlaOp):
 
 
 _STATES = {
-    RandomAlgorithm.THREE_FRY: (2,),
-    RandomAlgorithm.PHILOX: (2, 3),
-    RandomAlgorithm.DEFAULT: (2, 3),
+    RandomAlgorithm.THREE_FRY: ("u64[2]", 2, 2),
+    RandomAlgorithm.PHILOX: ("u64[2] or u64[3]", 2, 3),
+    RandomAlgorithm.DEFAULT: ("u64[2] or more", 2, MAX_ELEMENTS),
 }
-"""How many u64 the state of an algorithm may have."""
+"""The states that an algorithm may have, and how many u64 these are at least and at most."""
 
 
 @irdl_op_definition
@@ -102,10 +112,11 @@ class RngBitGeneratorOp(XlaOp):
     Random bits that follow from a state, and the state to go on with.
 
     rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
-    `xla_dialect.literals.random_bits`. rng_default is rng_philox.
+    `xla_dialect.literals.random_bits`. rng_default is rng_philox; what its state has beyond three
+    numbers stays as it is.
 
-    (C1) the state is `u64[2]`, or for rng_philox and rng_default `u64[3]`. (C2) the bits are of
-    an integer type of 8, 16, 32 or 64 bits.
+    (C1) the state is `u64[2]`, or for rng_philox `u64[3]`, for rng_default one of at least two.
+    (C2) the bits are of an integer type of 8, 16, 32 or 64 bits.
     """
 
     name = "xla.rng_bit_generator"
@@ -118,14 +129,15 @@ class RngBitGeneratorOp(XlaOp):
     def infer(initial_state: Attribute, *, algorithm: RandomAlgorithm, declared: Types) -> Types:
         """The type of the state and the declared type of the bits."""
         state = with_elements(initial_state, ElementClass.UNSIGNED, "the state")
-        counts = _STATES[algorithm]
+        allowed, least, most = _STATES[algorithm]
+        sizes = sizes_of(state)
         require(
-            state.element_type == U64 and sizes_of(state) in [(count,) for count in counts],
+            state.element_type == U64 and len(sizes) == 1 and least <= sizes[0] <= most,
             "C1",
             "the state is {}, {} has {}",
             spell(state),
             algorithm,
-            " or ".join(f"u64[{count}]" for count in counts),
+            allowed,
         )
         results = flat_results(declared)
         if len(results) != 2:

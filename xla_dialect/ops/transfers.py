@@ -23,7 +23,7 @@ from xdsl.traits import Pure
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.diagnostics import Violation, require
-from xla_dialect.dimensions import pointwise
+from xla_dialect.dimensions import RelationsBuilder
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.ops.asynchronous import as_one, verify_start
 from xla_dialect.ops.process_groups import FALSE, FLAG, INTEGER
@@ -50,6 +50,12 @@ def require_token(type_: Attribute, label: str) -> None:
     require(type_ == TOKEN, label, "the token is {}", spell(type_))
 
 
+def require_awaited(type_: Attribute, name: str, label: str) -> None:
+    """The operand is a token or an array."""
+    if type_ != TOKEN:
+        with_elements(type_, ElementClass.ANY, name, label)
+
+
 def require_flat(type_: Attribute, name: str, label: str) -> None:
     """The type is an array, or a tuple of arrays."""
     elements = tuple_elements(type_)
@@ -64,7 +70,11 @@ def require_flat(type_: Attribute, name: str, label: str) -> None:
 
 @irdl_op_definition
 class AfterAllOp(XlaOp):
-    """A token after all the operands; without operands a fresh one. (C1) operands are tokens."""
+    """
+    A token after all the operands; without operands a fresh one.
+
+    (C1) operands are tokens or arrays: what is computed before.
+    """
 
     name = "xla.after_all"
     UNRELATED: ClassVar = "tokens have no dimensions"
@@ -75,14 +85,18 @@ class AfterAllOp(XlaOp):
     @staticmethod
     def infer(tokens: tuple[Attribute, ...]) -> Types:
         """`token[]`."""
-        for token in tokens:
-            require_token(token, "C1")
+        for i, value in enumerate(tokens):
+            require_awaited(value, f"operand {i}", "C1")
         return (TOKEN,)
 
 
 @irdl_op_definition
 class AddDependencyOp(XlaOp):
-    """The operand, not before the token. (C1) the operand is an array or a token. (C2) a token."""
+    """
+    The operand, not before another value.
+
+    (C1) the operand is an array or a token. (C2) so is what it waits for.
+    """
 
     name = "xla.add_dependency"
     operand = operand_def()
@@ -93,12 +107,14 @@ class AddDependencyOp(XlaOp):
     @staticmethod
     def infer(operand: Attribute, token: Attribute) -> Types:
         """The type of the operand."""
-        if operand != TOKEN:
-            with_elements(operand, ElementClass.ANY, "operand")
-        require_token(token, "C2")
+        require_awaited(operand, "operand", "C1")
+        require_awaited(token, "the token", "C2")
         return (operand,)
 
-    relate = staticmethod(pointwise)
+    @staticmethod
+    def relate(relations: RelationsBuilder) -> None:
+        """The operand passes through; the token has nothing to do with it."""
+        relations.add_each(relations.results[0])
 
 
 @irdl_op_definition

@@ -20,6 +20,7 @@ from xla_dialect.ops import asynchronous
 from xla_dialect.ops import collectives as ops
 from xla_dialect.ops.process_groups import CollectiveOp, GroupedOp, Ids
 from xla_dialect.reference.computations import on_arrays
+from xla_dialect.reference.permuted_slices import SliceExchange
 from xla_dialect.reference.tuples import as_results
 from xla_dialect.runtime.process_calls import GATHER, SITE
 
@@ -161,7 +162,8 @@ class CollectiveFunctions(InterpreterFunctions):
                 )
             case ops.CollectiveBroadcastOp():
                 if op.has_dynamic_root.value.data:
-                    raise XlaError("a dynamic root is not interpreted")
+                    *arrays, told = args
+                    return _from_roots(exchange, arrays, told, count, me)
                 begun = exchange([args if me == 0 else NOTHING] * count)
                 return lambda results: begun.take([results, *[NOTHING] * (count - 1)])
             case _:
@@ -174,8 +176,6 @@ class CollectiveFunctions(InterpreterFunctions):
         borrowed: bool,
     ) -> Write:
         """What the source of this process brings; zeros without a source."""
-        if op.slice_sizes is not None:
-            raise XlaError("the form with slice_sizes is not interpreted")
         process, ids = self.process, op.ids
         members = tuple(
             place
@@ -186,8 +186,10 @@ class CollectiveFunctions(InterpreterFunctions):
         for pair in pairs.pairs:
             for number in pair:
                 expanded(ids, number, process.place, process.grid)
-        source, target = pairs.source_of(me), pairs.target_of(me)
         numbers = range(len(members))
+        if op.slice_sizes is not None:
+            return self.slices_exchanged(op, members, args)
+        source, target = pairs.source_of(me), pairs.target_of(me)
         outgoing = [args if number == target else NOTHING for number in numbers]
         begun = self.exchange(op, members, outgoing, borrowed)
 
@@ -195,6 +197,25 @@ class CollectiveFunctions(InterpreterFunctions):
             begun.take([results if number == source else NOTHING for number in numbers])
             if source is None:
                 fill_zeros(results)
+
+        return write
+
+    def slices_exchanged(
+        self,
+        op: ops.CollectivePermuteOp | asynchronous.CollectivePermuteStartOp,
+        members: tuple[LogicalId, ...],
+        args: Arrays,
+    ) -> Write:
+        """The outputs with slices of the inputs of others."""
+        slices, me = SliceExchange.of(op), members.index(self.process.place)
+        numbers = range(len(members))
+        args = list(map(np.copy, args))
+        begun = self.exchange(op, members, [slices.outgoing(args, me, to) for to in numbers])
+
+        def write(results: Arrays) -> None:
+            for result, output in zip(results, slices.outputs(args), strict=True):
+                result[...] = output
+            begun.take([slices.incoming(args, results, me, number) for number in numbers])
 
         return write
 
@@ -334,8 +355,40 @@ class CollectiveFunctions(InterpreterFunctions):
 
 
 def as_arrays(values: PythonValues) -> list[Array]:
-    """The values, of which some may be numpy scalars."""
-    return [np.asarray(value) for value in values]
+    """The values, tuples taken apart; some may be numpy scalars."""
+    leaves: list[Array] = []
+    for value in values:
+        if isinstance(value, tuple):
+            leaves.extend(as_arrays(cast(PythonValues, value)))
+        else:
+            leaves.append(np.asarray(value))
+    return leaves
+
+
+def _from_roots(
+    exchange: Callable[[Sequence[Arrays]], Exchange],
+    arrays: Arrays,
+    told: Array,
+    count: int,
+    me: int,
+) -> Write:
+    """For each array that of the member whose number in the group an operand says."""
+    roots = [int(root) for root in told]
+    for root in roots:
+        if not 0 <= root < count:
+            raise XlaError(f"root {root} in a group of {count}")
+    own = [array for array, root in zip(arrays, roots, strict=True) if root == me]
+    begun = exchange([own] * count)
+
+    def write(results: Arrays) -> None:
+        begun.take(
+            [
+                [result for result, root in zip(results, roots, strict=True) if root == number]
+                for number in range(count)
+            ]
+        )
+
+    return write
 
 
 def _gathered(begun: Exchange, each: Arrays, dimension: int, count: int) -> Write:

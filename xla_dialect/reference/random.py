@@ -97,7 +97,7 @@ class RandomFunctions(InterpreterFunctions):
         type_ = cast("types.Array", op.result.type)
         sizes, dtype = types.sizes_of(type_), numpy_dtype(type_.element_type)
         if op.distribution.data == RandomDistribution.NORMAL:
-            mean, deviation = (float(arg) for arg in args)
+            mean, deviation = (float(arg) for arg in args[:2])
             require_deviation(deviation)
             return (rounded(mean + deviation * self.normal(sizes), dtype),)
         if types.element_class(type_.element_type) == types.ElementClass.FLOAT:

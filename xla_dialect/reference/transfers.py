@@ -88,8 +88,8 @@ class TransferFunctions(InterpreterFunctions):
             raise XlaError(f"source-target pairs: {error}") from error
         if pairs is None:
             return None
-        if pairs.repeated is not None:
-            raise XlaError(f"source-target pairs {pairs} repeat a {pairs.repeated}")
+        if (side := pairs.repeated()) is not None:
+            raise XlaError(f"source-target pairs {pairs} repeat a {side}")
         for source, target in pairs.pairs:
             self.route(op, source, target)
         return pairs

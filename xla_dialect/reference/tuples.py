@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import TupleType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Operation
 
@@ -35,7 +36,8 @@ def as_results(op: Operation, values: PythonValues) -> PythonValues:
     results of `op`.
     """
     if len(op.results) == len(values):
-        return values
+        is_element = isinstance(op.results[0].type, TupleType) if op.results else False
+        return (values,) if is_element and not isinstance(values[0], tuple) else values
     return (values,) if len(op.results) == 1 else values[0]
 
 

@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     | (?P<attribute>[A-Za-z_][\w.\-]*+=(?!=))
     | (?P<name>%?[A-Za-z0-9_.][\w.]*+(?:-(?!>)[\w.]*+)*)
     | (?P<string>{STRING})
-    | (?P<punctuation>->|[{{}}()\[\],:=])
+    | (?P<punctuation>->|[{{}}()\[\],:=\#])
     | (?P<end>\Z)
     | (?P<invalid>.)
     )""",

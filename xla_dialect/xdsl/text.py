@@ -4,6 +4,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 
 - Dense literals: see `dense_literals` and `dense_printing`.
 - A string without its closing quote takes time exponential in its length to be refused.
+- A name loses one suffix `_<digits>` each time it is read, so `%a_1_2` is `%a` after two times.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
 
 A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
@@ -12,6 +13,7 @@ A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a tes
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -19,15 +21,18 @@ from xdsl.dialects.builtin import (
     AnyDenseElement,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     RankedStructure,
+    TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
-from xdsl.utils.lexer import Input
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
+from xla_dialect.literals.elided import ELIDED, elided
 from xla_dialect.xdsl.dense_literals import parse_dense_elements
 from xla_dialect.xdsl.dense_printing import print_dense
 
@@ -51,6 +56,19 @@ class MlirParser(Parser):
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(MlirLexer(Input(text, name)))
 
+    def _parse_builtin_dense_resource_attr(self) -> DenseResourceAttr:
+        """Parses what follows `dense_resource`; `<__elided__>` is a resource that is nowhere."""
+        found = parse_elided(self)
+        return super()._parse_builtin_dense_resource_attr() if found is None else found
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        """Names the values, without any suffix `_<digits>`: printed names do not change again."""
+        super()._register_ssa_definition(name, values, span)
+        if "_" in name:
+            for value in values:
+                if value.name_hint:
+                    hint_at(value, value.name_hint)
+
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
     ) -> DenseIntOrFPElementsAttr[Any]:
@@ -69,6 +87,30 @@ class MlirPrinter(Printer):
             super().print_attribute(attribute)
 
 
+def hint_at(value: SSAValue, name: str) -> None:
+    """Gives a value a name without its suffixes `_<digits>`; raises ValueError for no name."""
+    hint = _SUFFIXES.sub("", name)
+    value.name_hint = hint or name
+
+
+_SUFFIXES = re.compile(r"(?:_[0-9]+)+$")
+
+
+def parse_elided(parser: AttrParser) -> DenseResourceAttr | None:
+    """Parses `<__elided__> : type` after `dense_resource`; None, and nothing, if it is another."""
+    if not _ELIDED.match(parser.lexer.input.content, parser.pos):
+        return None
+    for characters in ("<", ELIDED, ">", ":"):
+        parser.parse_characters(characters)
+    type_ = parser.parse_type()
+    if not isinstance(type_, TensorType):
+        parser.raise_error(f"a literal is an array, not a {type_}")
+    return elided(cast("TensorType[Attribute]", type_))
+
+
+_ELIDED = re.compile(rf"\s*<\s*{ELIDED}\s*>")
+
+
 def parse_literal(parser: AttrParser) -> Attribute:
     """
     Parses an attribute of one of our operations: a literal, a tuple of literals, or any other.
@@ -79,6 +121,9 @@ def parse_literal(parser: AttrParser) -> Attribute:
         return parser.parse_attribute()
     if parser.parse_optional_keyword("dense"):
         return parse_dense_elements(parser)
+    if parser.parse_optional_keyword("dense_resource"):
+        found = parse_elided(parser)
+        return found or parser.raise_error("expected <__elided__>")
     elements = parser.parse_optional_comma_separated_list(
         parser.Delimiter.SQUARE, lambda: parse_literal(parser)
     )

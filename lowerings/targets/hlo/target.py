@@ -36,6 +36,7 @@ class HloTarget(Target):
     print_percent: bool | None = None
     print_program_shape: bool | None = None
     print_operand_shape: bool | None = None
+    print_tuple_indices: bool | None = None
     print_operand_index_annotation_interval: int | None = None
     include_layout_in_shapes: bool | None = None
     print_metadata: bool | None = None

@@ -51,8 +51,8 @@ def write_rng(op: RngOp, body: BodyWriter) -> None:
     shape = f"tensor<{len(sizes)}xi64>"
     text = str(sizes[0]) if len(set(sizes)) == 1 else integers_text(sizes) if sizes else ""
     last = body.emit(f"stablehlo.constant dense<{text}> : {shape}", "c")
-    operands = [*body.leaves(op.operands), last]
-    types = [*body.types(value.type for value in op.operands), shape]
+    operands = [*body.leaves([op.a, op.b]), last]
+    types = [*body.types([op.a.type, op.b.type]), shape]
     results = body.types(op.result_types)
     words = {member: word for word, member in DISTRIBUTIONS.items()}
     body.define(

@@ -14,7 +14,7 @@ from xla_dialect.stablehlo.writing.body import BodyWriter, Write, leaves_of
 from xla_dialect.stablehlo.writing.collectives import channel_text
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.type_text import TOKEN
-from xla_dialect.types import Array, flatten
+from xla_dialect.types import Array, TokenType, flatten
 from xla_dialect.xdsl.operation_table import OperationTable
 
 TransferStartT = TypeVar("TransferStartT", bound=xla.TransferStartOp)
@@ -25,8 +25,8 @@ _FROM_HOST = 3
 
 
 def write_after_all(op: Operation, body: BodyWriter) -> None:
-    """`stablehlo.after_all`, or `stablehlo.create_token` of nothing."""
-    operands = body.leaves(op.operands)
+    """`stablehlo.after_all` of the tokens, or `stablehlo.create_token` of nothing."""
+    operands = body.leaves([value for value in op.operands if isinstance(value.type, TokenType)])
     name = "after_all" if operands else "create_token"
     shown = f" {', '.join(operands)}" if operands else ""
     body.define(op, f"stablehlo.{name}{shown}{body.attributes(op)} : {TOKEN}", [TOKEN])
