@@ -14,11 +14,11 @@ from lowerings.xla_to_linalg.conversion import convert_scalar
 from lowerings.xla_to_linalg.dense import scalar_of, stored
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder, storage
 from lowerings.xla_to_linalg.structured import array_type, fill, pointwise
-from xla_dialect.literals.elided import LEFT_OUT, is_elided
 from xla_dialect.ops.creation import ConstantOp, IotaOp
 from xla_dialect.types import ElementClass, element_class
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.dense_literals import is_splat
+from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 
 
 def convert_constant(op: ConstantOp, builder: ConversionBuilder) -> str | None:

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, TensorTyp
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import numpy_dtype
-from xla_dialect.literals.elided import is_elided
 from xla_dialect.literals.text import integer_texts
 from xla_dialect.shape_text.errors import NoHloSpelling
 from xla_dialect.types import (
@@ -29,6 +28,7 @@ from xla_dialect.types import (
     element_count,
     spell,
 )
+from xla_dialect.xdsl.elided import is_elided
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 

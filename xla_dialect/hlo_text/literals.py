@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xla_dialect.literals.arrays import check_memory, numpy_dtype
-from xla_dialect.literals.elided import elided
 from xla_dialect.shape_text.errors import PartError, quoted
 from xla_dialect.shape_text.lexer import without_comments
 from xla_dialect.types import (
@@ -35,6 +34,7 @@ from xla_dialect.types import (
     element_count,
     spell,
 )
+from xla_dialect.xdsl.elided import elided
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 

@@ -22,9 +22,9 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.elided import LEFT_OUT, is_elided
 from xla_dialect.shapes.dynamic_size import DynamicSize
 from xla_dialect.types import ELEMENT_TYPES, ElementClass, TokenType
+from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 
 Array: TypeAlias = NDArray[Any]
 Value: TypeAlias = "Array | tuple[Value, ...] | None"

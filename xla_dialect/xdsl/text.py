@@ -32,9 +32,9 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from xla_dialect.literals.elided import ELIDED, elided
 from xla_dialect.xdsl.dense_literals import parse_dense_elements
 from xla_dialect.xdsl.dense_printing import print_dense
+from xla_dialect.xdsl.elided import ELIDED, elided
 
 
 class MlirLexer(MLIRLexer):

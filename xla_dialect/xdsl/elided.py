@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseResourceAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseResourceAttr, StringAttr, TensorType
 from xdsl.ir import Attribute
-
-from xla_dialect.types import Array
 
 ELIDED = "__elided__"
 """The name of a resource that is nowhere."""
@@ -22,7 +20,7 @@ LEFT_OUT = (
 """Why a program that needs them does not run."""
 
 
-def elided(type_: Array) -> DenseResourceAttr:
+def elided(type_: TensorType[Attribute]) -> DenseResourceAttr:
     """The literal of this type that nobody knows."""
     return DenseResourceAttr.from_params(StringAttr(ELIDED), cast(Any, type_))
 
