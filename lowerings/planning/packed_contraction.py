@@ -134,7 +134,7 @@ class PackedContraction:
         order = order_in(nest, LoopOrder(tuple(moved), panels.column, self.lanes))
         shared = {
             part.outside(loop.dimension)
-            for loop in in_parallel(nest, Body(nest), order, least).loops
+            for loop in in_parallel(nest, Body(nest), order.loops, order.lanes, least)
             if loop.is_parallel
         }
         return [replace(loop, is_parallel=loop.dimension in shared) for loop in loops]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil, prod
 
@@ -68,19 +68,26 @@ def shared_loop(
     return None if best is None else best[0]
 
 
-def in_parallel(nest: Nest, body: Body, order: LoopOrder, least: float) -> LoopOrder:
+def in_parallel(
+    nest: Nest, body: Body, loops: Sequence[Loop], lanes: int, least: float
+) -> tuple[Loop, ...]:
     """
     Loops with one of the outer ones parallel, if that is at least `least` microseconds of work
     each time that it runs.
     """
-    loops = [(each.dimension, nest.extents[each.dimension] // each.tile) for each in order.loops]
-    work = microseconds(nest, body, order.lanes)
-    shared = shared_loop(nest, body, loops, work, least)
-    parallel = (
-        replace(each, is_parallel=True) if each.dimension == shared else each
-        for each in order.loops
+    room = list(nest.extents)
+    counted: list[tuple[int, int]] = []
+    for loop in loops:
+        counted.append((loop.dimension, room[loop.dimension] // loop.tile))
+        room[loop.dimension] = loop.tile
+    work = microseconds(nest, body, lanes)
+    shared = shared_loop(nest, body, counted, work, least)
+    dimensions = [loop.dimension for loop in loops]
+    outermost = dimensions.index(shared) if shared is not None else None
+    return tuple(
+        replace(loop, is_parallel=True) if position == outermost else loop
+        for position, loop in enumerate(loops)
     )
-    return replace(order, loops=tuple(parallel))
 
 
 def block_columns(

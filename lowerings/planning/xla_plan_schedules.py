@@ -22,6 +22,7 @@ from lowerings.planning.given_schedules import GivenSchedules
 from lowerings.planning.lanes import plan_order
 from lowerings.planning.packed_contraction import PackedContraction
 from lowerings.planning.threads import block_columns, in_parallel
+from lowerings.planning.transposes import along_rows
 from lowerings.schedules.dialect import make_parallel, schedule_of, set_schedule
 from lowerings.schedules.schedule import Schedule
 from xla_dialect.xdsl.traversal import operations_in
@@ -123,7 +124,8 @@ class XlaPlanSchedulesPass(ModulePass):
         order = how or plan_order(nest, body, self.vector_bits)
         fills = tuple(foldable_fills(nest, body, order.loops)) if may_fold else ()
         steps = block_columns(nest, body, order, self._least)
-        steps = steps or in_parallel(nest, body, order, self._least).loops
+        if steps is None:
+            steps = in_parallel(nest, body, along_rows(nest, order), order.lanes, self._least)
         schedule = Schedule(steps, order.vector, order.lanes, order.transposed, folded_fills=fills)
         return fitted(schedule, nest.extents)
 

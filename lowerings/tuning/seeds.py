@@ -124,5 +124,5 @@ def _packed_plans(nest: Nest, body: Body, bits: int) -> list[PackedContraction]:
 
 
 def _scheduled(nest: Nest, body: Body, order: LoopOrder) -> Schedule:
-    order = in_parallel(nest, body, order, LEAST_MICROSECONDS)
-    return Schedule(order.loops, order.vector, order.lanes, order.transposed)
+    loops = in_parallel(nest, body, order.loops, order.lanes, LEAST_MICROSECONDS)
+    return Schedule(loops, order.vector, order.lanes, order.transposed)

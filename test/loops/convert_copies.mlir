@@ -25,8 +25,8 @@ func.func @slice(%a: memref<2x16x8xf32>, %i: index, %b: memref<2x4x8xf32>) {
 // Blocks of 16 by 16 are read row by row, turned in registers, and written row by row.
 // CHECK-LABEL: func.func @transpose
 // CHECK-NOT:     reinterpret_cast
-// CHECK:         scf.for %[[I:.*]] = %c0 to %c64 step %c16 {
-// CHECK:           scf.for %[[J:.*]] = %c0 to %c32 step %c16 {
+// CHECK:         scf.for %[[J:.*]] = %c0 to %c32 step %c16 {
+// CHECK:           scf.for %[[I:.*]] = %c0 to %c64 step %c16 {
 // CHECK-COUNT-16:    vector.load %a[%{{.*}}, %[[I]]] : memref<32x64xf32>, vector<16xf32>
 // CHECK-COUNT-64:    vector.shuffle
 // CHECK-COUNT-16:    vector.store %{{.*}}, %b[%{{.*}}, %[[J]]] : memref<64x32xf32>, vector<16xf32>
@@ -43,8 +43,8 @@ func.func @transpose(%a: memref<32x64xf32>, %b: memref<64x32xf32>) {
 
 // Blocks of 8 by 8, which leave no edges.
 // CHECK-LABEL: func.func @transpose_in_smaller_blocks
-// CHECK:         scf.for %[[I:.*]] = %c0 to %c56 step %c8 {
-// CHECK:           scf.for %[[J:.*]] = %c0 to %c40 step %c8 {
+// CHECK:         scf.for %[[J:.*]] = %c0 to %c40 step %c8 {
+// CHECK:           scf.for %[[I:.*]] = %c0 to %c56 step %c8 {
 // CHECK-COUNT-8:     vector.load %a[%{{.*}}, %[[I]]] : memref<40x56xf32>, vector<8xf32>
 // CHECK-COUNT-24:    vector.shuffle
 // CHECK-COUNT-8:     vector.store %{{.*}}, %b[%{{.*}}, %[[J]]] : memref<56x40xf32>, vector<8xf32>

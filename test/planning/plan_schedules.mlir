@@ -23,11 +23,24 @@ func.func @sums(%a: memref<4x256xf32>, %b: memref<4xf32>) {
 }
 
 // CHECK-LABEL:  @transpose
-// CHECK:        schedule.nest = #schedule.nest<loops = [d1 by 16, d0 by 16], vector = d0 x 16, transpose = d1>
+// CHECK:        schedule.nest = #schedule.nest<loops = [d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
 // SCALAR-LABEL: @transpose
 // SCALAR:       schedule.nest = #schedule.nest<loops = [d1, d0]>
 func.func @transpose(%a: memref<64x48xf32>, %b: memref<48x64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<64x48xf32>) outs(%b : memref<48x64xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  func.return
+}
+
+// Rows are read on for some vectors; by as many as leave no others.
+// CHECK-LABEL: @transpose_in_blocks
+// CHECK:       schedule.nest = #schedule.nest<loops = [d1 by 112, d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
+// PARALLEL-LABEL: @transpose_in_blocks
+// PARALLEL:       schedule.nest = #schedule.nest<loops = [d1 by 64, d0 by 8 parallel, d1 by 8], vector = d0 x 8, transpose = d1>
+func.func @transpose_in_blocks(%a: memref<1024x448xf32>, %b: memref<448x1024xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<1024x448xf32>) outs(%b : memref<448x1024xf32>) {
   ^bb0(%x: f32, %y: f32):
     linalg.yield %x : f32
   }
