@@ -15,7 +15,8 @@ from lowerings.simplify.known_values import array_type, dense_of, splat_of
 from lowerings.simplify.rewriting import Inserter, Replacement, Rule, constant
 from xla_dialect.op import Ints, XlaOp
 from xla_dialect.ops import data_movement as ops
-from xla_dialect.types import element_count
+from xla_dialect.types import Array as ArrayType
+from xla_dialect.types import array, element_count
 from xla_dialect.xdsl.operation_table import OperationTable
 
 
@@ -95,7 +96,7 @@ def merge_reverses(op: ops.ReverseOp, inserter: Inserter) -> Replacement:
 
 
 def _slice(
-    inserter: Inserter, value: SSAValue, op: XlaOp, start: Ints, limit: Ints, strides: Ints
+    inserter: Inserter, value: SSAValue, start: Ints, limit: Ints, strides: Ints, type_: Attribute
 ) -> SSAValue:
     return inserter.insert(
         ops.SliceOp(
@@ -103,13 +104,13 @@ def _slice(
             start_indices=start,
             limit_indices=limit,
             strides=strides,
-            result_types=[op.results[0].type],
+            result_types=[type_],
         )
     )[0]
 
 
 def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
-    """An identity slice, one of a slice, of a splat, or of one operand of a concatenation."""
+    """An identity slice, one of a slice, of a splat, or of operands of a concatenation."""
     if op.operand.type == op.result.type:
         return op.operand
     type_ = array_type(op.result)
@@ -129,13 +130,13 @@ def merge_slices(op: ops.SliceOp, inserter: Inserter) -> Replacement:
         end = tuple(
             b + (n - 1) * s + 1 if n else b for b, n, s in zip(begin, sizes, stride, strict=True)
         )
-        return _slice(inserter, inner.operand, op, begin, end, stride)
+        return _slice(inserter, inner.operand, begin, end, stride, type_)
     if isinstance(inner, ops.ConcatenateOp):
-        return _slice_of_part(op, inner, inserter, start, limit, strides)
+        return _slice_of_parts(op, inner, inserter, start, limit, strides)
     return None
 
 
-def _slice_of_part(
+def _slice_of_parts(
     op: ops.SliceOp,
     joined: ops.ConcatenateOp,
     inserter: Inserter,
@@ -143,22 +144,48 @@ def _slice_of_part(
     limit: Ints,
     strides: Ints,
 ) -> Replacement:
-    """The same elements taken from the only part of a concatenation that holds them."""
+    """
+    The same elements taken from the only part of a concatenation that holds them; from several,
+    and then joined, where nothing else needs what is cut off.
+    """
     dimension = joined.dimension.value.data
+    found: list[tuple[SSAValue, Ints, Ints]] = []
     offset = 0
     for part in joined.inputs:
         type_ = array_type(part)
         if type_ is None:
             return None
         size = type_.get_shape()[dimension]
-        if offset <= start[dimension] and limit[dimension] <= offset + size:
-            moved = [
-                tuple(n - offset if d == dimension else n for d, n in enumerate(numbers))
-                for numbers in (start, limit)
-            ]
-            return _slice(inserter, part, op, moved[0], moved[1], strides)
+        first, last = max(start[dimension] - offset, 0), min(limit[dimension] - offset, size)
+        if first < last or (offset <= start[dimension] and limit[dimension] <= offset + size):
+            found.append((part, _with(start, dimension, first), _with(limit, dimension, last)))
         offset += size
-    return None
+    if len(found) == 1:
+        return _slice(inserter, *found[0], strides, op.results[0].type)
+    if strides[dimension] != 1 or not joined.result.has_one_use():
+        return None
+    result_type = cast(ArrayType, op.results[0].type)
+    sizes = tuple(result_type.get_shape())
+    parts = [
+        _slice(
+            inserter,
+            part,
+            begin,
+            end,
+            strides,
+            array(
+                result_type.element_type, _with(sizes, dimension, end[dimension] - begin[dimension])
+            ),
+        )
+        for part, begin, end in found
+    ]
+    return inserter.insert(
+        ops.ConcatenateOp(parts, dimension=dimension, result_types=[result_type])
+    )
+
+
+def _with(numbers: Ints, position: int, number: int) -> Ints:
+    return (*numbers[:position], number, *numbers[position + 1 :])
 
 
 def simplify_concatenate(op: ops.ConcatenateOp, inserter: Inserter) -> Replacement:
@@ -196,7 +223,7 @@ def simplify_pad(op: ops.PadOp, inserter: Inserter) -> Replacement:
     limit = tuple(size + n for size, n in zip(sizes, high, strict=True))
     if any(a > b for a, b in zip(start, limit, strict=True)):
         return None
-    return _slice(inserter, op.operand, op, start, limit, (1,) * len(sizes))
+    return _slice(inserter, op.operand, start, limit, (1,) * len(sizes), op.results[0].type)
 
 
 def _clamped(indices: Sequence[SSAValue], largest: Sequence[int]) -> Ints | None:
@@ -221,7 +248,7 @@ def simplify_dynamic_slice(op: ops.DynamicSliceOp, inserter: Inserter) -> Replac
     if start is None:
         return None
     limit = tuple(a + n for a, n in zip(start, sizes, strict=True))
-    return _slice(inserter, op.operand, op, start, limit, (1,) * len(sizes))
+    return _slice(inserter, op.operand, start, limit, (1,) * len(sizes), op.results[0].type)
 
 
 def simplify_dynamic_update_slice(op: ops.DynamicUpdateSliceOp, inserter: Inserter) -> Replacement:

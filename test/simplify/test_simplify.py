@@ -215,6 +215,16 @@ CASES: dict[str, Case] = {
         ["f32"],
         ("slice",),
     ),
+    "slice of two parts": Case(
+        lambda b, x, t: b.slice(
+            b.concat_in_dim([x, b.rev(x, (0,)), x, x], 0),
+            (x.shape[0] - 2,),
+            (2 * x.shape[0] + 3,),
+            (1,),
+        ),
+        ["f32", "pred", "s4"],
+        ("slice", "reverse", "slice", "concatenate"),
+    ),
     "slice of a part": Case(
         lambda b, x, t: b.slice(b.concat_in_dim([b.neg(x), x], 0), (24,), (30,), (1,)),
         ["f32"],
