@@ -222,7 +222,7 @@ CASES: dict[str, Case] = {
             (2 * x.shape[0] + 3,),
             (1,),
         ),
-        ["f32", "pred", "s4"],
+        ["f32", "s4"],
         ("slice", "reverse", "slice", "concatenate"),
     ),
     "slice of a part": Case(
