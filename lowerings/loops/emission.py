@@ -134,7 +134,11 @@ class NestEmitter:
                 wanted += evaluator.operands_in_lanes(op)
         self.wanted_as_vectors = set(wanted)
         at_level: list[list[SSAValue]] = [[] for _ in range(len(self.loops) + 1)]
-        values: list[SSAValue] = [a for a in body.inputs if a.first_use is not None]
+        values: list[SSAValue] = [
+            argument
+            for argument in body.inputs
+            if argument.first_use is not None and argument not in evaluator.read_in_words
+        ]
         values += [
             result
             for op in body.ops

@@ -30,6 +30,7 @@ from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
 from lowerings.loops.views import as_parts
+from lowerings.loops.word import WordOp, are_adjacent, loaded_word, word
 from xla_dialect.xdsl.arith_extension import EXTENSIONS, NO_FAST_MATH, with_element_type
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.traversal import operations_in
@@ -91,14 +92,21 @@ class BodyEvaluator:
         read_together = {body.inputs[argument] for argument in self.interleaved}
         read_together.difference_update(body.nest.outputs)
         views: dict[Access, MemoryAccess] = {}
+        whole_words = self._whole_words()
+        self.read_in_words = {part for op in whole_words for part in op.parts}
+        """The arguments that are read together, as one word."""
+        covered = {body.inputs[part] for op in whole_words for part in op.parts[1:]}
         for access in body.nest.accesses:
             is_only_turned = whole_blocks and access not in body.nest.outputs
-            if access in views or access in read_together:
+            if access in views or access in read_together or access in covered:
                 continue
             if not (is_only_turned and self._is_read_turned(access)):
                 views[access] = MemoryAccess(access, extents, self.vector, builder)
         self.inputs = {
             argument: views[access] for argument, access in body.inputs.items() if access in views
+        }
+        self.whole_words: dict[SSAValue, MemoryAccess] = {
+            op.result: views[body.inputs[op.parts[0]]] for op in whole_words
         }
         self.indexing = {
             index.position
@@ -109,6 +117,23 @@ class BodyEvaluator:
         """The dimensions whose position is itself an index into memory."""
         self.outputs = [views[access] for access in body.nest.outputs]
         self._scopes: list[dict[tuple[object, ...], SSAValue]] = [{}]
+
+    def _whole_words(self) -> list[WordOp]:
+        """The words that lie in memory as they are, and are the same in all lanes."""
+        inputs = self.body.inputs
+        arguments: dict[Access, list[SSAValue]] = {}
+        for argument, access in inputs.items():
+            arguments.setdefault(access, []).append(argument)
+
+        def is_whole(op: WordOp) -> bool:
+            return (
+                self.lanewise(op.result) is Lanewise.UNIFORM
+                and all(p in inputs and arguments[inputs[p]] == [p] for p in op.parts)
+                and all(len(tuple(part.uses)) == 1 for part in op.parts)
+                and are_adjacent([inputs[part] for part in op.parts])
+            )
+
+        return [op for op in self.body.ops if isinstance(op, WordOp) and is_whole(op)]
 
     def _is_read_turned(self, access: Access) -> bool:
         """Whether blocks of an access are read along the transposed dimension."""
@@ -244,7 +269,11 @@ class BodyEvaluator:
             self._read_interleaved(value, combination)
             return self._scopes[-1][key]
         access = self.inputs.get(value)
-        if access is not None:
+        in_word = self.whole_words.get(value)
+        if in_word is not None:
+            indices = in_word.indices(self.position(combination))
+            result = loaded_word(in_word.access.memref, indices, in_word.element_type, self.builder)
+        elif access is not None:
             position = self.position(combination)
             result = (
                 access.load_vector(position, self.lanes(combination))
@@ -306,6 +335,8 @@ class BodyEvaluator:
         if op.regions:
             return self._clone_with_regions(op, combination)
         operands = [self.scalar(operand, combination) for operand in op.operands]
+        if type(op) is WordOp:
+            return [word(operands, self.builder)]
         if type(op) in PRODUCTS:
             return [self._product_of_words(op, operands)]
         clone = create(
@@ -334,6 +365,8 @@ class BodyEvaluator:
         result_type = vector_of(element_type, lanes)
         if type(op) is memref.LoadOp:
             return [self._load_by_value(op, combination, result_type)]
+        if type(op) is WordOp:
+            return [word([self.as_vector(part, combination) for part in op.parts], self.builder)]
         if type(op) in COMPLEX:
             return [self._shuffled_parts(op, combination)]
         in_lanes = set(self.operands_in_lanes(op))

@@ -28,7 +28,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, FixedBitwidthType, IntegerAttr, f32, i16, i32
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    FixedBitwidthType,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    i32,
+)
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -37,11 +44,11 @@ from lowerings.loops.contraction import Contraction
 from lowerings.loops.dot_product import SIGN_BITS, DotProductOp
 from lowerings.loops.nest import Access, Nest, restrict, split
 from lowerings.loops.pair_product import HALF_BITS, PairProductOp
+from lowerings.loops.word import WORD_BITS, WordOp
 from lowerings.schedules.schedule import Factor
 
 SHORT_SUM = 8
 """Terms below this that leave some over are not worth a nest of its own for those."""
-WORD_BITS = 32
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,8 @@ def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
         own = block.args[place : place + len(moved)]
         known.append(firsts | {old[m]: new for m, new in zip(moved, own, strict=True)})
     known += [firsts] * (words.terms - len(known))
-    lhs, rhs = (_word(body, factor, known, block) for factor in words.factors)
+    part = None if words.total == f32 else IntegerType(WORD_BITS // words.terms)
+    lhs, rhs = (_word(body, factor, part, known, block) for factor in words.factors)
     if words.flipped is not None:
         flip = arith.ConstantOp(IntegerAttr(SIGN_BITS, i32))
         flipped = arith.XOrIOp(lhs if words.flipped is Factor.LHS else rhs, flip.result)
@@ -180,35 +188,29 @@ def _in_words(nest: Nest, body: Body, words: _Words, dimension: int) -> Nest:
 
 
 def _word(
-    body: Body, factor: SSAValue, known: Sequence[dict[SSAValue, SSAValue]], block: Block
+    body: Body,
+    factor: SSAValue,
+    part: IntegerType | None,
+    known: Sequence[dict[SSAValue, SSAValue]],
+    block: Block,
 ) -> SSAValue:
-    """Adds to a body what puts several terms of a factor into one number, the first one lowest."""
-    terms = [_computed(body, factor, inputs, block) for inputs in known]
-    if factor.type != i32:
-        codes = [arith.BitcastOp(term, i16) for term in terms]
-        extended = [arith.ExtUIOp(code.result, i32) for code in codes]
-        block.add_ops([*codes, *extended])
-        terms = [each.result for each in extended]
-    bits = WORD_BITS // len(known)
-    mask = arith.ConstantOp(IntegerAttr((1 << bits) - 1, i32))
-    block.add_op(mask)
-    word: SSAValue | None = None
-    for number, term in enumerate(terms):
-        part = term
-        if factor.type == i32 and number < len(terms) - 1:
-            low = arith.AndIOp(term, mask.result)
-            block.add_op(low)
-            part = low.result
-        if word is None:
-            word = part
-            continue
-        distance = arith.ConstantOp(IntegerAttr(number * bits, i32))
-        upper = arith.ShLIOp(part, distance.result)
-        joined = arith.OrIOp(word, upper.result)
-        block.add_ops([distance, upper, joined])
-        word = joined.result
-    assert word is not None
-    return word
+    """
+    Adds to a body what puts several terms of a factor into one number.
+
+    Integers were extended to 32 bits; they are extended to `part` instead.
+    """
+    owner, source = factor.owner, factor
+    if part is not None and isinstance(owner, arith.ExtSIOp | arith.ExtUIOp):
+        source = owner.operands[0]
+    terms = [_computed(body, source, inputs, block) for inputs in known]
+    if part is not None and source.type != part:
+        extend = arith.ExtSIOp if isinstance(owner, arith.ExtSIOp) else arith.ExtUIOp
+        extended = [extend(term, part) for term in terms]
+        block.add_ops(extended)
+        terms = [op.result for op in extended]
+    word = WordOp(terms)
+    block.add_op(word)
+    return word.result
 
 
 def _computed(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import ceil
 
 from xdsl.ir import SSAValue
 
@@ -154,12 +153,11 @@ class _TiledNest:
         excess = builder.scratch(panels.excess_memory)
         zero = builder.constants.number(0, panels.factor.type)
         nest = panels.excess_nest(product, memory, excess, zero)
-        column, lanes = panels.column, self.schedule.lanes
+        column = panels.column
+        lanes = min(self.schedule.lanes, nest.extents[column])
         others = [d for d in nest.loop_dimensions if not nest.is_reduction[d] and d != column]
-        width = nest.extents[column]
-        loops = [*map(Loop, others), Loop(column, ceil(width / lanes) * lanes)]
-        loops += [Loop(d) for d in panels.terms]
-        order = LoopOrder(tuple(loops), column, min(lanes, width))
+        loops = [*map(Loop, others), Loop(column, lanes), *map(Loop, panels.terms)]
+        order = LoopOrder(tuple(loops), column, lanes)
         replace(self, nest=nest)._emit_order(order, builder)
         return excess
 

@@ -18,6 +18,7 @@ from lowerings.loops.contraction import Contraction
 from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Nest, divided
 from lowerings.loops.panels import Panels, order_in
+from lowerings.loops.word import WordOp
 from lowerings.planning.lanes import block_side, output_stride, plan_order
 from lowerings.planning.register_tiles import Tile
 from lowerings.planning.threads import in_parallel, microseconds, shared_loop
@@ -94,6 +95,9 @@ class PackedContraction:
             if panels.counter is None or order.vector != panels.counter:
                 return self._in_even_blocks(part.in_schedule(order, self.width))
         loops = [*map(Loop, self._terms), Loop(self.vector, self.width)]
+        if body.has(WordOp) and self.width > self.lanes:
+            # Putting words together is much code for each vector.
+            loops.append(Loop(self.vector, self.lanes))
         return LoopOrder(tuple(loops), self.vector, self.lanes)
 
     def _loops_inside(self) -> list[Loop]:

@@ -27,6 +27,7 @@ EMITTERS = ("lowerings.targets.llvm",)
 NOT_STEPS = {
     "arith.dot_product",
     "arith.pair_product",
+    "arith.word",
     "builtin.module",
     "func.func",
     "memref.global",

@@ -14,8 +14,9 @@
 // CHECK:         %[[S:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
 // CHECK:         %[[EVEN:.*]] = vector.load %b[%{{.*}}] : memref<64x32xi8>, vector<16xi8>
 // CHECK:         %[[ODD:.*]] = vector.load %b[%{{.*}}] : memref<64x32xi8>, vector<16xi8>
-// CHECK:         arith.ori %{{.*}} : vector<16xi32>
-// CHECK:         vector.store %{{.*}}, %[[S]]
+// CHECK:         %[[HALVES:.*]] = vector.shuffle %{{.*}} [0, 16, 1, 17, {{.*}}] : vector<16xi16>, vector<16xi16>
+// CHECK-NEXT:    %[[WORDS:.*]] = vector.bitcast %[[HALVES]] : vector<32xi16> to vector<16xi32>
+// CHECK-NEXT:    vector.store %[[WORDS]], %[[S]]
 // CHECK:         scf.for
 // CHECK:           %[[Q:.*]] = vector.load %[[S]]
 // CHECK:           %[[P:.*]] = vector.broadcast %{{.*}} : i32 to vector<16xi32>
