@@ -69,6 +69,20 @@ class _Workspace:
     arena: Array | None
 
 
+@dataclass(frozen=True)
+class DetachedRun:
+    """A program as other machine code runs it, in a workspace of its own."""
+
+    entry: int
+    """The address of a function of one pointer: `pointers`."""
+    pointers: int
+    """An array of pointers: the parameters and the results, which the caller sets, and an arena."""
+    failure: int | None
+    """A word of 64 bits that is not 0 after a run in which a check failed."""
+    kept: Any
+    """What has to live as long as the code is run."""
+
+
 class Executable(Runnable):
     """
     A compiled program: call it with one array for each parameter; it returns a tuple of arrays,
@@ -106,7 +120,8 @@ class Executable(Runnable):
         self._aliases = dict(signature.aliases)
         bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
         require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
-        self._arena_size = arena_size
+        self.arena_size = arena_size
+        """The bytes for temporary results of a call."""
         self._profiled: list[LoadedCode] = []
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
@@ -115,7 +130,7 @@ class Executable(Runnable):
         code = self._load()
         if code.counters is not None:
             self._profiled.append(code)
-        arena = None if self._arena_size is None else allocate(self._arena_size)
+        arena = None if self.arena_size is None else allocate(self.arena_size)
         count = len(self._parameters) + len(self._results) + (arena is not None)
         pointers = (ctypes.c_void_p * max(count, 1))()
         if arena is not None:
@@ -191,24 +206,40 @@ class Executable(Runnable):
         for number, parameter in self._aliases.items():
             if number not in given:
                 np.copyto(results[number], checked[parameter])
+        self.run_at([address_of(array) for array in (*checked, *results)])
+        return tuple(results)
+
+    def run_at(self, addresses: Sequence[int]) -> None:
+        """
+        Runs the program on memory of the caller: dense, aligned parameters and then results, those
+        that alias a parameter at its address.
+        """
         try:
             workspace = self._workspaces.pop()
         except IndexError:  # asked for and not looked up: other threads may take the last one
             workspace = self._new_workspace()
-        pointers, number = workspace.pointers, 0
-        for array in checked:
-            pointers[number] = address_of(array)
-            number += 1
-        for array in results:
-            pointers[number] = address_of(array)
-            number += 1
+        pointers = workspace.pointers
+        pointers[: len(addresses)] = addresses
         if self._callbacks is None:
             self._run(workspace)
         else:
             self._callbacks.run(partial(self._run, workspace), self.signature.name)
         # After an error a thread that was not joined may still use the workspace: it is not reused.
         self._workspaces.append(workspace)
-        return tuple(results)
+
+    def detached_run(self) -> DetachedRun | None:
+        """
+        What other machine code needs to run the program once at a time; None for a program that
+        calls Python, or has a limit of time, or measures itself.
+        """
+        calls_python = self._callbacks is not None and self._callbacks.calls_python
+        if calls_python or self._time_limit is not None or self._profiled:
+            return None
+        workspace = self._new_workspace()
+        entry = ctypes.cast(workspace.call, ctypes.c_void_p).value or 0
+        control = workspace.control
+        failure = None if control is None else control.failure_address
+        return DetachedRun(entry, workspace.table, failure, (workspace, self._callbacks))
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
         """The results that are arrays of the caller; raises ArgumentError for shared memory."""

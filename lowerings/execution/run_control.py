@@ -27,6 +27,11 @@ class RunControl:
         self._guards = guards.guards
         self._words = (ctypes.c_int64 * len(RunState)).from_address(address)
 
+    @property
+    def failure_address(self) -> int:
+        """Where the number of the check that failed lies, 0 while none has."""
+        return ctypes.addressof(self._words) + RunState.FAILURE * ctypes.sizeof(ctypes.c_int64)
+
     def stop(self) -> None:
         """Makes runs end soon: what they write is of no use."""
         self._words[RunState.FAILURE] = STOP_REQUESTED

@@ -1,0 +1,232 @@
+"""Arrays on devices: put there, read, copied. What only reads a field is machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from lowerings.pjrt.c_api import ErrorCode, HostBufferSemantics
+from lowerings.pjrt.client import DEVICES, MEMORIES, Memory
+from lowerings.pjrt.events import Event, event_of, failed
+from lowerings.pjrt.functions import PluginError, characters, implements
+from lowerings.pjrt.machine_code import MachineCode, machine_code
+from lowerings.pjrt.records import Buffer
+from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
+from xla_dialect.literals.arrays import Array
+
+ALIGNMENT = 64
+"""Bytes: arrays of the host that lie so may be used where they are, as XLA's CPU client does."""
+
+_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+_lent: dict[int, Event] = {}
+"""The events for the end of arrays that the host has lent us, by their handles."""
+
+
+@cache
+def machine() -> MachineCode:
+    """The compiled functions, made when first needed."""
+    return machine_code()
+
+
+@_Release
+def give_back(data: int | None, handle: int) -> None:
+    """The release of an array that the host has lent us."""
+    _lent.pop(handle).happen()
+
+
+def new_buffer(shape: Shape, memory: Memory, data: int | None = None) -> int:
+    """The handle of a new array, in new memory unless it has `data`; raises PluginError."""
+    handle = machine().new_buffer(shape.handle, data, memory.device.handle, memory.handle)
+    if not handle:
+        raise PluginError(
+            ErrorCode.RESOURCE_EXHAUSTED, f"no memory for an array of {shape.byte_size} bytes"
+        )
+    return handle
+
+
+def buffer_at(handle: int | None) -> Buffer:
+    """The record of an array that is not deleted; raises PluginError."""
+    if not handle:
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, "there is no array")
+    buffer = Buffer.from_address(handle)
+    if buffer.is_deleted:
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, "the array has been deleted or donated")
+    return buffer
+
+
+def values_at(handle: int) -> Array:
+    """The elements of an array on a device, without a copy."""
+    buffer = buffer_at(handle)
+    return shape_at(buffer.shape).at(buffer.data)
+
+
+def put(values: Array, shape: Shape, memory: Memory) -> int:
+    """The handle of a new array with these elements."""
+    handle = new_buffer(shape, memory)
+    np.copyto(values_at(handle), values)
+    return handle
+
+
+def memory_of(device: int | None, memory: int | None) -> Memory:
+    """The memory that arguments of the API name: the default of the device if only that is said."""
+    return MEMORIES[memory] if memory else DEVICES[device].memories[0]
+
+
+@implements("Client_BufferFromHostBuffer")
+def buffer_from_host(args: Any) -> None:
+    """An array of the host: a copy, or the very array if that is lent to us and aligned."""
+    shape = shape_from(args.type, args.dims, args.num_dims, args.device_layout)
+    memory = memory_of(args.device, args.memory)
+    strides = _host_strides(args, shape)
+    dense = strides is None or _is_dense(shape, strides)
+    zero_copy = args.host_buffer_semantics >= HostBufferSemantics.IMMUTABLE_ZERO_COPY
+    args.done_with_host_buffer = machine().happened
+    if dense and zero_copy and shape.byte_size and args.data % ALIGNMENT == 0:
+        args.buffer = new_buffer(shape, memory, args.data)
+        event = Event()
+        _lent[event.handle] = event
+        record = Buffer.from_address(args.buffer)
+        record.release = machine().give_back
+        record.release_argument = args.done_with_host_buffer = event.handle
+        return
+    args.buffer = new_buffer(shape, memory)
+    if dense:
+        ctypes.memmove(Buffer.from_address(args.buffer).data, args.data, shape.byte_size)
+    else:
+        assert strides is not None
+        np.copyto(values_at(args.buffer), strided_at(shape, args.data, strides))
+
+
+def _host_strides(args: Any, shape: Shape) -> tuple[int, ...] | None:
+    """The strides of an array of the host; None where it lies as the array on the device does."""
+    if args.byte_strides:
+        count = args.num_byte_strides
+        return tuple((ctypes.c_int64 * count).from_address(args.byte_strides)) if count else None
+    if args.device_layout:
+        return strides_of(None, shape)
+    return None
+
+
+def _is_dense(shape: Shape, strides: tuple[int, ...]) -> bool:
+    step = shape.dtype.itemsize
+    for dimension in shape.minor_to_major:
+        size = shape.sizes[dimension]
+        if size != 1 and strides[dimension] != step:
+            return not shape.byte_size
+        step *= size
+    return True
+
+
+@implements("Buffer_ToHostBuffer")
+def buffer_to_host(args: Any) -> None:
+    """Copies an array into the host's memory, as its layout there says; or says how large it is."""
+    buffer = buffer_at(args.src)
+    require_ready(buffer)
+    shape = shape_at(buffer.shape)
+    if not args.dst:
+        args.dst_size = shape.byte_size
+        return
+    if args.dst_size < shape.byte_size:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"the host has {args.dst_size} bytes for an array of {shape.byte_size}",
+        )
+    values = shape.at(buffer.data)
+    np.copyto(strided_at(shape, args.dst, strides_of(args.host_layout, shape)), values)
+    args.event = machine().happened
+
+
+def require_ready(buffer: Buffer) -> None:
+    """Raises the error that an array is instead of one."""
+    if buffer.ready != machine().happened:
+        event_of(buffer.ready).wait()
+
+
+@implements("Buffer_CopyRawToHost")
+def buffer_copy_raw_to_host(args: Any) -> None:
+    """Copies some of the bytes."""
+    buffer = buffer_at(args.buffer)
+    size = shape_at(buffer.shape).byte_size
+    if args.offset < 0 or args.transfer_size < 0 or args.offset + args.transfer_size > size:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"bytes {args.offset} to {args.offset + args.transfer_size} of an array of {size}",
+        )
+    if args.transfer_size:
+        ctypes.memmove(args.dst, buffer.data + args.offset, args.transfer_size)
+    args.event = machine().happened
+
+
+@implements("Buffer_CopyToDevice")
+def buffer_copy_to_device(args: Any) -> None:
+    """A copy in the default memory of a device."""
+    args.dst_buffer = _copy(args.buffer, DEVICES[args.dst_device].memories[0])
+
+
+@implements("Buffer_CopyToMemory")
+def buffer_copy_to_memory(args: Any) -> None:
+    """A copy in a memory."""
+    args.dst_buffer = _copy(args.buffer, MEMORIES[args.dst_memory])
+
+
+def _copy(handle: int, memory: Memory) -> int:
+    buffer = buffer_at(handle)
+    require_ready(buffer)
+    shape = shape_at(buffer.shape)
+    copy = new_buffer(shape, memory)
+    if shape.byte_size:
+        ctypes.memmove(Buffer.from_address(copy).data, buffer.data, shape.byte_size)
+    return copy
+
+
+@implements("Buffer_Bitcast")
+def buffer_bitcast(args: Any) -> None:
+    """A copy of the bytes under another type of as many."""
+    buffer = buffer_at(args.buffer)
+    shape = shape_from(args.element_type, args.dims, args.num_dims, args.device_layout)
+    old = shape_at(buffer.shape)
+    if shape.byte_size != old.byte_size:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"an array of {old.byte_size} bytes as one of {shape.byte_size}",
+        )
+    args.out_buffer = new_buffer(shape, MEMORIES[buffer.memory])
+    ctypes.memmove(Buffer.from_address(args.out_buffer).data, buffer.data, shape.byte_size)
+
+
+@implements("Client_CreateUninitializedBuffer")
+def create_uninitialized_buffer(args: Any) -> None:
+    """An array with whatever its memory holds."""
+    shape = shape_from(
+        args.shape_element_type, args.shape_dims, args.shape_num_dims, args.shape_layout
+    )
+    args.buffer = new_buffer(shape, memory_of(args.device, args.memory))
+
+
+@implements("Client_CreateErrorBuffer")
+def create_error_buffer(args: Any) -> None:
+    """An array that is an error for whoever reads it."""
+    shape = shape_from(
+        args.shape_element_type, args.shape_dims, args.shape_num_dims, args.shape_layout
+    )
+    args.buffer = new_buffer(shape, memory_of(None, args.memory))
+    message = characters(args.error_message, args.error_message_size).decode()
+    event = failed(PluginError(ErrorCode(args.error_code), message))
+    Buffer.from_address(args.buffer).ready = event.handle
+
+
+@implements("Client_CreateViewOfDeviceBuffer")
+def create_view_of_device_buffer(args: Any) -> None:
+    """An array in memory of the caller, who is told when it is not needed any more."""
+    shape = shape_from(args.element_type, args.dims, args.num_dims, args.layout)
+    args.buffer = new_buffer(
+        shape, memory_of(args.device, args.memory), args.device_buffer_ptr or None
+    )
+    record = Buffer.from_address(args.buffer)
+    if args.device_buffer_ptr:
+        record.release = args.on_delete_callback
+        record.release_argument = args.on_delete_callback_arg

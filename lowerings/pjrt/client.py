@@ -1,0 +1,407 @@
+"""The client, its devices and their memories: threads of this process, and its memory."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from lowerings.pjrt.c_api import ErrorCode, NamedValue, ValueType
+from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say
+from lowerings.pjrt.records import Device as DeviceRecord
+from lowerings.pjrt.records import address
+
+PLATFORM = "cpu"
+"""
+What our client calls its platform. JAX looks lowerings, custom calls and dlpack up by this name, and
+our devices are those processors; the backend is known under another, see `lowerings.pjrt`.
+"""
+
+VERSION = "xla-dialect 0.1"
+"""What tells our client from XLA's; JAX's compilation cache keeps their programs apart by it."""
+
+DEVICE_COUNT = "num_devices"
+"""The option for the number of devices."""
+
+MEMORY_KINDS = ("device", "pinned_host", "unpinned_host")
+"""As XLA names those of a CPU; the first is the default. All are the same memory."""
+
+MAX_DEVICES = 1024
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _give_attributes_back(attributes: int | None) -> None:
+    """There is nothing to give back."""
+
+
+def array_of(handles: Sequence[int]) -> Any:
+    """Handles as an array in memory."""
+    return (ctypes.c_void_p * max(len(handles), 1))(*handles)
+
+
+class Memory:
+    """One kind of memory of a device."""
+
+    def __init__(self, device: Device, kind_number: int):
+        self.device = device
+        self.kind_number = kind_number
+        self.kind = MEMORY_KINDS[kind_number]
+        self.id = device.id * len(MEMORY_KINDS) + kind_number
+        self.handle = MEMORIES.keep(ctypes.c_int64(self.id), self)
+
+    @cached_property
+    def devices(self) -> Any:
+        """The devices that can access it, as an array in memory."""
+        return array_of([self.device.handle])
+
+
+class Device:
+    """A device, which is its own description."""
+
+    def __init__(self, client: Client, number: int):
+        self.client = client
+        self.id = number
+        self._record = DeviceRecord(None, number)
+        self.handle = DEVICES.keep(self._record, self)
+        self.memories = [Memory(self, kind) for kind in range(len(MEMORY_KINDS))]
+        self._record.default_memory = self.memories[0].handle
+        self.memory_handles = array_of([memory.handle for memory in self.memories])
+
+
+class Client:
+    """All devices of this process."""
+
+    def __init__(self, device_count: int):
+        if not 1 <= device_count <= MAX_DEVICES:
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"{DEVICE_COUNT} is {device_count}, expected 1 to {MAX_DEVICES}",
+            )
+        self.devices = [Device(self, number) for number in range(device_count)]
+        memories = [memory for device in self.devices for memory in device.memories]
+        self.device_handles = array_of([device.handle for device in self.devices])
+        self.memory_count = len(memories)
+        self.memory_handles = array_of([memory.handle for memory in memories])
+        self.handle = CLIENTS.keep(ctypes.c_int64(device_count), self)
+        self.topology = Topology(self.devices)
+
+    def device(self, number: int) -> Device:
+        """The device of an id; raises PluginError."""
+        if not 0 <= number < len(self.devices):
+            raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no device {number}")
+        return self.devices[number]
+
+    def close(self) -> None:
+        """Forgets its handles."""
+        for device in self.devices:
+            for memory in device.memories:
+                MEMORIES.forget(memory.handle)
+            DEVICES.forget(device.handle)
+        CLIENTS.forget(self.handle)
+
+
+@dataclass
+class Topology:
+    """Devices that programs are compiled for."""
+
+    devices: Sequence[Device]
+    handle: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.handle = TOPOLOGIES.keep(ctypes.c_int64(len(self.devices)), self)
+        self.descriptions = array_of([device.handle for device in self.devices])
+
+
+CLIENTS = Objects("client")
+DEVICES = Objects("device")
+MEMORIES = Objects("memory")
+TOPOLOGIES = Objects("topology")
+
+
+def options_of(start: int | None, count: int) -> dict[str, str | int | float | bool]:
+    """Options by their names; lists of numbers are not among ours."""
+    found: dict[str, str | int | float | bool] = {}
+    for number in range(count):
+        value = NamedValue.from_address((start or 0) + number * ctypes.sizeof(NamedValue))
+        name = characters(value.name, value.name_size).decode()
+        place = address(value) + NamedValue.value.offset
+        match value.type:
+            case ValueType.STRING:
+                found[name] = characters(value.value, value.size).decode()
+            case ValueType.INT64:
+                found[name] = value.value
+            case ValueType.FLOAT:
+                found[name] = ctypes.c_float.from_address(place).value
+            case ValueType.BOOL:
+                found[name] = ctypes.c_bool.from_address(place).value
+            case _:
+                raise PluginError(ErrorCode.INVALID_ARGUMENT, f"the option '{name}' is a list")
+    return found
+
+
+def device_count(options: dict[str, str | int | float | bool]) -> int:
+    """How many devices options ask for; raises PluginError for options that we do not know."""
+    unknown = [name for name in options if name != DEVICE_COUNT]
+    if unknown:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"there is no option '{unknown[0]}' (there is: {DEVICE_COUNT})",
+        )
+    count = options.get(DEVICE_COUNT, 1)
+    try:
+        return int(count)
+    except ValueError as error:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT, f"{DEVICE_COUNT} is '{count}', which is no number"
+        ) from error
+
+
+@implements("Plugin_Initialize")
+def plugin_initialize(args: Any) -> None:
+    """There is nothing to prepare."""
+
+
+@implements("Plugin_Attributes")
+def plugin_attributes(args: Any) -> None:
+    """We have no attributes."""
+    args.attributes, args.num_attributes = None, 0
+
+
+@implements("Client_Create")
+def client_create(args: Any) -> None:
+    """A client with as many devices as its options say."""
+    args.client = Client(device_count(options_of(args.create_options, args.num_options))).handle
+
+
+@implements("Client_Destroy")
+def client_destroy(args: Any) -> None:
+    """Its handles are not used any more."""
+    if args.client:
+        CLIENTS[args.client].close()
+
+
+@implements("Client_PlatformName")
+def client_platform_name(args: Any) -> None:
+    """See `PLATFORM`."""
+    say(args, "platform_name", PLATFORM)
+
+
+@implements("Client_PlatformVersion")
+def client_platform_version(args: Any) -> None:
+    """See `VERSION`."""
+    say(args, "platform_version", VERSION)
+
+
+@implements("Client_ProcessIndex")
+def client_process_index(args: Any) -> None:
+    """There is one process."""
+    args.process_index = 0
+
+
+@implements("Client_Devices")
+def client_devices(args: Any) -> None:
+    """All devices."""
+    client = CLIENTS[args.client]
+    args.devices, args.num_devices = address(client.device_handles), len(client.devices)
+
+
+@implements("Client_AddressableDevices")
+def client_addressable_devices(args: Any) -> None:
+    """All devices."""
+    client = CLIENTS[args.client]
+    args.addressable_devices = address(client.device_handles)
+    args.num_addressable_devices = len(client.devices)
+
+
+@implements("Client_AddressableMemories")
+def client_addressable_memories(args: Any) -> None:
+    """The memories of all devices."""
+    client = CLIENTS[args.client]
+    args.addressable_memories = address(client.memory_handles)
+    args.num_addressable_memories = client.memory_count
+
+
+@implements("Client_LookupDevice")
+def client_lookup_device(args: Any) -> None:
+    """The device of an id."""
+    args.device = CLIENTS[args.client].device(args.id).handle
+
+
+@implements("Client_LookupAddressableDevice")
+def client_lookup_addressable_device(args: Any) -> None:
+    """The device of an id."""
+    args.addressable_device = CLIENTS[args.client].device(args.local_hardware_id).handle
+
+
+@implements("Client_DefaultDeviceAssignment")
+def client_default_device_assignment(args: Any) -> None:
+    """The devices in order, replica by replica."""
+    count = args.num_replicas * args.num_partitions
+    if args.default_assignment_size < count:
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, "no room for the device assignment")
+    (ctypes.c_int * count).from_address(args.default_assignment)[:] = range(count)
+
+
+@implements("Client_TopologyDescription")
+def client_topology_description(args: Any) -> None:
+    """The devices of the client."""
+    args.topology = CLIENTS[args.client].topology.handle
+
+
+@implements("TopologyDescription_Create")
+def topology_create(args: Any) -> None:
+    """The devices of a client that nobody has made."""
+    options = options_of(args.create_options, args.num_options)
+    args.topology = Client(device_count(options)).topology.handle
+
+
+@implements("TopologyDescription_Destroy")
+def topology_destroy(args: Any) -> None:
+    """Forgets it."""
+    TOPOLOGIES.forget(args.topology)
+
+
+@implements("TopologyDescription_PlatformName")
+def topology_platform_name(args: Any) -> None:
+    """That of the client."""
+    say(args, "platform_name", PLATFORM)
+
+
+@implements("TopologyDescription_PlatformVersion")
+def topology_platform_version(args: Any) -> None:
+    """That of the client."""
+    say(args, "platform_version", VERSION)
+
+
+@implements("TopologyDescription_GetDeviceDescriptions")
+def topology_descriptions(args: Any) -> None:
+    """Devices are their own descriptions."""
+    topology = TOPOLOGIES[args.topology]
+    args.descriptions = address(topology.descriptions)
+    args.num_descriptions = len(topology.devices)
+
+
+@implements("TopologyDescription_Attributes")
+def topology_attributes(args: Any) -> None:
+    """It has none."""
+    args.attributes, args.num_attributes = None, 0
+
+
+@implements("TopologyDescription_Fingerprint")
+def topology_fingerprint(args: Any) -> None:
+    """The number of devices is all there is to it."""
+    args.fingerprint = len(TOPOLOGIES[args.topology].devices)
+
+
+@implements("Device_GetDescription")
+def device_description(args: Any) -> None:
+    """A device is its own description."""
+    args.device_description = args.device
+
+
+@implements("Device_IsAddressable")
+def device_is_addressable(args: Any) -> None:
+    """All are."""
+    args.is_addressable = True
+
+
+@implements("Device_LocalHardwareId")
+def device_local_hardware_id(args: Any) -> None:
+    """The number of the device."""
+    args.local_hardware_id = DEVICES[args.device].id
+
+
+@implements("Device_AddressableMemories")
+def device_memories(args: Any) -> None:
+    """One for each kind."""
+    device = DEVICES[args.device]
+    args.memories, args.num_memories = address(device.memory_handles), len(device.memories)
+
+
+@implements("Device_DefaultMemory")
+def device_default_memory(args: Any) -> None:
+    """The first kind."""
+    args.memory = DEVICES[args.device].memories[0].handle
+
+
+@implements("Device_GetAttributes")
+def device_attributes(args: Any) -> None:
+    """Devices have none, but the client wants a function to give them back."""
+    args.attributes, args.num_attributes, args.device_attributes = None, 0, None
+    args.attributes_deleter = ctypes.cast(_give_attributes_back, ctypes.c_void_p).value
+
+
+@implements("DeviceDescription_Id")
+def description_id(args: Any) -> None:
+    """The number of the device."""
+    args.id = DEVICES[args.device_description].id
+
+
+@implements("DeviceDescription_ProcessIndex")
+def description_process_index(args: Any) -> None:
+    """There is one process."""
+    args.process_index = 0
+
+
+@implements("DeviceDescription_Attributes")
+def description_attributes(args: Any) -> None:
+    """Devices have none."""
+    args.attributes, args.num_attributes = None, 0
+
+
+@implements("DeviceDescription_Kind")
+def description_kind(args: Any) -> None:
+    """JAX asks for this name where an array of strings is put."""
+    say(args, "device_kind", PLATFORM)
+
+
+@implements("DeviceDescription_DebugString")
+def description_debug_string(args: Any) -> None:
+    """As it appears in messages."""
+    say(args, "debug_string", f"XdslDevice(id={DEVICES[args.device_description].id})")
+
+
+@implements("DeviceDescription_ToString")
+def description_to_string(args: Any) -> None:
+    """As `repr` shows it."""
+    say(args, "to_string", f"XdslDevice(id={DEVICES[args.device_description].id})")
+
+
+@implements("Memory_Id")
+def memory_id(args: Any) -> None:
+    """Counted over all devices."""
+    args.id = MEMORIES[args.memory].id
+
+
+@implements("Memory_Kind")
+def memory_kind(args: Any) -> None:
+    """One of `MEMORY_KINDS`."""
+    say(args, "kind", MEMORIES[args.memory].kind)
+
+
+@implements("Memory_Kind_Id")
+def memory_kind_id(args: Any) -> None:
+    """Its place in `MEMORY_KINDS`."""
+    args.kind_id = MEMORIES[args.memory].kind_number
+
+
+@implements("Memory_DebugString")
+def memory_debug_string(args: Any) -> None:
+    """As it appears in messages."""
+    memory = MEMORIES[args.memory]
+    say(args, "debug_string", f"XdslMemory(id={memory.id}, kind={memory.kind})")
+
+
+@implements("Memory_ToString")
+def memory_to_string(args: Any) -> None:
+    """As `repr` shows it."""
+    memory = MEMORIES[args.memory]
+    say(args, "to_string", f"XdslMemory(id={memory.id}, kind={memory.kind})")
+
+
+@implements("Memory_AddressableByDevices")
+def memory_devices(args: Any) -> None:
+    """The device that it belongs to."""
+    args.devices, args.num_devices = address(MEMORIES[args.memory].devices), 1

@@ -1,0 +1,354 @@
+"""Programs of a client: compiled, loaded, asked about."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lowerings.execution.executable import DetachedRun, Executable
+from lowerings.pjrt.c_api import ErrorCode, Program
+from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
+from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
+from lowerings.pjrt.programs import CompiledProgram, CompileOptions, ProgramText
+from lowerings.pjrt.records import NOT_DONATED, address
+from lowerings.pjrt.records import Loaded as LoadedRecord
+from lowerings.pjrt.shapes import TOKEN, Shape
+
+EXECUTABLES = Objects("executable")
+LOADED = Objects("loaded executable")
+_serialized = Objects("serialized executable")
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@_Deleter
+def _forget_serialized(handle: int | None) -> None:
+    _serialized.forget(handle)
+
+
+class LoadedProgram:
+    """A program on devices of a client."""
+
+    def __init__(self, compiled: CompiledProgram, client: Client):
+        self.compiled = compiled
+        self.client = client
+        options = compiled.options
+        count = options.replicas * options.partitions
+        numbers = options.devices or range(count)
+        self.devices: Sequence[Device] = [client.device(number) for number in numbers]
+        self.device_handles = array_of([device.handle for device in self.devices])
+        self.logical_ids = (ctypes.c_int32 * (2 * count))(
+            *(place for n in range(count) for place in divmod(n, options.partitions))
+        )
+        self.is_deleted = False
+        self._record = LoadedRecord()
+        self._kept: tuple[Any, ...] = ()
+        program = compiled.program
+        run = program.detached_run() if count == 1 and isinstance(program, Executable) else None
+        if run is not None:
+            self._prepare(run)
+        self.handle = LOADED.keep(self._record, self)
+
+    def _prepare(self, run: DetachedRun) -> None:
+        """Tells machine code how to run the program without Python."""
+        compiled, record = self.compiled, self._record
+        if any(shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)):
+            return
+        parameters = _shape_handles(compiled.parameters)
+        results = _shape_handles(compiled.results)
+        donors = None
+        if compiled.donors:
+            numbers = [compiled.donors.get(n, NOT_DONATED) for n in range(len(compiled.results))]
+            donors = (ctypes.c_int64 * len(numbers))(*numbers)
+        record.entry, record.pointers, record.failure = run.entry, run.pointers, run.failure
+        record.parameter_count = len(compiled.parameters)
+        record.parameter_shapes = address(parameters)
+        record.result_count = len(compiled.results)
+        record.result_shapes = address(results)
+        record.donors = None if donors is None else address(donors)
+        record.device = self.devices[0].handle
+        record.memory = self.devices[0].memories[0].handle
+        record.has_machine_code = 1
+        self._kept = (run, parameters, results, donors)
+
+    def delete(self) -> None:
+        """It is not executed any more."""
+        self.is_deleted = True
+        self._record.has_machine_code = 0
+
+
+def _shape_handles(shapes: Sequence[Shape]) -> Any:
+    return array_of([shape.handle for shape in shapes])
+
+
+def _program_text(handle: int) -> ProgramText:
+    program = Program.from_address(handle)
+    form = characters(program.format, program.format_size)
+    if form != b"mlir":
+        raise PluginError(
+            ErrorCode.UNIMPLEMENTED, f"programs are taken as mlir, not as {form.decode()}"
+        )
+    return ProgramText.of_artifact(characters(program.code, program.code_size))
+
+
+def _compile(args: Any) -> CompiledProgram:
+    serialized = characters(args.compile_options, args.compile_options_size)
+    return CompiledProgram(_program_text(args.program), CompileOptions.parse(serialized))
+
+
+@implements("Client_Compile")
+def client_compile(args: Any) -> None:
+    """Compiles a program and loads it."""
+    args.executable = LoadedProgram(_compile(args), CLIENTS[args.client]).handle
+
+
+@implements("Compile")
+def compile_for_topology(args: Any) -> None:
+    """Compiles a program for devices that need not be there."""
+    assert TOPOLOGIES[args.topology] is not None
+    args.executable = _executable_handle(_compile(args))
+
+
+@implements("Client_Load")
+def client_load(args: Any) -> None:
+    """Loads what was compiled before."""
+    compiled = EXECUTABLES[args.executable]
+    args.loaded_executable = LoadedProgram(compiled, CLIENTS[args.client]).handle
+
+
+def _executable_handle(compiled: CompiledProgram) -> int:
+    return EXECUTABLES.keep(ctypes.c_int64(), compiled)
+
+
+@implements("LoadedExecutable_GetExecutable")
+def loaded_get_executable(args: Any) -> None:
+    """The program by itself."""
+    args.executable = _executable_handle(LOADED[args.loaded_executable].compiled)
+
+
+@implements("LoadedExecutable_Destroy")
+def loaded_destroy(args: Any) -> None:
+    """Nobody executes it any more."""
+    LOADED.forget(args.executable)
+
+
+@implements("LoadedExecutable_Delete")
+def loaded_delete(args: Any) -> None:
+    """It cannot be executed any more."""
+    LOADED[args.executable].delete()
+
+
+@implements("LoadedExecutable_IsDeleted")
+def loaded_is_deleted(args: Any) -> None:
+    """Whether it was deleted."""
+    args.is_deleted = LOADED[args.executable].is_deleted
+
+
+@implements("LoadedExecutable_AddressableDevices")
+def loaded_devices(args: Any) -> None:
+    """The devices that it runs on, replica by replica."""
+    loaded = LOADED[args.executable]
+    args.addressable_devices = address(loaded.device_handles)
+    args.num_addressable_devices = len(loaded.devices)
+
+
+@implements("LoadedExecutable_AddressableDeviceLogicalIds")
+def loaded_logical_ids(args: Any) -> None:
+    """Replica and partition of each device."""
+    loaded = LOADED[args.executable]
+    args.addressable_device_logical_ids = address(loaded.logical_ids)
+    args.num_addressable_device_logical_ids = len(loaded.devices)
+
+
+@implements("LoadedExecutable_GetDeviceAssignment")
+def loaded_device_assignment(args: Any) -> None:
+    """The ids of the devices, as XLA writes them."""
+    loaded = LOADED[args.executable]
+    options = loaded.compiled.options
+    data = _assignment(
+        options.replicas, options.partitions, [device.id for device in loaded.devices]
+    )
+    _return_bytes(args, data, "serialized_bytes", "serialized_device_assignment")
+
+
+def _assignment(replicas: int, partitions: int, ids: Sequence[int]) -> bytes:
+    import numpy as np  # noqa: PLC0415
+    from jaxlib import xla_client  # noqa: PLC0415
+
+    untyped: Any = xla_client
+    return untyped.DeviceAssignment.create(np.reshape(ids, (replicas, partitions))).serialize()
+
+
+def _return_bytes(args: Any, data: bytes, field: str, owner: str) -> None:
+    """Returns bytes that the client gives back."""
+    memory = ctypes.create_string_buffer(data, len(data) or 1)
+    setattr(args, owner, _serialized.keep(memory, data))
+    setattr(args, f"{owner}_deleter", ctypes.cast(_forget_serialized, ctypes.c_void_p).value)
+    setattr(args, field, address(memory))
+    setattr(args, f"{field}_size", len(data))
+
+
+@implements("LoadedExecutable_Fingerprint")
+def loaded_fingerprint(args: Any) -> None:
+    """What tells the program from others."""
+    say(args, "executable_fingerprint", LOADED[args.executable].compiled.fingerprint)
+
+
+@implements("Executable_Fingerprint")
+def executable_fingerprint(args: Any) -> None:
+    """What tells the program from others."""
+    say(args, "executable_fingerprint", EXECUTABLES[args.executable].fingerprint)
+
+
+@implements("Executable_Destroy")
+def executable_destroy(args: Any) -> None:
+    """Forgets the handle."""
+    EXECUTABLES.forget(args.executable)
+
+
+@implements("Executable_Name")
+def executable_name(args: Any) -> None:
+    """The name of the module."""
+    say(args, "executable_name", EXECUTABLES[args.executable].name)
+
+
+@implements("Executable_NumReplicas")
+def executable_num_replicas(args: Any) -> None:
+    """As compiled for."""
+    args.num_replicas = EXECUTABLES[args.executable].options.replicas
+
+
+@implements("Executable_NumPartitions")
+def executable_num_partitions(args: Any) -> None:
+    """As compiled for."""
+    args.num_partitions = EXECUTABLES[args.executable].options.partitions
+
+
+@implements("Executable_NumOutputs")
+def executable_num_outputs(args: Any) -> None:
+    """Arrays and tokens."""
+    args.num_outputs = len(EXECUTABLES[args.executable].results)
+
+
+@implements("Executable_SizeOfGeneratedCodeInBytes")
+def executable_code_size(args: Any) -> None:
+    """Not counted."""
+    args.size_in_bytes = -1
+
+
+@implements("Executable_OutputElementTypes")
+def executable_output_element_types(args: Any) -> None:
+    """One for each result."""
+    compiled = EXECUTABLES[args.executable]
+    types = [shape.record.element_type for shape in compiled.results]
+    args.output_types = _kept(compiled, "types", (ctypes.c_int32 * max(len(types), 1))(*types))
+    args.num_output_types = len(types)
+
+
+@implements("Executable_OutputDimensions")
+def executable_output_dimensions(args: Any) -> None:
+    """The sizes of all results behind each other, and how many each has."""
+    compiled = EXECUTABLES[args.executable]
+    sizes = [size for shape in compiled.results for size in shape.sizes]
+    ranks = [len(shape.sizes) for shape in compiled.results]
+    args.num_outputs = len(ranks)
+    args.dims = _kept(compiled, "dims", (ctypes.c_int64 * max(len(sizes), 1))(*sizes))
+    args.dim_sizes = _kept(compiled, "ranks", (ctypes.c_size_t * max(len(ranks), 1))(*ranks))
+
+
+def _kept(compiled: CompiledProgram, name: str, value: Any) -> int:
+    """The address of something that lives as long as the program."""
+    return address(compiled.kept_for_clients.setdefault(name, value))
+
+
+def _memory_kinds(compiled: CompiledProgram, count: int) -> tuple[int, int]:
+    _, kind, size = text(MEMORY_KINDS[0])
+    kinds = _kept(compiled, f"kinds{count}", array_of([kind] * count))
+    sizes = (ctypes.c_size_t * max(count, 1))(*[size] * count)
+    return kinds, _kept(compiled, f"kind_sizes{count}", sizes)
+
+
+@implements("Executable_OutputMemoryKinds")
+def executable_output_memory_kinds(args: Any) -> None:
+    """All results are in the default memory."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_outputs = len(compiled.results)
+    args.memory_kinds, args.memory_kind_sizes = _memory_kinds(compiled, args.num_outputs)
+
+
+@implements("Executable_ParameterMemoryKinds")
+def executable_parameter_memory_kinds(args: Any) -> None:
+    """All parameters are in the default memory."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_parameters = len(compiled.parameters)
+    args.memory_kinds, args.memory_kind_sizes = _memory_kinds(compiled, args.num_parameters)
+
+
+@implements("Executable_OptimizedProgram")
+def executable_optimized_program(args: Any) -> None:
+    """The program as JAX gave it, in two calls: its size, and then its characters."""
+    compiled = EXECUTABLES[args.executable]
+    program = Program.from_address(args.program)
+    data = compiled.text.encode()
+    if not program.code:
+        program.code_size = len(data)
+    else:
+        ctypes.memmove(program.code, data, len(data))
+    _, program.format, program.format_size = text("mlir")
+
+
+@implements("Executable_GetCompileOptions")
+def executable_compile_options(args: Any) -> None:
+    """As the client gave them."""
+    data = EXECUTABLES[args.executable].options.serialized
+    _return_bytes(args, data, "serialized_bytes", "serialized_compile_options")
+
+
+@implements("Executable_GetCompiledMemoryStats")
+def executable_memory_stats(args: Any) -> None:
+    """The bytes of arrays; temporary ones of programs that have an arena of a known size."""
+    compiled = EXECUTABLES[args.executable]
+    for name, _ in args._fields_[3:]:
+        setattr(args, name, 0)
+    args.argument_size_in_bytes = sum(shape.byte_size for shape in compiled.parameters)
+    args.output_size_in_bytes = sum(shape.byte_size for shape in compiled.results)
+    args.alias_size_in_bytes = sum(compiled.results[n].byte_size for n in compiled.donors)
+    program = compiled.program
+    if isinstance(program, Executable):
+        args.temp_size_in_bytes = program.arena_size or 0
+    args.peak_memory_in_bytes = (
+        args.argument_size_in_bytes
+        + args.output_size_in_bytes
+        + args.temp_size_in_bytes
+        - args.alias_size_in_bytes
+    )
+
+
+@implements("Executable_Serialize")
+def executable_serialize(args: Any) -> None:
+    """The text and its options; machine code is in the compile cache, where that is used."""
+    compiled = EXECUTABLES[args.executable]
+    if not compiled.is_serializable:
+        raise PluginError(
+            ErrorCode.UNIMPLEMENTED, f"{compiled.name} calls functions of this process"
+        )
+    kinds = [[shape.element_type != TOKEN for shape in shapes] for shapes in compiled.shapes]
+    options = compiled.options.serialized.hex()
+    data = json.dumps([compiled.name, compiled.text, *kinds, options]).encode()
+    _return_bytes(args, data, "serialized_bytes", "serialized_executable")
+
+
+@implements("Executable_DeserializeAndLoad")
+def executable_deserialize_and_load(args: Any) -> None:
+    """Compiles what was serialized, and loads it."""
+    data = characters(args.serialized_executable, args.serialized_executable_size)
+    name, source, parameters, results, serialized = json.loads(data)
+    overriding = characters(
+        args.overridden_serialized_compile_options,
+        args.overridden_serialized_compile_options_size,
+    )
+    options = CompileOptions.parse(overriding or bytes.fromhex(serialized))
+    found = CompiledProgram(ProgramText(name, source, lambda: source, parameters, results), options)
+    args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

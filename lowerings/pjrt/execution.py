@@ -1,0 +1,150 @@
+"""
+Programs executed by Python: on several devices, with callbacks, tokens, or in unusual calls.
+
+Machine code executes all others, see `lowerings.pjrt.templates`, and asks here where it meets what
+it does not know.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from lowerings.execution.executable import Executable
+from lowerings.pjrt.buffers import buffer_at, machine, new_buffer, require_ready
+from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
+from lowerings.pjrt.client import DEVICES, Device
+from lowerings.pjrt.executables import LOADED, LoadedProgram
+from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
+from lowerings.pjrt.records import Buffer
+from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
+from xla_dialect.literals.arrays import Array
+
+
+@implements("LoadedExecutable_Execute")
+def execute(args: Any) -> None:
+    """Runs a program on the arrays of each device; its results are there when this returns."""
+    loaded: LoadedProgram = LOADED[args.executable]
+    if loaded.is_deleted:
+        raise PluginError(ErrorCode.FAILED_PRECONDITION, f"{loaded.compiled.name} is deleted")
+    count = args.num_devices
+    arguments = [pointers(each, args.num_args) for each in pointers(args.argument_lists, count)]
+    devices = [DEVICES[args.execute_device]] if args.execute_device else loaded.devices
+    if len(devices) != count:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"{loaded.compiled.name} runs on {len(devices)} devices, not on {count}",
+        )
+    kept: frozenset[int] = frozenset()
+    if args.options:
+        options = ExecuteOptions.from_address(args.options)
+        indices = options.non_donatable_input_indices
+        kept = frozenset(numbers(indices, options.num_non_donatable_input_indices))
+    with _held(arguments):
+        results = _run(loaded, arguments, devices)
+        donated = set(loaded.compiled.donors.values()) - kept
+        for buffers in arguments:
+            for number in donated:
+                machine().delete(buffers[number])
+    for place, buffers in zip(pointers(args.output_lists, count), results, strict=True):
+        (ctypes.c_void_p * len(buffers)).from_address(place)[:] = buffers
+    if args.device_complete_events:
+        events = (ctypes.c_void_p * count).from_address(args.device_complete_events)
+        events[:] = [machine().happened] * count
+
+
+@contextmanager
+def _held(arguments: Sequence[Sequence[int]]) -> Iterator[None]:
+    """Keeps the memory of arrays, whoever deletes them."""
+    buffers = [buffer for each in arguments for buffer in each]
+    for buffer in buffers:
+        machine().hold(buffer)
+    try:
+        yield
+    finally:
+        for buffer in buffers:
+            machine().drop(buffer)
+
+
+def _run(
+    loaded: LoadedProgram, arguments: Sequence[Sequence[int]], devices: Sequence[Device]
+) -> list[list[int]]:
+    """The results of each device, as handles."""
+    compiled = loaded.compiled
+    taken = [_arguments(loaded, each) for each in arguments]
+    program = compiled.program
+    if isinstance(program, Executable) and len(devices) == 1:
+        return [_run_in_place(loaded, program, taken[0], devices[0])]
+    arrays = [[shape.at(data) for shape, data in each] for each in taken]
+    if program.process_counts == (1, 1):
+        found = [program(*each) for each in arrays]
+    else:
+        found = program.run_processes(arrays)
+    return [_results(loaded, each, device) for each, device in zip(found, devices, strict=True)]
+
+
+def _arguments(loaded: LoadedProgram, handles: Sequence[int]) -> list[tuple[Shape, int | None]]:
+    """The arrays of a device: their shapes and where they lie; raises PluginError."""
+    compiled = loaded.compiled
+    if len(handles) != len(compiled.parameters):
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"{compiled.name} takes {len(compiled.parameters)} arrays, found {len(handles)}",
+        )
+    found: list[tuple[Shape, int | None]] = []
+    for number, (handle, expected) in enumerate(zip(handles, compiled.parameters, strict=True)):
+        buffer = buffer_at(handle)
+        require_ready(buffer)
+        shape = shape_at(buffer.shape)
+        if expected.element_type == TOKEN:
+            continue
+        if shape is not expected:
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"{compiled.name}: parameter {number}: expected {expected}, found {shape}",
+            )
+        found.append((shape, buffer.data))
+    return found
+
+
+def _run_in_place(
+    loaded: LoadedProgram,
+    program: Executable,
+    arguments: Sequence[tuple[Shape, int | None]],
+    device: Device,
+) -> list[int]:
+    """Runs a program on the memory of its arguments and results."""
+    compiled, memory = loaded.compiled, device.memories[0]
+    results: list[int] = []
+    addresses = [data or 0 for _, data in arguments]
+    donors = dict(program.signature.aliases)
+    try:
+        for shape in compiled.results:
+            results.append(new_buffer(shape, memory))
+            data = Buffer.from_address(results[-1]).data
+            if shape.element_type != TOKEN:
+                donor = donors.get(len(addresses) - len(arguments))
+                if donor is not None:
+                    ctypes.memmove(data, addresses[donor], shape.byte_size)
+                addresses.append(data)
+        program.run_at(addresses)
+    except BaseException:
+        for result in results:
+            machine().destroy(result)
+        raise
+    return results
+
+
+def _results(loaded: LoadedProgram, arrays: Sequence[Array], device: Device) -> list[int]:
+    """Results as arrays of a device, with tokens among them."""
+    values = iter(arrays)
+    handles: list[int] = []
+    for shape in loaded.compiled.results:
+        handles.append(new_buffer(shape, device.memories[0]))
+        if shape.element_type != TOKEN:
+            np.copyto(shape.at(Buffer.from_address(handles[-1]).data), next(values))
+    return handles

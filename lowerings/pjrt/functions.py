@@ -1,0 +1,185 @@
+"""The functions of the API that Python implements, as C functions, and their errors."""
+
+from __future__ import annotations
+
+import ctypes
+import traceback
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from lowerings.pjrt.c_api import FUNCTIONS, ErrorCode, arguments_of, required_size
+from xla_dialect.diagnostics import XlaError
+
+Implementation = Callable[[Any], None]
+"""Reads and writes the arguments of a function, a ctypes structure; raises what has failed."""
+
+_Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_implementations: dict[str, Implementation] = {}
+
+
+class PluginError(XlaError):
+    """Something that a client asked for and does not get, with the code that it is told."""
+
+    def __init__(self, code: ErrorCode, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+class _Error(ctypes.Structure):
+    """What the handle of an error points to."""
+
+    _fields_ = [
+        ("message", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("code", ctypes.c_int32),
+    ]
+
+
+_errors: dict[int, _Error] = {}
+"""Those that clients have not destroyed, by their handles."""
+
+
+def implements(name: str) -> Callable[[Implementation], Implementation]:
+    """Says that a function of Python is one of the API."""
+    assert name in FUNCTIONS, name
+
+    def register(function: Implementation) -> Implementation:
+        _implementations[name] = function
+        return function
+
+    return register
+
+
+def as_c_functions() -> dict[str, Any]:
+    """All functions of the API; those that nobody implements say so."""
+    return {name: _as_c(name, _implementations.get(name)) for name in FUNCTIONS}
+
+
+def _as_c(name: str, function: Implementation | None) -> Any:
+    if function is None:
+        return _Function(partial(_unimplemented, name))
+    struct: Any = arguments_of(name)
+    needed = required_size(struct)
+
+    def call(address: int) -> int | None:
+        try:
+            args = struct.from_address(address)
+            if args.struct_size < needed:
+                raise PluginError(
+                    ErrorCode.INVALID_ARGUMENT,
+                    f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
+                )
+            function(args)
+        except BaseException as error:
+            return error_handle(error)
+        return None
+
+    return _Function(call)
+
+
+def _unimplemented(name: str, address: int) -> int:
+    return error_handle(PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented"))
+
+
+def error_handle(error: BaseException) -> int:
+    """The handle of an error: what the user has to know of it."""
+    code = ErrorCode.INTERNAL
+    if isinstance(error, PluginError):
+        code = error.code
+    elif isinstance(error, MemoryError):
+        code = ErrorCode.RESOURCE_EXHAUSTED
+    elif isinstance(error, XlaError):
+        code = ErrorCode.INVALID_ARGUMENT
+    text = str(error) if isinstance(error, XlaError) else _trace(error)
+    message = text.encode()
+    record = _Error(message, len(message), code)
+    _errors[ctypes.addressof(record)] = record
+    return ctypes.addressof(record)
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error)).rstrip()
+
+
+@implements("Error_Destroy")
+def error_destroy(args: Any) -> None:
+    """Forgets an error."""
+    _errors.pop(args.error, None)
+
+
+@implements("Error_Message")
+def error_message(args: Any) -> None:
+    """The text of an error."""
+    error = _errors[args.error]
+    args.message = ctypes.c_void_p.from_address(ctypes.addressof(error)).value
+    args.message_size = error.size
+
+
+@implements("Error_GetCode")
+def error_code(args: Any) -> None:
+    """The code of an error."""
+    args.code = _errors[args.error].code
+
+
+@implements("Error_ForEachPayload")
+def error_for_each_payload(args: Any) -> None:
+    """Errors carry nothing but their text."""
+
+
+@cache
+def text(value: str) -> tuple[Any, int, int]:
+    """A text for as long as the process lives: its memory, where that is, and its size in bytes."""
+    data = value.encode()
+    memory = ctypes.create_string_buffer(data)
+    return memory, ctypes.addressof(memory), len(data)
+
+
+def say(args: Any, field: str, value: str) -> None:
+    """Returns a text in two fields of the arguments, the second named `field_size`."""
+    _, address, size = text(value)
+    setattr(args, field, address)
+    setattr(args, f"{field}_size", size)
+
+
+def characters(address: int | None, size: int) -> bytes:
+    """The bytes at an address."""
+    return ctypes.string_at(address, size) if size else b""
+
+
+def numbers(address: int | None, count: int) -> tuple[int, ...]:
+    """The 64-bit numbers at an address."""
+    return tuple((ctypes.c_int64 * count).from_address(address)) if count and address else ()
+
+
+def pointers(address: int | None, count: int) -> list[int]:
+    """The pointers at an address."""
+    return list((ctypes.c_size_t * count).from_address(address)) if count and address else []
+
+
+class Objects:
+    """
+    The Python objects behind handles, by their addresses.
+
+    An object stays until it is forgotten, whoever else knows it.
+    """
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._objects: dict[int, tuple[Any, Any]] = {}
+
+    def keep(self, record: Any, value: Any) -> int:
+        """The handle of an object: where its record lies."""
+        handle = ctypes.addressof(record)
+        self._objects[handle] = record, value
+        return handle
+
+    def __getitem__(self, handle: int | None) -> Any:
+        found = self._objects.get(handle or 0)
+        if found is None:
+            raise PluginError(ErrorCode.INVALID_ARGUMENT, f"{handle} is no {self.kind}")
+        return found[1]
+
+    def forget(self, handle: int | None) -> None:
+        """Drops a handle, if there is one."""
+        self._objects.pop(handle or 0, None)

@@ -1,0 +1,80 @@
+"""What handles of the API point to: structs that both Python and machine code read and write."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from lowerings.pjrt.c_api import MemoryLayout
+
+
+class Event(ctypes.Structure):
+    """Something that is waited for; machine code knows the one that has happened, and no other."""
+
+    _fields_ = [("has_happened", ctypes.c_int64)]
+
+
+class Shape(ctypes.Structure):
+    """What all buffers of a type have in common; it lives as long as the process."""
+
+    _fields_ = [
+        ("dimensions", ctypes.c_void_p),
+        ("rank", ctypes.c_size_t),
+        ("byte_size", ctypes.c_size_t),
+        ("layout", MemoryLayout),
+        ("element_type", ctypes.c_int32),
+    ]
+
+
+class Device(ctypes.Structure):
+    """A device, which is its own description."""
+
+    _fields_ = [("default_memory", ctypes.c_void_p), ("id", ctypes.c_int32)]
+
+
+class Buffer(ctypes.Structure):
+    """
+    An array on a device. Its data go by `release(data, release_argument)` when it is deleted and
+    nobody outside refers to them.
+    """
+
+    _fields_ = [
+        ("shape", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_void_p),
+        ("memory", ctypes.c_void_p),
+        ("ready", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("release_argument", ctypes.c_void_p),
+        ("references", ctypes.c_int64),
+        ("is_deleted", ctypes.c_bool),
+        ("is_destroyed", ctypes.c_bool),
+    ]
+
+
+class Loaded(ctypes.Structure):
+    """A program ready to run, with what machine code needs to run it without Python."""
+
+    _fields_ = [
+        ("has_machine_code", ctypes.c_int64),
+        ("is_busy", ctypes.c_int64),
+        ("entry", ctypes.c_void_p),
+        ("pointers", ctypes.c_void_p),
+        ("failure", ctypes.c_void_p),
+        ("parameter_count", ctypes.c_size_t),
+        ("parameter_shapes", ctypes.c_void_p),
+        ("result_count", ctypes.c_size_t),
+        ("result_shapes", ctypes.c_void_p),
+        ("donors", ctypes.c_void_p),
+        ("device", ctypes.c_void_p),
+        ("memory", ctypes.c_void_p),
+    ]
+
+
+def address(record: Any) -> int:
+    """Where a struct or an array of ctypes lies."""
+    return ctypes.addressof(record)
+
+
+NOT_DONATED = -1
+"""In `donors`: a result in memory of its own."""

@@ -1,0 +1,78 @@
+"""What JAX is told of the plugin, and the interfaces of JAX that it needs and have no public name."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from typing import Any, cast
+
+from jax._src import compiler, xla_bridge
+
+_bridge = cast(Any, xla_bridge)
+_compiler = cast(Any, compiler)
+
+
+_DEVICE_COUNT_FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
+
+
+def register(backend: str, priority: int) -> None:
+    """Makes a backend known to JAX; nothing is loaded before JAX makes its client."""
+
+    def make_client() -> Any:
+        _load(backend)
+        _hand_over_host_callbacks()
+        return _bridge.make_pjrt_c_api_client(backend, {"num_devices": device_count()})
+
+    def make_topology(name: str, **options: Any) -> Any:
+        from jaxlib import xla_client  # noqa: PLC0415
+
+        return cast(Any, xla_client).make_c_api_device_topology(_load(backend), name, **options)
+
+    _bridge.register_backend_factory(
+        backend, make_client, priority=priority, fail_quietly=False, make_topology=make_topology
+    )
+
+
+def device_count() -> int:
+    """As many devices as JAX is told to have CPUs: `jax_num_cpu_devices`, or the flag of XLA."""
+    found = _bridge.num_cpu_devices.value
+    if found >= 0:
+        return found
+    flag = _DEVICE_COUNT_FLAG.search(os.environ.get("XLA_FLAGS", ""))
+    return int(flag[1]) if flag else 1
+
+
+@functools.cache
+def _load(backend: str) -> Any:
+    """The capsule of the plugin, which jaxlib has been told about."""
+    from jaxlib import xla_client  # noqa: PLC0415
+
+    from lowerings.pjrt.plugin import plugin  # noqa: PLC0415
+
+    capsule = plugin().capsule()
+    cast(Any, xla_client).load_pjrt_plugin_with_c_api(backend, capsule)
+    return capsule
+
+
+@functools.cache
+def _hand_over_host_callbacks() -> None:
+    """
+    Programs come to a plugin without the functions of Python that they call, which JAX keeps beside
+    the module: we take them where JAX compiles.
+    """
+    from lowerings.pjrt.client import VERSION  # noqa: PLC0415
+    from lowerings.pjrt.programs import with_host_callbacks  # noqa: PLC0415
+
+    original = _compiler.backend_compile_and_load
+
+    @functools.wraps(original)
+    def compile_and_load(
+        client: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any
+    ) -> Any:
+        if client.platform_version != VERSION:
+            return original(client, module, executable_devices, options, host_callbacks)
+        with with_host_callbacks(host_callbacks):
+            return original(client, module, executable_devices, options, [])
+
+    _compiler.backend_compile_and_load = compile_and_load

@@ -1,0 +1,158 @@
+"""Shapes of arrays on devices: one record for each, that machine code compares by its address."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from lowerings.pjrt.c_api import (
+    ELEMENT_TYPES,
+    ErrorCode,
+    LayoutForm,
+    MemoryLayout,
+    StridedLayout,
+    required_size,
+)
+from lowerings.pjrt.functions import PluginError, numbers
+from lowerings.pjrt.records import Shape as ShapeRecord
+from lowerings.pjrt.records import address
+from xla_dialect.literals.arrays import Array, DType, numpy_dtype
+from xla_dialect.types import BY_NAME
+
+_NUMBERS = {name: number for number, name in enumerate(ELEMENT_TYPES)}
+
+TOKEN = "token"
+"""The element type of what only orders operations; such a buffer has no bytes."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The type of an array: elements, sizes and the order of its dimensions in memory."""
+
+    element_type: str
+    sizes: tuple[int, ...]
+    minor_to_major: tuple[int, ...]
+    dtype: DType
+    byte_size: int
+    record: Any
+    _kept: tuple[Any, ...]
+
+    @property
+    def handle(self) -> int:
+        """Where its record lies."""
+        return address(self.record)
+
+    @property
+    def physical_sizes(self) -> tuple[int, ...]:
+        """The sizes in the order of the memory, the slowest first."""
+        return tuple(self.sizes[d] for d in reversed(self.minor_to_major))
+
+    def at(self, data: int | None) -> Array:
+        """The array of this shape at an address, without a copy, its dimensions in their order."""
+        if not self.byte_size:
+            return np.empty(self.sizes, self.dtype)
+        memory: Any = (ctypes.c_uint8 * self.byte_size).from_address(data or 0)
+        flat = np.frombuffer(memory, self.dtype).reshape(self.physical_sizes)
+        return flat.transpose(np.argsort(self.minor_to_major[::-1]))
+
+
+_by_handle: dict[int, Shape] = {}
+
+
+def row_major(rank: int) -> tuple[int, ...]:
+    """The default order of dimensions: the last is the fastest."""
+    return tuple(reversed(range(rank)))
+
+
+@cache
+def shape_of(
+    element_type: str, sizes: tuple[int, ...], minor_to_major: tuple[int, ...] | None = None
+) -> Shape:
+    """The shape; row-major unless said otherwise. Raises PluginError."""
+    order = row_major(len(sizes)) if minor_to_major is None else minor_to_major
+    if minor_to_major is not None and order == row_major(len(sizes)):
+        return shape_of(element_type, sizes)
+    if element_type == TOKEN:
+        dtype, count = np.dtype(np.bool_), 0
+    elif element_type in BY_NAME:
+        dtype = numpy_dtype(BY_NAME[element_type].type)
+        count = int(np.prod(sizes, dtype=object)) if sizes else 1
+    else:
+        raise PluginError(
+            ErrorCode.INVALID_ARGUMENT, f"there are no arrays of type '{element_type}'"
+        )
+    rank = len(sizes)
+    dimensions = (ctypes.c_int64 * max(rank, 1))(*sizes)
+    places = (ctypes.c_int64 * max(rank, 1))(*order)
+    layout = MemoryLayout(
+        required_size(MemoryLayout), None, 56, None, address(places), rank, None, None, 0
+    )
+    byte_size = count * dtype.itemsize
+    record = ShapeRecord(address(dimensions), rank, byte_size, layout, _NUMBERS[element_type])
+    kept = (dimensions, places)
+    shape = Shape(element_type, sizes, order, dtype, byte_size, record, kept)
+    _by_handle[shape.handle] = shape
+    return shape
+
+
+def shape_at(handle: int) -> Shape:
+    """The shape whose record lies at an address."""
+    return _by_handle[handle]
+
+
+def shape_from(
+    element_type: int, sizes: int | None, rank: int, layout: int | None = None
+) -> Shape:
+    """The shape that arguments of the API describe; raises PluginError."""
+    if not 0 <= element_type < len(ELEMENT_TYPES):
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no element type {element_type}")
+    return shape_of(ELEMENT_TYPES[element_type], numbers(sizes, rank), order_of(layout, rank))
+
+
+def order_of(layout: int | None, rank: int) -> tuple[int, ...] | None:
+    """The order of dimensions of a layout in tiled form; None for the default."""
+    if not layout:
+        return None
+    found = MemoryLayout.from_address(layout)
+    if found.type != LayoutForm.TILED or found.num_tiles:
+        raise PluginError(ErrorCode.UNIMPLEMENTED, "arrays on devices have no tiles or strides")
+    order = numbers(found.minor_to_major, found.minor_to_major_size)
+    if sorted(order) != list(range(rank)):
+        raise PluginError(ErrorCode.INVALID_ARGUMENT, f"{order} is no layout of rank {rank}")
+    return order
+
+
+def strides_of(layout: int | None, shape: Shape) -> tuple[int, ...]:
+    """The distance of elements in the host's memory, in bytes: row-major where nothing is said."""
+    if layout and MemoryLayout.from_address(layout).type == LayoutForm.STRIDES:
+        found = StridedLayout.from_address(layout)
+        return numbers(found.byte_strides, found.num_byte_strides)
+    order = order_of(layout, len(shape.sizes))
+    return dense_strides(shape, row_major(len(shape.sizes)) if order is None else order)
+
+
+def dense_strides(shape: Shape, minor_to_major: Sequence[int]) -> tuple[int, ...]:
+    """The strides of an array without gaps, in bytes."""
+    strides = [0] * len(shape.sizes)
+    step = shape.dtype.itemsize
+    for dimension in minor_to_major:
+        strides[dimension] = step
+        step *= max(shape.sizes[dimension], 1)
+    return tuple(strides)
+
+
+def strided_at(shape: Shape, start: int | None, strides: tuple[int, ...]) -> Array:
+    """The array of a shape that begins at an address of the host and has these strides."""
+    if not shape.byte_size:
+        return np.empty(shape.sizes, shape.dtype)
+    steps = list(zip(shape.sizes, strides, strict=True))
+    before = sum((size - 1) * -stride for size, stride in steps if stride < 0)
+    after = sum((size - 1) * stride for size, stride in steps if stride > 0)
+    length = before + after + shape.dtype.itemsize
+    memory: Any = (ctypes.c_uint8 * length).from_address((start or 0) - before)
+    return np.ndarray(shape.sizes, shape.dtype, memory, before, strides)
