@@ -80,6 +80,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.validation",),
     ("lowerings.compilation",),
     ("lowerings.jax", "lowerings.tuning"),
+    # A device for JAX: functions of Python are called as `lowerings.jax` calls them.
+    ("lowerings.pjrt",),
     ("lowerings",),
     ("tools",),
 )

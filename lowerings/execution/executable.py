@@ -236,7 +236,7 @@ class Executable(Runnable):
         if calls_python or self._time_limit is not None or self._profiled:
             return None
         workspace = self._new_workspace()
-        entry = ctypes.cast(workspace.call, ctypes.c_void_p).value or 0
+        entry = ctypes.cast(workspace.code.function, ctypes.c_void_p).value or 0
         control = workspace.control
         failure = None if control is None else control.failure_address
         return DetachedRun(entry, workspace.table, failure, (workspace, self._callbacks))

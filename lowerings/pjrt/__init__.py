@@ -6,8 +6,6 @@ JAX calls `initialize` when it looks for devices, which costs nothing until it m
 
 from __future__ import annotations
 
-from typing import Any
-
 BACKEND = "xdsl"
 """The name of the backend, for `jax.devices` and `JAX_PLATFORMS`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,8 @@ from lowerings.pjrt.c_api import ErrorCode, HostBufferSemantics
 from lowerings.pjrt.client import DEVICES, MEMORIES, Memory
 from lowerings.pjrt.events import Event, event_of, failed
 from lowerings.pjrt.functions import PluginError, characters, implements
-from lowerings.pjrt.machine_code import MachineCode, machine_code
+from lowerings.pjrt.machine_code import MachineCode
+from lowerings.pjrt.plugin import address_of, plugin
 from lowerings.pjrt.records import Buffer
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
 from xla_dialect.literals.arrays import Array
@@ -23,19 +25,23 @@ ALIGNMENT = 64
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 _lent: dict[int, Event] = {}
-"""The events for the end of arrays that the host has lent us, by their handles."""
+"""The events for the end of arrays that the host has lent us."""
+
+_numbers = itertools.count()
 
 
 @cache
 def machine() -> MachineCode:
-    """The compiled functions, made when first needed."""
-    return machine_code()
+    """The compiled functions, which are made when there is the first array."""
+    code = plugin().machine_code()
+    code.set_give_back(address_of(give_back))
+    return code
 
 
 @_Release
-def give_back(data: int | None, handle: int) -> None:
+def give_back(data: int | None, number: int | None) -> None:
     """The release of an array that the host has lent us."""
-    _lent.pop(handle).happen()
+    _lent.pop(number or 0).happen()
 
 
 def new_buffer(shape: Shape, memory: Memory, data: int | None = None) -> int:
@@ -87,11 +93,12 @@ def buffer_from_host(args: Any) -> None:
     args.done_with_host_buffer = machine().happened
     if dense and zero_copy and shape.byte_size and args.data % ALIGNMENT == 0:
         args.buffer = new_buffer(shape, memory, args.data)
-        event = Event()
-        _lent[event.handle] = event
+        event, number = Event(), next(_numbers)
+        _lent[number] = event
         record = Buffer.from_address(args.buffer)
         record.release = machine().give_back
-        record.release_argument = args.done_with_host_buffer = event.handle
+        record.release_argument = number
+        args.done_with_host_buffer = event.handle
         return
     args.buffer = new_buffer(shape, memory)
     if dense:

@@ -1,5 +1,5 @@
 """
-The C API of PJRT as data: its functions in the order of their table, and the fields of their arguments.
+The C API of PJRT as data: its functions in the order of their table, the fields of their arguments.
 
 Each function takes the address of a struct, which begins with its size and a pointer to extensions,
 and returns the address of an error, or null.
@@ -154,7 +154,9 @@ _ARGUMENTS: dict[str, str] = {
         "overridden_serialized_compile_options "
         "overridden_serialized_compile_options_size:size"
     ),
-    "LoadedExecutable_Fingerprint": "executable executable_fingerprint executable_fingerprint_size:size",
+    "LoadedExecutable_Fingerprint": (
+        "executable executable_fingerprint executable_fingerprint_size:size"
+    ),
     "Buffer_Destroy": "buffer",
     "Buffer_ElementType": "buffer type:int32",
     "Buffer_Dimensions": "buffer dims num_dims:size",
@@ -174,7 +176,9 @@ _ARGUMENTS: dict[str, str] = {
     "Buffer_IncreaseExternalReferenceCount": "buffer",
     "Buffer_DecreaseExternalReferenceCount": "buffer",
     "Buffer_OpaqueDeviceMemoryDataPointer": "buffer device_memory_ptr",
-    "TopologyDescription_Create": "topology_name topology_name_size:size create_options num_options:size topology",
+    "TopologyDescription_Create": (
+        "topology_name topology_name_size:size create_options num_options:size topology"
+    ),
     "TopologyDescription_Destroy": "topology",
     "TopologyDescription_PlatformName": "topology platform_name platform_name_size:size",
     "TopologyDescription_PlatformVersion": "topology platform_version platform_version_size:size",
@@ -222,18 +226,55 @@ _ARGUMENTS: dict[str, str] = {
     ),
     "Event_Create": "event",
     "Event_Set": "event error_code:int32 error_message error_message_size:size",
-    "Device_GetAttributes": "device attributes num_attributes:size device_attributes attributes_deleter",
+    "Device_GetAttributes": (
+        "device attributes num_attributes:size device_attributes attributes_deleter"
+    ),
     "Client_Load": "client executable compile_options compile_options_size:size loaded_executable",
     "LoadedExecutable_AddressableDeviceLogicalIds": (
-        "executable addressable_device_logical_ids "
-        "num_addressable_device_logical_ids:size"
+        "executable addressable_device_logical_ids num_addressable_device_logical_ids:size"
     ),
     "Buffer_Bitcast": "buffer element_type:int32 dims num_dims:size device_layout out_buffer",
     "Error_ForEachPayload": "error visitor user_arg",
     "TopologyDescription_Fingerprint": "topology fingerprint:uint64",
-    "Executable_ParameterMemoryKinds": "executable num_parameters:size memory_kinds memory_kind_sizes",
+    "Executable_ParameterMemoryKinds": (
+        "executable num_parameters:size memory_kinds memory_kind_sizes"
+    ),
+    "Layouts_MemoryLayout_Destroy": "layout",
+    "Layouts_MemoryLayout_Serialize": (
+        "layout serialized_bytes serialized_bytes_size:size serialized_layout "
+        "serialized_layout_deleter"
+    ),
+    "Layouts_PJRT_Client_GetDefaultLayout": "client type:int32 dims num_dims:size layout",
+    "Layouts_PJRT_Buffer_MemoryLayout": "buffer layout",
+    "Layouts_PJRT_Topology_GetDefaultLayout": "topology type:int32 dims num_dims:size layout",
+    "Layouts_PJRT_Executable_GetOutputLayouts": "executable num_outputs:size layouts",
+    "Layouts_PJRT_Executable_GetParameterLayouts": "executable num_parameters:size layouts",
+    "Shardings_PJRT_Executable_ParameterShardings": (
+        "executable num_parameters:size shardings sharding_sizes"
+    ),
+    "Shardings_PJRT_Executable_OutputShardings": (
+        "executable num_outputs:size shardings sharding_sizes"
+    ),
 }
 """The fields of the arguments of what we implement: pointers, where no type is said."""
+
+
+_LAYOUTS = """
+    MemoryLayout_Destroy MemoryLayout_Serialize PJRT_Client_GetDefaultLayout
+    PJRT_Buffer_MemoryLayout PJRT_Topology_GetDefaultLayout PJRT_Executable_GetOutputLayouts
+    PJRT_Executable_GetParameterLayouts
+"""
+_SHARDINGS = "PJRT_Executable_ParameterShardings PJRT_Executable_OutputShardings"
+
+EXTENSIONS: dict[int, tuple[str, ...]] = {
+    4: tuple(f"Layouts_{name}" for name in _LAYOUTS.split()),
+    19: tuple(f"Shardings_{name}" for name in _SHARDINGS.split()),
+}
+"""The functions of the extensions that we have, by the number of each."""
+
+EXTENSION_FUNCTIONS: tuple[str, ...] = tuple(
+    name for names in EXTENSIONS.values() for name in names
+)
 
 
 class MemoryLayout(ctypes.Structure):
@@ -329,6 +370,14 @@ class Api(ctypes.Structure):
         ("version", ApiVersion),
         *((name, ctypes.c_void_p) for name in FUNCTIONS),
     ]
+
+
+@cache
+def extension_struct(number: int) -> Any:
+    """The struct of an extension: its size, number, the next one, and its functions."""
+    head = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int32), ("next", ctypes.c_void_p)]
+    functions = [(name, ctypes.c_void_p) for name in EXTENSIONS[number]]
+    return type(f"Extension{number}", (ctypes.Structure,), {"_fields_": head + functions})
 
 
 class ValueType(IntEnum):

@@ -9,14 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from lowerings.pjrt.c_api import ErrorCode, NamedValue, ValueType
-from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say
+from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.records import Device as DeviceRecord
+from lowerings.pjrt.records import Memory as MemoryRecord
 from lowerings.pjrt.records import address
 
 PLATFORM = "cpu"
 """
-What our client calls its platform. JAX looks lowerings, custom calls and dlpack up by this name, and
-our devices are those processors; the backend is known under another, see `lowerings.pjrt`.
+What our client calls its platform. JAX looks lowerings, custom calls and dlpack up by this name,
+and our devices are such processors; the backend is known under another, see `lowerings.pjrt`.
 """
 
 VERSION = "xla-dialect 0.1"
@@ -49,7 +50,8 @@ class Memory:
         self.kind_number = kind_number
         self.kind = MEMORY_KINDS[kind_number]
         self.id = device.id * len(MEMORY_KINDS) + kind_number
-        self.handle = MEMORIES.keep(ctypes.c_int64(self.id), self)
+        _, kind, size = text(self.kind)
+        self.handle = MEMORIES.keep(MemoryRecord(kind, size), self)
 
     @cached_property
     def devices(self) -> Any:

@@ -12,13 +12,7 @@ import threading
 from typing import Any
 
 from lowerings.pjrt.c_api import ErrorCode
-from lowerings.pjrt.functions import (
-    Objects,
-    PluginError,
-    characters,
-    error_handle,
-    implements,
-)
+from lowerings.pjrt.functions import Objects, PluginError, characters, error_handle, implements
 from lowerings.pjrt.records import Event as EventRecord
 
 _Ready = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

@@ -7,12 +7,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from lowerings.execution.executable import DetachedRun, Executable
 from lowerings.pjrt.c_api import ErrorCode, Program
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
+from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.programs import CompiledProgram, CompileOptions, ProgramText
 from lowerings.pjrt.records import NOT_DONATED, address
+from lowerings.pjrt.records import Executable as ExecutableRecord
 from lowerings.pjrt.records import Loaded as LoadedRecord
 from lowerings.pjrt.shapes import TOKEN, Shape
 
@@ -35,7 +39,7 @@ class LoadedProgram:
         self.compiled = compiled
         self.client = client
         options = compiled.options
-        count = options.replicas * options.partitions
+        count = options.device_count
         numbers = options.devices or range(count)
         self.devices: Sequence[Device] = [client.device(number) for number in numbers]
         self.device_handles = array_of([device.handle for device in self.devices])
@@ -83,19 +87,19 @@ def _shape_handles(shapes: Sequence[Shape]) -> Any:
     return array_of([shape.handle for shape in shapes])
 
 
-def _program_text(handle: int) -> ProgramText:
+def _program_text(handle: int, devices: int) -> ProgramText:
     program = Program.from_address(handle)
     form = characters(program.format, program.format_size)
     if form != b"mlir":
         raise PluginError(
             ErrorCode.UNIMPLEMENTED, f"programs are taken as mlir, not as {form.decode()}"
         )
-    return ProgramText.of_artifact(characters(program.code, program.code_size))
+    return ProgramText.of_artifact(characters(program.code, program.code_size), devices)
 
 
 def _compile(args: Any) -> CompiledProgram:
-    serialized = characters(args.compile_options, args.compile_options_size)
-    return CompiledProgram(_program_text(args.program), CompileOptions.parse(serialized))
+    options = CompileOptions.parse(characters(args.compile_options, args.compile_options_size))
+    return CompiledProgram(_program_text(args.program, options.device_count), options)
 
 
 @implements("Client_Compile")
@@ -119,7 +123,9 @@ def client_load(args: Any) -> None:
 
 
 def _executable_handle(compiled: CompiledProgram) -> int:
-    return EXECUTABLES.keep(ctypes.c_int64(), compiled)
+    options = compiled.options
+    record = ExecutableRecord(options.replicas, options.partitions, len(compiled.results))
+    return EXECUTABLES.keep(record, compiled)
 
 
 @implements("LoadedExecutable_GetExecutable")
@@ -170,18 +176,14 @@ def loaded_device_assignment(args: Any) -> None:
     data = _assignment(
         options.replicas, options.partitions, [device.id for device in loaded.devices]
     )
-    _return_bytes(args, data, "serialized_bytes", "serialized_device_assignment")
+    return_bytes(args, data, "serialized_bytes", "serialized_device_assignment")
 
 
 def _assignment(replicas: int, partitions: int, ids: Sequence[int]) -> bytes:
-    import numpy as np  # noqa: PLC0415
-    from jaxlib import xla_client  # noqa: PLC0415
-
-    untyped: Any = xla_client
-    return untyped.DeviceAssignment.create(np.reshape(ids, (replicas, partitions))).serialize()
+    return XLA_CLIENT.DeviceAssignment.create(np.reshape(ids, (replicas, partitions))).serialize()
 
 
-def _return_bytes(args: Any, data: bytes, field: str, owner: str) -> None:
+def return_bytes(args: Any, data: bytes, field: str, owner: str) -> None:
     """Returns bytes that the client gives back."""
     memory = ctypes.create_string_buffer(data, len(data) or 1)
     setattr(args, owner, _serialized.keep(memory, data))
@@ -243,7 +245,9 @@ def executable_output_element_types(args: Any) -> None:
     """One for each result."""
     compiled = EXECUTABLES[args.executable]
     types = [shape.record.element_type for shape in compiled.results]
-    args.output_types = _kept(compiled, "types", (ctypes.c_int32 * max(len(types), 1))(*types))
+    args.output_types = kept_address(
+        compiled, "types", (ctypes.c_int32 * max(len(types), 1))(*types)
+    )
     args.num_output_types = len(types)
 
 
@@ -254,20 +258,20 @@ def executable_output_dimensions(args: Any) -> None:
     sizes = [size for shape in compiled.results for size in shape.sizes]
     ranks = [len(shape.sizes) for shape in compiled.results]
     args.num_outputs = len(ranks)
-    args.dims = _kept(compiled, "dims", (ctypes.c_int64 * max(len(sizes), 1))(*sizes))
-    args.dim_sizes = _kept(compiled, "ranks", (ctypes.c_size_t * max(len(ranks), 1))(*ranks))
+    args.dims = kept_address(compiled, "dims", (ctypes.c_int64 * max(len(sizes), 1))(*sizes))
+    args.dim_sizes = kept_address(compiled, "ranks", (ctypes.c_size_t * max(len(ranks), 1))(*ranks))
 
 
-def _kept(compiled: CompiledProgram, name: str, value: Any) -> int:
+def kept_address(compiled: CompiledProgram, name: str, value: Any) -> int:
     """The address of something that lives as long as the program."""
     return address(compiled.kept_for_clients.setdefault(name, value))
 
 
 def _memory_kinds(compiled: CompiledProgram, count: int) -> tuple[int, int]:
     _, kind, size = text(MEMORY_KINDS[0])
-    kinds = _kept(compiled, f"kinds{count}", array_of([kind] * count))
+    kinds = kept_address(compiled, f"kinds{count}", array_of([kind] * count))
     sizes = (ctypes.c_size_t * max(count, 1))(*[size] * count)
-    return kinds, _kept(compiled, f"kind_sizes{count}", sizes)
+    return kinds, kept_address(compiled, f"kind_sizes{count}", sizes)
 
 
 @implements("Executable_OutputMemoryKinds")
@@ -303,7 +307,7 @@ def executable_optimized_program(args: Any) -> None:
 def executable_compile_options(args: Any) -> None:
     """As the client gave them."""
     data = EXECUTABLES[args.executable].options.serialized
-    _return_bytes(args, data, "serialized_bytes", "serialized_compile_options")
+    return_bytes(args, data, "serialized_bytes", "serialized_compile_options")
 
 
 @implements("Executable_GetCompiledMemoryStats")
@@ -337,7 +341,7 @@ def executable_serialize(args: Any) -> None:
     kinds = [[shape.element_type != TOKEN for shape in shapes] for shapes in compiled.shapes]
     options = compiled.options.serialized.hex()
     data = json.dumps([compiled.name, compiled.text, *kinds, options]).encode()
-    _return_bytes(args, data, "serialized_bytes", "serialized_executable")
+    return_bytes(args, data, "serialized_bytes", "serialized_executable")
 
 
 @implements("Executable_DeserializeAndLoad")

@@ -8,7 +8,7 @@ it does not know.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ from lowerings.pjrt.executables import LOADED, LoadedProgram
 from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
 from lowerings.pjrt.records import Buffer
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
+from lowerings.pjrt.shardings import Sharding
 from xla_dialect.literals.arrays import Array
 
 
@@ -58,7 +59,7 @@ def execute(args: Any) -> None:
 
 
 @contextmanager
-def _held(arguments: Sequence[Sequence[int]]) -> Iterator[None]:
+def _held(arguments: Sequence[Sequence[int]]) -> Generator[None]:
     """Keeps the memory of arrays, whoever deletes them."""
     buffers = [buffer for each in arguments for buffer in each]
     for buffer in buffers:
@@ -80,11 +81,52 @@ def _run(
     if isinstance(program, Executable) and len(devices) == 1:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
+    if len(devices) == 1:
+        return [_results(loaded, program(*arrays[0]), devices[0])]
+    return _run_on_whole_arrays(loaded, arrays, devices)
+
+
+def _run_on_whole_arrays(
+    loaded: LoadedProgram, parts: Sequence[Sequence[Array]], devices: Sequence[Device]
+) -> list[list[int]]:
+    """Puts the parts of all devices together, runs the program, and gives each device its part."""
+    compiled = loaded.compiled
+    program = compiled.program
+    assert compiled.parameter_shardings is not None
+    assert compiled.result_shardings is not None
+    kinds = zip(compiled.whole_parameters, compiled.parameter_shardings, strict=True)
+    arrays = [(shape, sharding) for shape, sharding in kinds if shape.element_type != TOKEN]
+    whole = [
+        _together(shape, sharding, [each[number] for each in parts])
+        for number, (shape, sharding) in enumerate(arrays)
+    ]
     if program.process_counts == (1, 1):
-        found = [program(*each) for each in arrays]
+        found = [program(*whole)] * len(devices)
     else:
-        found = program.run_processes(arrays)
-    return [_results(loaded, each, device) for each, device in zip(found, devices, strict=True)]
+        found = program.run_processes([whole] * len(devices))
+    shardings = [
+        sharding
+        for shape, sharding in zip(compiled.whole_results, compiled.result_shardings, strict=True)
+        if shape.element_type != TOKEN
+    ]
+    results: list[list[int]] = []
+    for number, device in enumerate(devices):
+        values = [
+            value[sharding.slices(number, value.shape)]
+            for value, sharding in zip(found[number], shardings, strict=True)
+        ]
+        results.append(_results(loaded, values, device))
+    return results
+
+
+def _together(shape: Shape, sharding: Sharding, parts: Sequence[Array]) -> Array:
+    """The array that devices have parts of."""
+    if sharding.is_replicated:
+        return parts[0]
+    whole = np.empty(shape.sizes, shape.dtype)
+    for number, part in enumerate(parts):
+        whole[sharding.slices(number, shape.sizes)] = part
+    return whole
 
 
 def _arguments(loaded: LoadedProgram, handles: Sequence[int]) -> list[tuple[Shape, int | None]]:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
+import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from lowerings.pjrt.c_api import FUNCTIONS, ErrorCode, arguments_of, required_size
-from xla_dialect.diagnostics import XlaError
+from lowerings.pjrt.c_api import (
+    EXTENSION_FUNCTIONS,
+    FUNCTIONS,
+    ErrorCode,
+    arguments_of,
+    required_size,
+)
 
 Implementation = Callable[[Any], None]
 """Reads and writes the arguments of a function, a ctypes structure; raises what has failed."""
 
 _Function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+_ALL = (*FUNCTIONS, *EXTENSION_FUNCTIONS)
+
 _implementations: dict[str, Implementation] = {}
 
 
-class PluginError(XlaError):
+class PluginError(Exception):
     """Something that a client asked for and does not get, with the code that it is told."""
 
     def __init__(self, code: ErrorCode, message: str):
@@ -42,7 +51,7 @@ _errors: dict[int, _Error] = {}
 
 def implements(name: str) -> Callable[[Implementation], Implementation]:
     """Says that a function of Python is one of the API."""
-    assert name in FUNCTIONS, name
+    assert name in _ALL, name
 
     def register(function: Implementation) -> Implementation:
         _implementations[name] = function
@@ -51,55 +60,72 @@ def implements(name: str) -> Callable[[Implementation], Implementation]:
     return register
 
 
+_MODULES = ("client", "events", "buffers", "executables", "execution", "extensions")
+"""The modules of this package with functions of the API."""
+_LOADED_LATER = _MODULES[2:]
+"""Those that need the compiler: JAX makes clients of all backends, whoever is asked for."""
+
+
 def as_c_functions() -> dict[str, Any]:
-    """All functions of the API; those that nobody implements say so."""
-    return {name: _as_c(name, _implementations.get(name)) for name in FUNCTIONS}
+    """All functions of the API; those that nobody implements say so when they are called."""
+    _load(_MODULES[:2])
+    return {name: _Function(partial(_call, name)) for name in _ALL}
 
 
-def _as_c(name: str, function: Implementation | None) -> Any:
+def _load(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(f"{__package__}.{module}")
+
+
+def _call(name: str, address: int) -> int | None:
+    try:
+        function, struct, needed = _implementation(name)
+        args = struct.from_address(address)
+        if args.struct_size < needed:
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
+            )
+        function(args)
+    except BaseException as error:
+        return error_handle(error)
+    return None
+
+
+@cache
+def _implementation(name: str) -> tuple[Implementation, Any, int]:
+    """What computes a function, the struct of its arguments, and the size that it must have."""
+    if name not in _implementations:
+        _load(_LOADED_LATER)
+    function = _implementations.get(name)
     if function is None:
-        return _Function(partial(_unimplemented, name))
+        raise PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented")
     struct: Any = arguments_of(name)
-    needed = required_size(struct)
-
-    def call(address: int) -> int | None:
-        try:
-            args = struct.from_address(address)
-            if args.struct_size < needed:
-                raise PluginError(
-                    ErrorCode.INVALID_ARGUMENT,
-                    f"PJRT_{name}: the arguments have {args.struct_size} bytes, expected {needed}",
-                )
-            function(args)
-        except BaseException as error:
-            return error_handle(error)
-        return None
-
-    return _Function(call)
-
-
-def _unimplemented(name: str, address: int) -> int:
-    return error_handle(PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented"))
+    return function, struct, required_size(struct)
 
 
 def error_handle(error: BaseException) -> int:
     """The handle of an error: what the user has to know of it."""
     code = ErrorCode.INTERNAL
+    text = str(error)
     if isinstance(error, PluginError):
         code = error.code
     elif isinstance(error, MemoryError):
         code = ErrorCode.RESOURCE_EXHAUSTED
-    elif isinstance(error, XlaError):
+    elif _is_for_users(error):
         code = ErrorCode.INVALID_ARGUMENT
-    text = str(error) if isinstance(error, XlaError) else _trace(error)
+    else:
+        text = "".join(traceback.format_exception(error)).rstrip()
     message = text.encode()
     record = _Error(message, len(message), code)
     _errors[ctypes.addressof(record)] = record
     return ctypes.addressof(record)
 
 
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error)).rstrip()
+def _is_for_users(error: BaseException) -> bool:
+    """Whether it is an `XlaError`; while nobody has loaded that, it is none."""
+    diagnostics = sys.modules.get("xla_dialect.diagnostics")
+    return diagnostics is not None and isinstance(error, diagnostics.XlaError)
 
 
 @implements("Error_Destroy")
@@ -144,7 +170,7 @@ def say(args: Any, field: str, value: str) -> None:
 
 def characters(address: int | None, size: int) -> bytes:
     """The bytes at an address."""
-    return ctypes.string_at(address, size) if size else b""
+    return ctypes.string_at(address, size) if size and address else b""
 
 
 def numbers(address: int | None, count: int) -> tuple[int, ...]:

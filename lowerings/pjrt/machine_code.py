@@ -8,22 +8,37 @@ meets what it does not know.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding as typed_llvm
 
 from lowerings.pjrt.c_api import (
+    EXTENSION_FUNCTIONS,
     FUNCTIONS,
     ExecuteOptions,
     MemoryLayout,
     arguments_of,
     required_size,
 )
-from lowerings.pjrt.records import NOT_DONATED, Buffer, Event, Loaded, Shape
+from lowerings.pjrt.records import (
+    NOT_DONATED,
+    Buffer,
+    Device,
+    Event,
+    Executable,
+    Loaded,
+    Memory,
+    Shape,
+)
 from lowerings.pjrt.templates import BUFFERS, EXECUTE
+
+llvm: Any = typed_llvm
 
 _LLVM_TYPES: dict[Any, str] = {
     ctypes.c_void_p: "ptr",
@@ -33,28 +48,54 @@ _LLVM_TYPES: dict[Any, str] = {
     ctypes.c_bool: "i8",
 }
 
-_READERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "Buffer_ElementType": {"type": ("shape", "element_type")},
-    "Buffer_Dimensions": {"dims": ("shape", "dimensions"), "num_dims": ("shape", "rank")},
-    "Buffer_UnpaddedDimensions": {
-        "unpadded_dims": ("shape", "dimensions"),
-        "num_dims": ("shape", "rank"),
-    },
-    "Buffer_OnDeviceSizeInBytes": {"on_device_size_in_bytes": ("shape", "byte_size")},
-    "Buffer_Device": {"device": ("device",)},
-    "Buffer_Memory": {"memory": ("memory",)},
-    "Buffer_IsDeleted": {"is_deleted": ("is_deleted",)},
-    "Buffer_ReadyEvent": {"event": ("ready",)},
-    "Buffer_UnsafePointer": {"buffer_pointer": ("data",)},
-    "Buffer_OpaqueDeviceMemoryDataPointer": {"device_memory_ptr": ("data",)},
+_Fields = dict[str, tuple[str, ...]]
+"""For each field of the arguments, the way to it: its name, after that of a pointer to a shape."""
+
+_READERS: dict[str, tuple[str, Any, _Fields]] = {
+    "Buffer_ElementType": ("buffer", Buffer, {"type": ("shape", "element_type")}),
+    "Buffer_Dimensions": (
+        "buffer",
+        Buffer,
+        {"dims": ("shape", "dimensions"), "num_dims": ("shape", "rank")},
+    ),
+    "Buffer_UnpaddedDimensions": (
+        "buffer",
+        Buffer,
+        {"unpadded_dims": ("shape", "dimensions"), "num_dims": ("shape", "rank")},
+    ),
+    "Buffer_OnDeviceSizeInBytes": (
+        "buffer",
+        Buffer,
+        {"on_device_size_in_bytes": ("shape", "byte_size")},
+    ),
+    "Buffer_Device": ("buffer", Buffer, {"device": ("device",)}),
+    "Buffer_Memory": ("buffer", Buffer, {"memory": ("memory",)}),
+    "Buffer_IsDeleted": ("buffer", Buffer, {"is_deleted": ("is_deleted",)}),
+    "Buffer_ReadyEvent": ("buffer", Buffer, {"event": ("ready",)}),
+    "Buffer_UnsafePointer": ("buffer", Buffer, {"buffer_pointer": ("data",)}),
+    "Buffer_OpaqueDeviceMemoryDataPointer": ("buffer", Buffer, {"device_memory_ptr": ("data",)}),
+    "Memory_Kind": ("memory", Memory, {"kind": ("kind",), "kind_size": ("kind_size",)}),
+    "Device_DefaultMemory": ("device", Device, {"memory": ("default_memory",)}),
+    "Executable_NumReplicas": ("executable", Executable, {"num_replicas": ("replicas",)}),
+    "Executable_NumPartitions": ("executable", Executable, {"num_partitions": ("partitions",)}),
+    "Executable_NumOutputs": ("executable", Executable, {"num_outputs": ("results",)}),
 }
-"""The functions that read fields of a buffer: for each field of the arguments, the way to it."""
+"""The functions that read fields: the argument with the handle, what that points to, and which."""
 
 _CONSTANTS: dict[str, tuple[str, int]] = {
     "Buffer_IsOnCpu": ("is_on_cpu", 1),
     "Buffer_DynamicDimensionIndices": ("num_dynamic_dims", 0),
 }
 """The functions that say the same of all buffers: the field of the arguments, and its value."""
+
+_ERROR_DESTROY = """
+  %error_at = getelementptr i8, ptr %args, i64 <Args.error>
+  %destroyed = load ptr, ptr %error_at
+  %is_none = icmp eq ptr %destroyed, null
+  br i1 %is_none, label %none, label %python
+none:
+  ret ptr null"""
+"""There mostly was no error."""
 
 _EVENTS: dict[str, str] = {
     "Event_Destroy": "",
@@ -69,121 +110,180 @@ _EVENTS: dict[str, str] = {
 }
 """What functions on events do with one that has happened."""
 
+_OTHERS = ("Buffer_GetMemoryLayout", "Error_Destroy")
+
 _HEAD = """
 @python_functions = global [{count} x ptr] zeroinitializer
 @happened = global i64 1
 @python_give_back = global ptr null
+@is_closing = global i64 0
+@in_flight = global i64 0
+@main_thread = global i64 0
 declare i32 @Py_IsInitialized()
+declare i64 @pthread_self()
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
-; Calls a function of Python, and nothing when Python has ended: arrays may live longer.
-define ptr @call_python(ptr %args, i64 %number) {{
+; Whether Python can be called: arrays may live longer than it does, and while it ends, it would end
+; other threads that call it, and with them the process. `leave_python` has to follow.
+define i1 @enter_python() {{
+  %before = atomicrmw add ptr @in_flight, i64 1 seq_cst
   %running = call i32 @Py_IsInitialized()
   %has_ended = icmp eq i32 %running, 0
-  br i1 %has_ended, label %ended, label %call
-ended:
-  ret ptr null
+  br i1 %has_ended, label %no, label %look
+look:
+  %closing = load atomic i64, ptr @is_closing seq_cst, align 8
+  %is_open = icmp eq i64 %closing, 0
+  br i1 %is_open, label %yes, label %compare
+compare:
+  %thread = call i64 @pthread_self()
+  %main = load i64, ptr @main_thread
+  %is_main = icmp eq i64 %thread, %main
+  ret i1 %is_main
+yes:
+  ret i1 1
+no:
+  ret i1 0
+}}
+
+define void @leave_python() {{
+  %before = atomicrmw sub ptr @in_flight, i64 1 seq_cst
+  ret void
+}}
+
+define ptr @call_python(ptr %args, i64 %number) {{
+  %can_call = call i1 @enter_python()
+  br i1 %can_call, label %call, label %done
 call:
   %place = getelementptr ptr, ptr @python_functions, i64 %number
   %function = load ptr, ptr %place
-  %error = tail call ptr %function(ptr %args)
+  %found = call ptr %function(ptr %args)
+  br label %done
+done:
+  %error = phi ptr [ null, %0 ], [ %found, %call ]
+  call void @leave_python()
   ret ptr %error
 }}
 
 ; The release of data that the host has lent us.
 define void @give_back(ptr %data, ptr %argument) {{
-  %running = call i32 @Py_IsInitialized()
-  %has_ended = icmp eq i32 %running, 0
-  br i1 %has_ended, label %ended, label %call
-ended:
-  ret void
+  %can_call = call i1 @enter_python()
+  br i1 %can_call, label %call, label %done
 call:
   %function = load ptr, ptr @python_give_back
   call void %function(ptr %data, ptr %argument)
+  br label %done
+done:
+  call void @leave_python()
   ret void
 }}
 """
 
 _ON_BUFFERS = ("buffer_hold", "buffer_drop", "buffer_delete", "buffer_destroy")
-_GLOBALS = ("happened", "python_functions", "python_give_back")
-_PLUMBING = ("buffer_new", "free_data", "give_back", *_GLOBALS, *_ON_BUFFERS)
+_PYTHON = ("python_functions", "python_give_back", "is_closing", "in_flight", "main_thread")
+_PLUMBING = ("buffer_new", "give_back", "happened", *_ON_BUFFERS)
 
 
-class MachineCode:
-    """The compiled functions; their code stays as long as this object, which is for ever."""
+_PATIENCE = 5.0
+"""Seconds that the end of the process waits for calls of other threads."""
 
-    def __init__(self, object_code: bytes):
+_ALL = (*FUNCTIONS, *EXTENSION_FUNCTIONS)
+
+
+class _Code:
+    """Object code in this process, for as long as that lives: arrays outlive Python's modules."""
+
+    def __init__(self, text: str, names: Sequence[str], optimization: int):
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        target = llvm.Target.from_default_triple()
+        machine = target.create_target_machine(opt=optimization, reloc="pic")
+        object_code = machine.emit_object(llvm.parse_assembly(text, llvm.create_context()))
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         library = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
-        for name in (*FUNCTIONS, *_PLUMBING):
+        for name in (*names, *_PYTHON):
             library.export_symbol(name)
-        self._symbols: Any = library.link(self._linker, "pjrt")
-        # Arrays are destroyed when Python's modules are gone.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
-        self.functions: Mapping[str, int] = {name: self._symbols[name] for name in FUNCTIONS}
+        self.symbols: Any = library.link(self._linker, "pjrt")
+        self.functions: Mapping[str, int] = {n: self.symbols[n] for n in names if n in _ALL}
         """The addresses of the functions of the API."""
-        self.happened: int = self._symbols["happened"]
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        """Only this thread calls Python from now on; waits for the calls of others."""
+        self._word("main_thread").value = threading.get_ident()
+        self._word("is_closing").value = 1
+        end = time.monotonic() + _PATIENCE
+        while self._word("in_flight").value and time.monotonic() < end:
+            time.sleep(1e-3)
+
+    def _word(self, name: str) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self.symbols[name])
+
+    def call_python(self, functions: Mapping[str, int]) -> None:
+        """Says which functions of Python are called."""
+        table = (ctypes.c_void_p * len(_ALL)).from_address(self.symbols["python_functions"])
+        table[:] = [functions[name] for name in _ALL]
+
+
+class Trampolines(_Code):
+    """The functions of the API that call Python's, and nothing when Python has ended."""
+
+    def __init__(self) -> None:
+        text = "\n".join([_HEAD.format(count=len(_ALL)), *map(_in_python, _ALL)])
+        super().__init__(text, _ALL, optimization=0)
+
+
+class MachineCode(_Code):
+    """The functions that need no Python in the usual case."""
+
+    def __init__(self) -> None:
+        super().__init__(module_text(), (*compiled_functions(), *_PLUMBING), optimization=2)
+        symbols = self.symbols
+        self.happened: int = symbols["happened"]
         """The event that has happened."""
-        self.free_data: int = self._symbols["free_data"]
-        """The `release` of data that `new_buffer` has allocated."""
+        self.give_back: int = symbols["give_back"]
+        """The `release` of data that the host has lent us."""
         pointers = [ctypes.c_void_p] * 4
-        self.new_buffer: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, *pointers)(
-            self._symbols["buffer_new"]
-        )
+        self.new_buffer: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, *pointers)(symbols["buffer_new"])
         """Takes a shape, data or null for new ones, a device and a memory; null: no memory."""
         on_buffer = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
         self.hold, self.drop, self.delete, self.destroy = (
-            on_buffer(self._symbols[name]) for name in _ON_BUFFERS
+            on_buffer(symbols[name]) for name in _ON_BUFFERS
         )
         """Functions of a buffer: its memory stays until it is dropped; its data go; all of it."""
 
-    @property
-    def give_back(self) -> int:
-        """The `release` of data that the host has lent us."""
-        return self._symbols["give_back"]
-
-    def call_python(self, functions: Mapping[str, int], give_back: int) -> None:
-        """Says what compiled functions call where they need Python."""
-        table = (ctypes.c_void_p * len(FUNCTIONS)).from_address(self._symbols["python_functions"])
-        table[:] = [functions[name] for name in FUNCTIONS]
-        place = ctypes.c_void_p.from_address(self._symbols["python_give_back"])
-        place.value = give_back
+    def set_give_back(self, function: int) -> None:
+        """Says which function of Python is told of data that are not needed any more."""
+        ctypes.c_void_p.from_address(self.symbols["python_give_back"]).value = function
 
 
 @cache
 def compiled_functions() -> tuple[str, ...]:
     """The names of the functions of the API that do without Python in the usual case."""
-    return (*_READERS, *_CONSTANTS, *_EVENTS, *BUFFERS, *EXECUTE, "Buffer_GetMemoryLayout")
-
-
-def machine_code() -> MachineCode:
-    """The functions, compiled for this machine."""
-    from lowerings.targets.llvm.machine import host  # noqa: PLC0415
-
-    return MachineCode(host().object_code(module_text()))
+    return (*_READERS, *_CONSTANTS, *_EVENTS, *BUFFERS, *EXECUTE, *_OTHERS)
 
 
 def module_text() -> str:
-    """The LLVM IR of all functions."""
-    parts = [_HEAD.format(count=len(FUNCTIONS))]
-    parts += [_function(name, _reader(name, fields)) for name, fields in _READERS.items()]
+    """The LLVM IR of the functions that need no Python in the usual case."""
+    parts = [_HEAD.format(count=len(_ALL))]
+    parts += [_function(name, _reader(name, *row)) for name, row in _READERS.items()]
     parts += [_function(name, _constant(name, *row)) for name, row in _CONSTANTS.items()]
     parts += [_function(name, _on_event(name, body)) for name, body in _EVENTS.items()]
     parts.append(_function("Buffer_GetMemoryLayout", _layout_reader()))
+    parts.append(_function("Error_Destroy", _filled(_ERROR_DESTROY, "Error_Destroy")))
     for templates in (BUFFERS, EXECUTE):
         for name, (plumbing, body) in templates.items():
             parts += [_filled(plumbing, name), _function(name, _filled(body, name))]
-    parts += [_in_python(name) for name in FUNCTIONS if name not in compiled_functions()]
     return "\n".join(parts)
 
 
 def _in_python(name: str) -> str:
     return f"""
 define ptr @{name}(ptr %args) {{
-  %error = tail call ptr @call_python(ptr %args, i64 {FUNCTIONS.index(name)})
+  %error = tail call ptr @call_python(ptr %args, i64 {_ALL.index(name)})
   ret ptr %error
 }}
 """
@@ -198,12 +298,16 @@ define ptr @{name}(ptr %args) {{
   %is_short = icmp ult i64 %size, {needed}
   br i1 %is_short, label %python, label %body
 python:
-  %error = tail call ptr @call_python(ptr %args, i64 {FUNCTIONS.index(name)})
+  %error = tail call ptr @call_python(ptr %args, i64 {_ALL.index(name)})
   ret ptr %error
 body:
 {body}
 }}
 """
+
+
+def _names(struct: Any) -> list[str]:
+    return [field[0] for field in struct._fields_]
 
 
 def _field(pointer: str, struct: Any, name: str) -> str:
@@ -214,17 +318,18 @@ def _type_of(struct: Any, name: str) -> str:
     return _LLVM_TYPES[dict(struct._fields_)[name]]
 
 
-def _reader(name: str, fields: Mapping[str, tuple[str, ...]]) -> str:
+def _reader(name: str, handle: str, read: Any, fields: _Fields) -> str:
     args = arguments_of(name)
-    lines = [f"%at = {_field('%args', args, 'buffer')}", "%buffer = load ptr, ptr %at"]
+    lines = [f"%at = {_field('%args', args, handle)}", "%handle = load ptr, ptr %at"]
     for number, (field, path) in enumerate(fields.items()):
-        record, struct = "%buffer", Buffer
-        if len(path) > 1:
-            lines.append(f"%way{number} = {_field(record, Buffer, path[0])}")
+        record, struct = "%handle", read
+        *way, last = path
+        if way:
+            lines.append(f"%way{number} = {_field(record, read, way[0])}")
             lines.append(f"%shape{number} = load ptr, ptr %way{number}")
             record, struct = f"%shape{number}", Shape
-        type_ = _type_of(struct, path[-1])
-        lines.append(f"%from{number} = {_field(record, struct, path[-1])}")
+        type_ = _type_of(struct, last)
+        lines.append(f"%from{number} = {_field(record, struct, last)}")
         lines.append(f"%value{number} = load {type_}, ptr %from{number}")
         lines.append(f"%to{number} = {_field('%args', args, field)}")
         lines.append(f"store {type_} %value{number}, ptr %to{number}")
@@ -241,9 +346,7 @@ def _constant(name: str, field: str, value: int) -> str:
 
 def _on_event(name: str, body: str) -> str:
     args = arguments_of(name)
-    fields = {
-        field: f"%{field} = {_field('%args', args, field)}" for field, _ in args._fields_[2:]
-    }
+    fields = {field: f"%{field} = {_field('%args', args, field)}" for field, _ in args._fields_[2:]}
     return f"""
   {fields["event"]}
   %record = load ptr, ptr %event
@@ -271,7 +374,7 @@ def _layout_reader() -> str:
 
 def _filled(template: str, function: str) -> str:
     """A template with `{Record.field of %pointer}` and the like in full."""
-    structs = {
+    structs: dict[str, Any] = {
         "Buffer": Buffer,
         "Shape": Shape,
         "Loaded": Loaded,
@@ -280,7 +383,7 @@ def _filled(template: str, function: str) -> str:
     }
     filled = template
     for name, struct in structs.items():
-        for field, _ in struct._fields_:
+        for field in _names(struct):
             filled = filled.replace(f"<{name}.{field}>", str(getattr(struct, field).offset))
     sizes = {"Buffer": ctypes.sizeof(Buffer)}
     for name, size in sizes.items():

@@ -1,4 +1,4 @@
-"""The plugin in this process: its table of functions, and JAX told about it."""
+"""The plugin in this process: the table of functions that clients are given."""
 
 from __future__ import annotations
 
@@ -6,35 +6,50 @@ import ctypes
 from functools import cache
 from typing import Any
 
-from lowerings.pjrt import buffers, client, events, execution, executables  # noqa: F401
-from lowerings.pjrt.buffers import machine
-from lowerings.pjrt.c_api import VERSION, Api, ApiVersion
+from lowerings.pjrt.c_api import EXTENSIONS, FUNCTIONS, VERSION, Api, ApiVersion, extension_struct
 from lowerings.pjrt.functions import as_c_functions
+from lowerings.pjrt.machine_code import MachineCode, Trampolines
 
 CAPSULE_NAME = b"pjrt_c_api"
 """What JAX expects a capsule with the address of the table to be called."""
 
 
 class Plugin:
-    """The table of functions that clients are given, and what it refers to."""
+    """The table, and what it refers to; clients use it until the process ends."""
 
     def __init__(self) -> None:
-        self._python = (as_c_functions(), buffers.give_back)
-        python, give_back = self._python
-        code = machine()
-        code.call_python({name: address_of(each) for name, each in python.items()}, address_of(give_back))
+        self._python = as_c_functions()
+        self._addresses = {name: address_of(each) for name, each in self._python.items()}
+        trampolines = Trampolines()
+        trampolines.call_python(self._addresses)
+        functions = trampolines.functions
         self.api = Api(ctypes.sizeof(Api), None)
         self.api.version = ApiVersion(ctypes.sizeof(ApiVersion), None, *VERSION)
-        for name, address in code.functions.items():
-            setattr(self.api, name, address)
-        # Clients use the table until the process ends.
+        for name in FUNCTIONS:
+            setattr(self.api, name, functions[name])
+        self._extensions: list[Any] = []
+        for number, names in EXTENSIONS.items():
+            struct: Any = extension_struct(number)
+            following = self.api.extension_start
+            addresses = (functions[name] for name in names)
+            self._extensions.append(struct(ctypes.sizeof(struct), number, following, *addresses))
+            self.api.extension_start = ctypes.addressof(self._extensions[-1])
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
     def capsule(self) -> Any:
         """The address of the table as JAX takes it."""
         new: Any = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return new(ctypes.addressof(self.api), CAPSULE_NAME, None)
+
+    def machine_code(self) -> MachineCode:
+        """Compiles what needs no Python, and puts it into the table."""
+        code = MachineCode()
+        code.call_python(self._addresses)
+        for name, address in code.functions.items():
+            setattr(self.api, name, address)
+        return code
 
 
 def address_of(function: Any) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,25 +18,34 @@ from lowerings.execution.signature import ArraySpec
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
+from lowerings.pjrt.interfaces import IR, STABLEHLO, XLA_CLIENT, make_context
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
+from lowerings.pjrt.shardings import Sharding, shardings_of
 from xla_dialect.diagnostics import XlaError
 
-_given = threading.local()
-"""The functions of Python that the program which this thread compiles calls."""
+CALLBACKS = "xla_dialect.host_callbacks"
+"""The attribute of a module with the number of its list of functions in `_lists`."""
+
+_lists: dict[int, Sequence[Callable[..., Any]]] = {}
+_numbers = itertools.count()
 
 _TOKEN_TYPE = "!stablehlo.token"
 _DEVICES_OF_PARTITION = re.compile(r"Computation\d+\{([\d ,]*)\}")
 
 
 @contextmanager
-def with_host_callbacks(functions: Sequence[Callable[..., Any]]) -> Iterator[None]:
-    """Programs that this thread compiles call these functions, by their numbers."""
-    before = getattr(_given, "functions", ())
-    _given.functions = tuple(functions)
+def with_host_callbacks(module: Any, functions: Sequence[Callable[..., Any]]) -> Generator[None]:
+    """A module of jaxlib calls these functions, by their numbers, when it is compiled."""
+    number = next(_numbers)
+    _lists[number] = tuple(functions)
+    attributes = module.operation.attributes
+    with module.context:
+        attributes[CALLBACKS] = IR.IntegerAttr.get(IR.IntegerType.get_signless(64), number)
     try:
         yield
     finally:
-        _given.functions = before
+        del attributes[CALLBACKS]
+        del _lists[number]
 
 
 @dataclass(frozen=True)
@@ -49,12 +58,15 @@ class CompileOptions:
     devices: tuple[int, ...]
     """The ids of the devices, replica by replica; none where any device will do."""
 
+    @property
+    def device_count(self) -> int:
+        """How many devices run it."""
+        return self.replicas * self.partitions
+
     @staticmethod
     def parse(serialized: bytes) -> CompileOptions:
         """Reads them as XLA writes them; raises PluginError for options that are not ours."""
-        from jaxlib import xla_client  # noqa: PLC0415
-
-        found = cast(Any, xla_client).CompileOptions.ParseFromString(serialized)
+        found = XLA_CLIENT.CompileOptions.ParseFromString(serialized)
         unknown = [name for name, _ in found.env_option_overrides or ()]
         if unknown:
             raise PluginError(
@@ -67,7 +79,9 @@ class CompileOptions:
                 [int(number) for number in re.findall(r"\d+", each)]
                 for each in _DEVICES_OF_PARTITION.findall(str(assignment))
             ]
-            devices = tuple(number for replica in zip(*partitions) for number in replica)
+            devices = tuple(
+                number for replica in zip(*partitions, strict=True) for number in replica
+            )
         return CompileOptions(serialized, found.num_replicas, found.num_partitions, devices)
 
 
@@ -82,28 +96,42 @@ class ProgramText:
     parameters: tuple[bool, ...]
     """Of each parameter, whether it is an array; tokens are not."""
     results: tuple[bool, ...]
+    callbacks: Sequence[Callable[..., Any]] = ()
+    """The functions of Python that it calls, by their numbers."""
+    shardings: tuple[Sequence[Sharding], Sequence[Sharding]] | None = None
+    """How several devices share parameters and results; None for a program for one."""
 
     @staticmethod
-    def of_artifact(code: bytes) -> ProgramText:
-        """Reads a portable artifact, or MLIR as text or bytecode."""
-        from jax._src.interpreters import mlir  # noqa: PLC0415
-        from jaxlib.mlir import ir  # noqa: PLC0415
-        from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415
-
-        untyped = cast(Any, stablehlo)
-        with cast(Any, mlir).make_ir_context() as context, ir.Location.unknown(context):
+    def of_artifact(code: bytes, devices: int) -> ProgramText:
+        """Reads a portable artifact, or MLIR as text or bytecode, for so many devices."""
+        with make_context() as context, IR.Location.unknown(context):
             if b"StableHLO" in code[:64]:
-                module = untyped.deserialize_portable_artifact(context, code)
+                module = STABLEHLO.deserialize_portable_artifact(context, code)
             else:
-                module = ir.Module.parse(code, context)
-            return ProgramText.of_module(module)
+                module = IR.Module.parse(code, context)
+            return ProgramText.of_module(module, devices)
 
     @staticmethod
-    def of_module(module: Any) -> ProgramText:
-        """The program that jaxlib has as a module."""
-        name = module.operation.attributes["sym_name"].value
+    def of_module(module: Any, devices: int) -> ProgramText:
+        """The program that jaxlib has as a module, for so many devices."""
+        attributes = module.operation.attributes
+        name = attributes["sym_name"].value
+        callbacks: Sequence[Callable[..., Any]] = ()
+        if CALLBACKS in attributes:
+            callbacks = _lists[attributes[CALLBACKS].value]
+            del attributes[CALLBACKS]
         main = next(op for op in module.body.operations if _symbol(op) == "main")
         inputs, outputs = main.type.inputs, main.type.results
+        shardings = None
+        if devices > 1:
+            places = ((main.arg_attrs, inputs), (_result_attributes(main), outputs))
+            shardings = cast(
+                Any,
+                tuple(
+                    shardings_of(module, attributes, [_rank(type_) for type_ in types], devices)
+                    for attributes, types in places
+                ),
+            )
         located = module.operation.get_asm(enable_debug_info=True)
         return ProgramText(
             name,
@@ -111,7 +139,17 @@ class ProgramText:
             lambda: located,
             tuple(str(each) != _TOKEN_TYPE for each in inputs),
             tuple(str(each) != _TOKEN_TYPE for each in outputs),
+            callbacks,
+            shardings,
         )
+
+
+def _result_attributes(function: Any) -> Any:
+    return function.attributes["res_attrs"] if "res_attrs" in function.attributes else None
+
+
+def _rank(type_: Any) -> int:
+    return IR.RankedTensorType(type_).rank if str(type_) != _TOKEN_TYPE else 0
 
 
 def _symbol(operation: Any) -> str | None:
@@ -123,17 +161,20 @@ class CompiledProgram:
     """A program that clients load, and ask about."""
 
     def __init__(self, text: ProgramText, options: CompileOptions):
-        """Compiles it; raises PluginError that names the operation and its place in JAX's source."""
+        """Compiles it; raises PluginError with the operation and its place in JAX's source."""
         self.name = text.name
         self.text = text.text
         self.options = options
-        functions = getattr(_given, "functions", ())
-        self.program = _compile(text, options, functions)
+        self.program = _compile(text, options)
         """What runs it."""
         signature = self.program.signature
-        self.parameters = _with_tokens(signature.parameters, text.parameters)
-        self.results = _with_tokens(signature.results, text.results)
-        self.is_serializable = not functions
+        self.whole_parameters = _with_tokens(signature.parameters, text.parameters)
+        self.whole_results = _with_tokens(signature.results, text.results)
+        self.parameter_shardings, self.result_shardings = text.shardings or (None, None)
+        self.parameters = _parts(self.whole_parameters, self.parameter_shardings)
+        """What each device has of each parameter."""
+        self.results = _parts(self.whole_results, self.result_shardings)
+        self.is_serializable = not text.callbacks
         self.kept_for_clients: dict[str, Any] = {}
         """Arrays whose addresses clients have been told."""
 
@@ -161,15 +202,19 @@ def _places_of_arrays(shapes: Sequence[Shape]) -> list[int]:
     return [place for place, shape in enumerate(shapes) if shape.element_type != TOKEN]
 
 
-def _compile(
-    text: ProgramText, options: CompileOptions, functions: Sequence[Callable[..., Any]]
-) -> Runnable:
-    several = options.replicas * options.partitions > 1
+_TOGETHER = re.compile(
+    r"sdy\.manual_computation|stablehlo\.(?:all_|collective_|reduce_scatter|partition_id|replica_id)"
+)
+"""What devices compute each for itself, or together; of other programs all compute the same."""
+
+
+def _compile(text: ProgramText, options: CompileOptions) -> Runnable:
+    together = options.device_count > 1 and _TOGETHER.search(text.text)
     compile_options = Options(
         donate="aliased",
-        custom_calls=host_callbacks(functions) if functions else {},
-        replicas=options.replicas if several else None,
-        partitions=options.partitions if several else None,
+        custom_calls=host_callbacks(text.callbacks) if text.callbacks else {},
+        replicas=options.replicas if together else 1,
+        partitions=options.partitions if together else 1,
     )
     try:
         return compile_source(Source(text.text, text.name, "stablehlo"), compile_options)
@@ -191,6 +236,16 @@ def _with_tokens(specs: Sequence[ArraySpec], are_arrays: Sequence[bool]) -> tupl
     arrays = iter(specs)
     return tuple(
         _shape(next(arrays)) if is_array else shape_of(TOKEN, ()) for is_array in are_arrays
+    )
+
+
+def _parts(shapes: tuple[Shape, ...], shardings: Sequence[Sharding] | None) -> tuple[Shape, ...]:
+    """The shapes of what one device has of arrays."""
+    if shardings is None:
+        return shapes
+    return tuple(
+        shape_of(shape.element_type, sharding.part_sizes(shape.sizes), shape.minor_to_major)
+        for shape, sharding in zip(shapes, shardings, strict=True)
     )
 
 

@@ -26,6 +26,22 @@ class Shape(ctypes.Structure):
     ]
 
 
+class Memory(ctypes.Structure):
+    """A memory of a device."""
+
+    _fields_ = [("kind", ctypes.c_void_p), ("kind_size", ctypes.c_size_t)]
+
+
+class Executable(ctypes.Structure):
+    """A program that need not be loaded."""
+
+    _fields_ = [
+        ("replicas", ctypes.c_size_t),
+        ("partitions", ctypes.c_size_t),
+        ("results", ctypes.c_size_t),
+    ]
+
+
 class Device(ctypes.Structure):
     """A device, which is its own description."""
 

@@ -1,4 +1,4 @@
-"""What JAX is told of the plugin, and the interfaces of JAX that it needs and have no public name."""
+"""What JAX is told of the plugin, with interfaces of JAX that have no public name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _DEVICE_COUNT_FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
 
 
 def register(backend: str, priority: int) -> None:
-    """Makes a backend known to JAX; nothing is loaded before JAX makes its client."""
+    """Makes a backend known to JAX, once; nothing is loaded before JAX makes its client."""
+    if backend in _bridge._backend_factories:
+        return
 
     def make_client() -> Any:
         _load(backend)
@@ -62,7 +64,6 @@ def _hand_over_host_callbacks() -> None:
     the module: we take them where JAX compiles.
     """
     from lowerings.pjrt.client import VERSION  # noqa: PLC0415
-    from lowerings.pjrt.programs import with_host_callbacks  # noqa: PLC0415
 
     original = _compiler.backend_compile_and_load
 
@@ -70,9 +71,11 @@ def _hand_over_host_callbacks() -> None:
     def compile_and_load(
         client: Any, module: Any, executable_devices: Any, options: Any, host_callbacks: Any
     ) -> Any:
-        if client.platform_version != VERSION:
+        if not host_callbacks or VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
-        with with_host_callbacks(host_callbacks):
+        from lowerings.pjrt.programs import with_host_callbacks  # noqa: PLC0415
+
+        with with_host_callbacks(module, host_callbacks):
             return original(client, module, executable_devices, options, [])
 
     _compiler.backend_compile_and_load = compile_and_load

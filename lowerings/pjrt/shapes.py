@@ -42,6 +42,10 @@ class Shape:
     record: Any
     _kept: tuple[Any, ...]
 
+    def __str__(self) -> str:
+        layout = ",".join(map(str, self.minor_to_major))
+        return f"{self.element_type}[{','.join(map(str, self.sizes))}]{{{layout}}}"
+
     @property
     def handle(self) -> int:
         """Where its record lies."""
@@ -69,14 +73,16 @@ def row_major(rank: int) -> tuple[int, ...]:
     return tuple(reversed(range(rank)))
 
 
-@cache
 def shape_of(
     element_type: str, sizes: tuple[int, ...], minor_to_major: tuple[int, ...] | None = None
 ) -> Shape:
     """The shape; row-major unless said otherwise. Raises PluginError."""
     order = row_major(len(sizes)) if minor_to_major is None else minor_to_major
-    if minor_to_major is not None and order == row_major(len(sizes)):
-        return shape_of(element_type, sizes)
+    return _shape_of(element_type, sizes, order)
+
+
+@cache
+def _shape_of(element_type: str, sizes: tuple[int, ...], order: tuple[int, ...]) -> Shape:
     if element_type == TOKEN:
         dtype, count = np.dtype(np.bool_), 0
     elif element_type in BY_NAME:
@@ -105,9 +111,7 @@ def shape_at(handle: int) -> Shape:
     return _by_handle[handle]
 
 
-def shape_from(
-    element_type: int, sizes: int | None, rank: int, layout: int | None = None
-) -> Shape:
+def shape_from(element_type: int, sizes: int | None, rank: int, layout: int | None = None) -> Shape:
     """The shape that arguments of the API describe; raises PluginError."""
     if not 0 <= element_type < len(ELEMENT_TYPES):
         raise PluginError(ErrorCode.INVALID_ARGUMENT, f"there is no element type {element_type}")

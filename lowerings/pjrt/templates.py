@@ -13,7 +13,7 @@ define void @free_data(ptr %data, ptr %argument) {
   ret void
 }
 
-; A buffer; allocates its data if they are null. Some bytes more than needed, so that there are some.
+; A buffer; allocates its data if they are null, with some bytes more than needed.
 define ptr @buffer_new(ptr %shape, ptr %given, ptr %device, ptr %memory) {
   %is_given = icmp ne ptr %given, null
   br i1 %is_given, label %record, label %allocate

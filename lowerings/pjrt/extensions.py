@@ -1,0 +1,109 @@
+"""The extensions of the API: layouts of arrays, and how devices share them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from lowerings.pjrt.buffers import buffer_at
+from lowerings.pjrt.client import array_of
+from lowerings.pjrt.executables import EXECUTABLES, kept_address, return_bytes
+from lowerings.pjrt.functions import Objects, implements
+from lowerings.pjrt.programs import CompiledProgram
+from lowerings.pjrt.shapes import TOKEN, Shape, shape_at, shape_from
+from lowerings.pjrt.shardings import Sharding
+
+_layouts = Objects("layout")
+
+
+def _layout(shape: Shape) -> int:
+    """A handle for the layout of a shape, in the words of XLA's text."""
+    order = () if shape.element_type == TOKEN else shape.minor_to_major
+    text = "{" + ",".join(map(str, order)) + "}"
+    return _layouts.keep(ctypes.c_int64(), text)
+
+
+@implements("Layouts_MemoryLayout_Destroy")
+def layout_destroy(args: Any) -> None:
+    """Forgets the handle."""
+    _layouts.forget(args.layout)
+
+
+@implements("Layouts_MemoryLayout_Serialize")
+def layout_serialize(args: Any) -> None:
+    """The text of a layout."""
+    return_bytes(args, _layouts[args.layout].encode(), "serialized_bytes", "serialized_layout")
+
+
+@implements("Layouts_PJRT_Client_GetDefaultLayout")
+def client_default_layout(args: Any) -> None:
+    """Row-major."""
+    args.layout = _layout(shape_from(args.type, args.dims, args.num_dims))
+
+
+@implements("Layouts_PJRT_Topology_GetDefaultLayout")
+def topology_default_layout(args: Any) -> None:
+    """Row-major."""
+    args.layout = _layout(shape_from(args.type, args.dims, args.num_dims))
+
+
+@implements("Layouts_PJRT_Buffer_MemoryLayout")
+def buffer_layout(args: Any) -> None:
+    """How an array lies in memory."""
+    args.layout = _layout(shape_at(buffer_at(args.buffer).shape))
+
+
+def _kept_layouts(compiled: CompiledProgram, what: str, shapes: Sequence[Shape]) -> int:
+    if what not in compiled.kept_for_clients:
+        return kept_address(compiled, what, array_of([_layout(shape) for shape in shapes]))
+    return ctypes.addressof(compiled.kept_for_clients[what])
+
+
+@implements("Layouts_PJRT_Executable_GetOutputLayouts")
+def output_layouts(args: Any) -> None:
+    """Of each result; the client does not give them back."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_outputs = len(compiled.results)
+    args.layouts = _kept_layouts(compiled, "result layouts", compiled.results)
+
+
+@implements("Layouts_PJRT_Executable_GetParameterLayouts")
+def parameter_layouts(args: Any) -> None:
+    """Of each parameter; the client does not give them back."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_parameters = len(compiled.parameters)
+    args.layouts = _kept_layouts(compiled, "parameter layouts", compiled.parameters)
+
+
+def _return_shardings(
+    args: Any, compiled: CompiledProgram, what: str, shardings: Sequence[Sharding] | None
+) -> None:
+    if shardings is None:
+        args.shardings = None
+        return
+    memories = [each.serialized() for each in shardings]
+    kept = [ctypes.create_string_buffer(data, len(data) or 1) for data in memories]
+    compiled.kept_for_clients.setdefault(f"{what} bytes", kept)
+    places = array_of(
+        [ctypes.addressof(each) for each in compiled.kept_for_clients[f"{what} bytes"]]
+    )
+    sizes = (ctypes.c_size_t * max(len(memories), 1))(*map(len, memories))
+    args.shardings = kept_address(compiled, what, places)
+    args.sharding_sizes = kept_address(compiled, f"{what} sizes", sizes)
+
+
+@implements("Shardings_PJRT_Executable_ParameterShardings")
+def parameter_shardings(args: Any) -> None:
+    """Of each parameter, where the program is for several devices."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_parameters = len(compiled.parameters)
+    _return_shardings(args, compiled, "parameter shardings", compiled.parameter_shardings)
+
+
+@implements("Shardings_PJRT_Executable_OutputShardings")
+def output_shardings(args: Any) -> None:
+    """Of each result, where the program is for several devices."""
+    compiled = EXECUTABLES[args.executable]
+    args.num_outputs = len(compiled.results)
+    _return_shardings(args, compiled, "result shardings", compiled.result_shardings)

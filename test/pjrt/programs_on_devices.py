@@ -1,0 +1,294 @@
+"""
+Programs of JAX on our devices, four of them, and by default: `test_devices.py` runs this file in a
+process where it is so.
+"""
+
+import gc
+import threading
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from jax.experimental import serialize_executable
+from jax.extend.backend import clear_backends
+from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
+
+CPU = jax.devices("cpu")[0]
+COUNT = 4
+
+
+def on_xla(function, *arguments):
+    """What XLA's CPU client computes."""
+    with jax.default_device(CPU):
+        return jax.tree.map(np.asarray, function(*jax.device_put(arguments, CPU)))
+
+
+def assert_as_on_xla(function, *arguments):
+    ours = jax.tree.map(np.asarray, function(*arguments))
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, 2e-5, 2e-5),
+        ours,
+        on_xla(function, *arguments),
+    )
+
+
+def test_our_devices_are_the_default():
+    assert [str(device) for device in jax.devices()] == [f"XdslDevice(id={n})" for n in range(4)]
+    assert jax.devices() == jax.devices("xdsl")
+    assert jnp.ones(3).devices() == {jax.devices()[0]}
+    assert "CpuDevice" in repr(CPU)
+
+
+VALUES = jnp.linspace(-2.0, 3.0, 12).reshape(3, 4)
+
+FUNCTIONS = {
+    "eager": lambda x: jnp.sin(x) + x[::-1, 1:2] * 2,
+    "jit": jax.jit(lambda x: (x @ x.T, jnp.argmax(x, 1), x > 0)),
+    "grad": jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2)),
+    "vmap": jax.vmap(lambda row: jnp.cumsum(row)[::-1]),
+    "scan": lambda x: jax.lax.scan(lambda c, row: (c + row, c * row), x[0], x),
+    "while": lambda x: jax.lax.while_loop(lambda c: c.sum() < 50, lambda c: c * 1.5 + 1, x),
+    "cond": jax.jit(lambda x: jax.lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x)),
+    "random": lambda x: jax.random.normal(jax.random.key(7), x.shape) + x,
+    "svd": lambda x: jnp.linalg.svd(x, compute_uv=False),
+    "eigh": lambda x: jnp.linalg.eigvalsh(x @ x.T),
+    "solve": lambda x: jnp.linalg.solve(x @ x.T + jnp.eye(3), x),
+    "fft": lambda x: jnp.abs(jnp.fft.fft(x)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_those_of_xla(name: str):
+    assert_as_on_xla(FUNCTIONS[name], VALUES)
+
+
+DTYPES = """
+    bool int2 int4 int8 int16 int32 uint2 uint4 uint8 uint16 uint32 float16 bfloat16 float32
+    complex64 float8_e4m3fn float8_e5m2 float4_e2m1fn
+""".split()
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (2, 3)])
+def test_arrays_of_every_type_come_back(name: str, shape: tuple[int, ...]):
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    given = (np.arange(int(np.prod(shape))) % 2).reshape(shape).astype(dtype)
+    array = jax.device_put(given)
+    assert array.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(array), given)
+    np.testing.assert_array_equal(np.asarray(array.T), given.T)
+
+
+def test_arrays_of_the_host_lie_as_they_like():
+    given = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    for view in (given.T, given[:, ::-1], given[::2, :, 1:3], np.broadcast_to(given[0], (2, 3, 4))):
+        np.testing.assert_array_equal(np.asarray(jax.device_put(view)), view)
+
+
+def test_arrays_that_the_host_lends_are_given_back():
+    raw = np.zeros(64 * 4 + 16, np.float32)
+    aligned = raw[(-raw.ctypes.data % 64) // 4 :][:64]
+    array = jax.device_put(aligned)
+    owner = __import__("weakref").ref(raw)
+    np.testing.assert_array_equal(np.asarray(array), aligned)
+    del array, aligned, raw
+    gc.collect()
+    assert owner() is None
+
+
+def test_special_values_stay():
+    given = np.array([np.nan, -0.0, np.inf, -np.inf, 1e-45], np.float32)
+    found = np.asarray(jax.jit(lambda x: x)(given))
+    np.testing.assert_array_equal(found.view(np.uint32), given.view(np.uint32))
+
+
+def test_donated_arrays_are_gone_and_their_memory_is_used():
+    step = jax.jit(lambda x: x + 1, donate_argnums=0)
+    array = jnp.arange(8.0)
+    place = array.unsafe_buffer_pointer()
+    result = step(array)
+    assert array.is_deleted()
+    assert result.unsafe_buffer_pointer() == place
+    np.testing.assert_array_equal(result, np.arange(1.0, 9.0))
+    with pytest.raises(RuntimeError, match="deleted"):
+        array + 1
+
+
+def test_donated_arrays_that_numpy_sees_keep_their_values():
+    array = jnp.arange(8.0)
+    seen = np.asarray(array)
+    result = jax.jit(lambda x: x + 1, donate_argnums=0)(array)
+    np.testing.assert_array_equal(seen, np.arange(8.0))
+    np.testing.assert_array_equal(result, np.arange(1.0, 9.0))
+
+
+def test_arrays_go_to_other_devices_and_clients():
+    array = jnp.arange(6.0)
+    there = jax.device_put(array, CPU)
+    assert there.devices() == {CPU}
+    other = jax.device_put(there, jax.devices()[2])
+    assert (other + 1).devices() == {jax.devices()[2]}
+    np.testing.assert_array_equal(other, array)
+
+
+def test_dlpack():
+    np.testing.assert_array_equal(np.from_dlpack(cast(Any, jnp.arange(6.0))), np.arange(6.0))
+    np.testing.assert_array_equal(jnp.from_dlpack(np.arange(4.0, dtype=np.float32)), np.arange(4.0))
+
+
+def test_callbacks_see_the_values_of_the_moment():
+    log = []
+    for _ in range(2):
+        result = jax.jit(lambda x: (jax.debug.callback(log.append, x * 2), jnp.sin(x) + 7)[1])(
+            VALUES
+        )
+        result.block_until_ready()
+    jax.effects_barrier()
+    assert len(log) == 2
+    for seen in log:
+        np.testing.assert_array_equal(seen, VALUES * 2)
+
+
+def test_ordered_callbacks_keep_their_order():
+    log = []
+
+    @jax.jit
+    def function(x):
+        jax.debug.callback(lambda v: log.append(float(v)), x, ordered=True)
+        jax.debug.callback(lambda v: log.append(float(v) + 0.5), x, ordered=True)
+        return x + 1
+
+    value = jnp.float32(0)
+    for _ in range(3):
+        value = function(value)
+    jax.effects_barrier()
+    assert log == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
+
+
+def test_pure_callback_and_its_error():
+    shape = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+    call = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v) * 3, shape, x))
+    np.testing.assert_array_equal(call(VALUES), VALUES * 3)
+
+    def fails(value):
+        raise ValueError("not today")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not today"):
+        jax.jit(lambda x: jax.pure_callback(fails, shape, x))(VALUES).block_until_ready()
+
+
+def test_errors_name_the_operation_and_the_line():
+    unknown = jax.jit(lambda x: jax.ffi.ffi_call("nobody_knows_it", VALUES)(x))
+    with pytest.raises(jax.errors.JaxRuntimeError) as found:
+        unknown(VALUES)
+    message = str(found.value)
+    assert "xla.custom_call" in message
+    assert "'nobody_knows_it'" in message
+    assert "programs_on_devices.py:" in message
+
+
+def test_unknown_compiler_options_are_refused():
+    compiled = jax.jit(jnp.sin, compiler_options={"xla_no_such_option": True})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="no compiler option 'xla_no_such_option'"):
+        compiled(VALUES)
+
+
+def test_what_a_compiled_program_says_of_itself():
+    compiled = jax.jit(lambda x: x @ x.T).lower(VALUES).compile()
+    assert "dot(" in (compiled.as_text() or "")
+    memory = compiled.memory_analysis()
+    assert memory is not None
+    assert memory.argument_size_in_bytes == 48
+    assert memory.output_size_in_bytes == 36
+    assert compiled.input_formats[0][0].layout.major_to_minor == (0, 1)
+
+
+def test_threads_run_a_program_at_the_same_time():
+    function = jax.jit(lambda x: jnp.sin(x) @ jnp.cos(x).T)
+    expected = np.asarray(function(VALUES))
+    wrong: list[int] = []
+
+    def work(number: int):
+        for _ in range(100):
+            if not np.array_equal(function(VALUES), expected):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_many_steps_do_not_grow():
+    step = jax.jit(lambda x: x * 0.5 + 1)
+    value = jnp.ones((64, 64))
+    value = step(value)
+    alive = len(jax.live_arrays())
+    for _ in range(2000):
+        value = step(value)
+    assert len(jax.live_arrays()) == alive
+
+
+def test_transfer_guard_and_nans():
+    with jax.transfer_guard("disallow"), pytest.raises(Exception, match="Disallowed"):
+        jnp.sin(np.ones(3))
+    with jax.debug_nans(True), pytest.raises(FloatingPointError):
+        jax.jit(lambda x: x / (x - x) * (x - x))(jnp.float32(1))
+
+
+def test_memories_and_layouts():
+    host = SingleDeviceSharding(jax.devices()[0], memory_kind="pinned_host")
+    array = jax.device_put(VALUES, host)
+    assert array.sharding.memory_kind == "pinned_host"
+    np.testing.assert_array_equal(jax.jit(lambda x: x + 1)(array), VALUES + 1)
+
+
+MESH = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+SPECS = [("x", "y"), ("y",), (("y", "x"),), (None, "x"), ()]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_devices_share_arrays(spec):
+    sharding = NamedSharding(MESH, PartitionSpec(*spec))
+    given = np.arange(64.0, dtype=np.float32).reshape(8, 8)
+    array = jax.device_put(given, sharding)
+    np.testing.assert_array_equal(array, given)
+    result = jax.jit(lambda x: jnp.sin(x).T, out_shardings=sharding)(array)
+    assert result.sharding == sharding
+    np.testing.assert_allclose(result, np.sin(given).T, 1e-6)
+    np.testing.assert_allclose(jax.jit(jnp.sum)(array), given.sum())
+
+
+def test_devices_work_together():
+    summed = jax.shard_map(
+        lambda x: jax.lax.psum(x * jax.lax.axis_index("x"), "x"),
+        mesh=MESH,
+        in_specs=PartitionSpec("x"),
+        out_specs=PartitionSpec(),
+    )
+    np.testing.assert_array_equal(jax.jit(summed)(jnp.arange(8.0)), np.arange(4.0, 8.0))
+    mapped = jax.pmap(lambda x: jax.lax.psum(x, "i"), axis_name="i")
+    np.testing.assert_array_equal(mapped(jnp.arange(4.0)), np.full(4, 6.0))
+
+
+def test_programs_are_serialized_and_loaded_again():
+    compiled = jax.jit(lambda x: jnp.tanh(x) + 1).lower(VALUES).compile()
+    serialized = serialize_executable.serialize(compiled)
+    devices = jax.devices()[:1]
+    loaded = serialize_executable.deserialize_and_load(*serialized, execution_devices=devices)
+    np.testing.assert_array_equal(loaded(VALUES), compiled(VALUES))
+
+
+def test_backends_are_cleared_and_made_again():
+    old = jnp.arange(3.0)
+    jax.clear_caches()
+    clear_backends()
+    new = jnp.arange(3.0) + 1
+    np.testing.assert_array_equal(new, np.arange(1.0, 4.0))
+    assert new.devices() == {jax.devices()[0]}
+    np.testing.assert_array_equal(np.asarray(old), np.arange(3.0))

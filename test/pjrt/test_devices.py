@@ -1,0 +1,64 @@
+"""The devices that we give to JAX, in processes that ask for them, and in one that does not."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).with_name("programs_on_devices.py")
+
+pytestmark = [pytest.mark.jax, pytest.mark.scipy]
+
+KNOWN = "import lowerings.pjrt\nlowerings.pjrt.initialize()\n"
+"""Whether or not the package is installed with its entry points."""
+
+
+def run(arguments: list[str], platforms: str | None = "xdsl,cpu") -> str:
+    """What a process prints that must end well."""
+    environment = dict(os.environ, JAX_NUM_CPU_DEVICES="4", PYTHONPATH=str(ROOT))
+    environment.pop("JAX_PLATFORMS", None)
+    if platforms is not None:
+        environment["JAX_PLATFORMS"] = platforms
+    found = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+def test_jax_finds_the_plugin():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (module,) = project["project"]["entry-points"]["jax_plugins"].values()
+    assert module == "lowerings.pjrt"
+
+
+def test_programs_on_devices():
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default"]
+    script = KNOWN + f"import pytest; raise SystemExit(pytest.main({[*options, str(PROGRAMS)]!r}))"
+    assert "passed" in run(["-c", script])
+
+
+def test_nothing_changes_for_who_does_not_ask():
+    script = KNOWN + (
+        "import jax, sys\n"
+        "assert 'CpuDevice' in repr(jax.devices()[0]), jax.devices()\n"
+        "import jax.numpy as jnp\n"
+        "assert jnp.ones(3).devices() == {jax.devices('cpu')[0]}\n"
+        "assert 'xdsl' not in sys.modules\n"
+        "print(jax.devices('xdsl')[0], (jax.device_put(1.0, jax.devices('xdsl')[0]) + 1).devices())"
+    )
+    assert run(["-c", script], None).split() == ["XdslDevice(id=0)", "{XdslDevice(id=0)}"]
+
+
+def test_a_process_ends_well_with_arrays_alive():
+    script = KNOWN + (
+        "import jax, jax.numpy as jnp, numpy as np\n"
+        "kept = [jnp.arange(3.0), jax.device_put(np.ones((64, 64)))]\n"
+        "f = jax.jit(lambda x: x + 1)\n"
+        "print(f(kept[0]))"
+    )
+    assert run(["-c", script]) == "[1. 2. 3.]\n"
