@@ -35,6 +35,7 @@ from lowerings.bufferize.storage import (
     make_subview,
 )
 from lowerings.bufferize.strided import buffer_type, descending_dimensions, is_same_memory
+from lowerings.bufferize.tensor_operands import is_linalg_operation
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before
 
@@ -114,7 +115,8 @@ class FunctionBufferizer:
                 finish()
                 continue
             bufferize = self.module.table.get(type(op))
-            if bufferize is not None:
+            # Linalg on memrefs has no results.
+            if bufferize is not None and (op.results or not is_linalg_operation(op)):
                 bufferize(op, self)
         for op in reversed(self._replaced):
             erase(op)

@@ -19,7 +19,12 @@ from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_val
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeFunction, ModuleState
 from lowerings.bufferize.tensor_operands import is_linalg_operation
-from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, illegal_op
+from lowerings.rewriting.conversion import (
+    SEVERAL_BLOCKS,
+    ConversionFailed,
+    IllegalOp,
+    illegal_op,
+)
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -102,7 +107,7 @@ def _unsupported(function: func.FuncOp) -> list[IllegalOp]:
     objection_to = AttributeMemo(_type_objection)
     found: list[IllegalOp] = []
     if len(function.body.blocks) > 1:
-        return [illegal_op(function, "it has several blocks: control flow must be structured")]
+        return [illegal_op(function, SEVERAL_BLOCKS)]
     reason = strides_objection(function) or aliases_objection(function)
     if reason is not None:
         return [illegal_op(function, reason)]

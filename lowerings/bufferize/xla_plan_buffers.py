@@ -33,7 +33,13 @@ from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
-from lowerings.rewriting.conversion import ConversionFailed, IllegalOp, describe_place, illegal_op
+from lowerings.rewriting.conversion import (
+    SEVERAL_BLOCKS,
+    ConversionFailed,
+    IllegalOp,
+    describe_place,
+    illegal_op,
+)
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -92,6 +98,9 @@ class XlaPlanBuffersPass(ModulePass):
 
 
 def _unplannable(function: func.FuncOp) -> Iterator[IllegalOp]:
+    if len(function.body.blocks) > 1:
+        yield illegal_op(function, SEVERAL_BLOCKS)
+        return
     for op in operations_in(function):
         if isinstance(op, memref.AllocOp):
             type = memref_type(op.memref)

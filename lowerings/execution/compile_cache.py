@@ -34,6 +34,9 @@ SIZE_LIMIT = 1 << 30
 """Bytes that entries may take; beyond, those that were not used for the longest time go."""
 _MAGIC = b"xla-dialect code 1\n"
 _SUFFIX = ".code"
+_UNFINISHED = ".part"
+_LONGEST_WRITE = 3600.0
+"""Seconds; what is not finished after them was left by a process that has ended."""
 _LOADED = time.time_ns()
 """When this module was loaded; those that it works with are so before, or later unchanged."""
 _PACKAGES = ("xdsl", "llvmlite", "numpy", "ml_dtypes")
@@ -96,7 +99,7 @@ class CompileCache:
             if not self._is_private():
                 return
             # Written beside its place and then put there: nobody sees a part of it.
-            handle, name = tempfile.mkstemp(dir=self.folder)
+            handle, name = tempfile.mkstemp(_UNFINISHED, dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as target:
                     target.write(_MAGIC + _digest(key, content) + content)
@@ -114,12 +117,19 @@ class CompileCache:
         return stat.S_ISDIR(found.st_mode) and _is_own(found) and not found.st_mode & 0o077
 
     def _evict(self) -> None:
-        """Removes entries, those not used for the longest time first, until the rest is allowed."""
+        """
+        Removes entries, those not used for the longest time first, until the rest is allowed, and
+        what killed processes have left.
+        """
         entries: list[tuple[float, int, Path]] = []
         for path in self.folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(FileNotFoundError):
                 found = path.stat()
                 entries.append((found.st_mtime, found.st_size, path))
+        for path in self.folder.glob(f"*{_UNFINISHED}"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - _LONGEST_WRITE:
+                    path.unlink()
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
             if total <= self.size_limit:

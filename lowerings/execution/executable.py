@@ -49,7 +49,6 @@ from lowerings.targets.llvm.types import layout_of
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.deadline import TimeLimitReached
 from xla_dialect.runtime.observation import Observer
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
@@ -271,27 +270,30 @@ class Executable(Runnable):
         failure = None
         try:
             if process is None:
-                self._run_within_limit(workspace, stop)
+                self._run_within_limit(workspace, lambda _error: stop())
             else:
                 # If another process of the grid fails, this run is stopped.
                 with process.grid.stopped_by(stop):
-                    self._run_within_limit(workspace, partial(self._end_all, process.grid, stop))
+                    self._run_within_limit(workspace, partial(_end_all, process.grid, stop))
         finally:
             failure = None if control is None else control.finish()
         if failure is not None:
             raise failure
 
-    def _run_within_limit(self, workspace: _Workspace, stop: Callable[[], None]) -> None:
+    def _run_within_limit(
+        self, workspace: _Workspace, stop: Callable[[BaseException], None]
+    ) -> None:
         if self._time_limit is None:
             workspace.call(workspace.table)
         else:
             run = partial(workspace.call, workspace.table)
             run_within(self._time_limit, self.signature.name, run, stop)
 
-    def _end_all(self, grid: ProcessGrid, stop: Callable[[], None]) -> None:
-        """Stops this run, and ends the grid, so that processes waiting for each other end too."""
-        stop()
-        grid.end(TimeLimitReached(self.signature.name, self._time_limit or 0))
+
+def _end_all(grid: ProcessGrid, stop: Callable[[], None], error: BaseException) -> None:
+    """Stops a run, and ends its grid, so that processes waiting for each other end too."""
+    stop()
+    grid.end(error)
 
 
 def compile_llvm_ir(

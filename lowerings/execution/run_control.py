@@ -58,12 +58,12 @@ class RunControl:
 
 
 def run_within(
-    seconds: float, name: str, run: Callable[[], None], stop: Callable[[], None]
+    seconds: float, name: str, run: Callable[[], None], stop: Callable[[BaseException], None]
 ) -> None:
     """
     Runs something in a thread of its own, for so long at most, and until Ctrl-C in any case.
 
-    `stop` makes it end. Raises TimeLimitReached, and what `run` raises.
+    `stop` makes it end, and is told why. Raises TimeLimitReached, and what `run` raises.
     """
     errors: list[BaseException] = []
     # Not `Thread.join`: in Python 3.11 one that Ctrl-C interrupts takes the thread for ended.
@@ -83,14 +83,15 @@ def run_within(
     wait = None if seconds == math.inf else min(seconds, threading.TIMEOUT_MAX)
     try:
         in_time = ended.wait(wait)
-    except BaseException:
-        stop()
+    except BaseException as error:
+        stop(error)
         ended.wait()
         raise
-    if not in_time:
-        stop()
+    late = None if in_time else TimeLimitReached(name, seconds)
+    if late is not None:
+        stop(late)
         ended.wait()
     if errors:
         raise errors[0]
-    if not in_time:
-        raise TimeLimitReached(name, seconds)
+    if late is not None:
+        raise late

@@ -105,4 +105,4 @@ def _of_numbers(x: float, y: float, z: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf

@@ -40,6 +40,7 @@ from lowerings.interpreter.scf import SCF
 from lowerings.interpreter.tensor import TENSOR
 from lowerings.interpreter.vector import VECTOR
 from lowerings.layouts.memory_order import BUFFER_LAYOUT, TILED_ARRAY, memory_order
+from lowerings.rewriting.conversion import SEVERAL_BLOCKS
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.op import XlaOp
@@ -251,6 +252,8 @@ def _signature(
 ) -> Signature:
     """The signature by a function's types; memrefs from the first that it writes on are results."""
     name = function.sym_name.data
+    if len(function.body.blocks) > 1:
+        raise XlaError(f"@{name}: {SEVERAL_BLOCKS}")
     outputs: Sequence[Attribute] = tuple(function.function_type.outputs)
     count = len(types)
     if any(isinstance(type_, MemRefType) for type_ in types):

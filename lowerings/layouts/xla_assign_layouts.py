@@ -28,6 +28,7 @@ from lowerings.layouts.movement import (
     operations_on_arrays,
 )
 from lowerings.layouts.objections import require_lowered_layouts
+from lowerings.rewriting.conversion import require_single_blocks
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.ops.custom_calls import LAYOUT_CONSTRAINT, CustomCallOp
 from xla_dialect.ops.data_movement import CopyOp, TransposeOp
@@ -68,6 +69,7 @@ class XlaAssignLayoutsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through every function; raises ConversionFailed for layouts that are not lowered."""
+        require_single_blocks(self.name, op)
         functions = [
             inner for inner in op.ops if isinstance(inner, func.FuncOp) and inner.body.blocks
         ]

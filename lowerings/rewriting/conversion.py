@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
     UnregisteredOp,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -133,6 +134,21 @@ class IllegalOp:
 def illegal_op(op: Operation, reason: str | None = None) -> IllegalOp:
     """An illegal operation that is left, and why it did not match."""
     return IllegalOp(_operation_name(op), describe_place(op), reason)
+
+
+SEVERAL_BLOCKS = "it has several blocks: control flow must be structured"
+"""Why a function is lowered by no pass of ours."""
+
+
+def require_single_blocks(pass_name: str, module: ModuleOp) -> None:
+    """Raises ConversionFailed where functions have several blocks."""
+    found = [
+        illegal_op(op, SEVERAL_BLOCKS)
+        for op in module.body.block.ops
+        if isinstance(op, FuncOp) and len(op.body.blocks) > 1
+    ]
+    if found:
+        raise ConversionFailed(pass_name, found)
 
 
 class ConversionFailed(PassFailedException):

@@ -187,6 +187,19 @@ def test_the_oldest_entries_go(tmp_path: Path) -> None:
     assert {0, 3} <= set(kept)
 
 
+def test_what_killed_writers_left_goes(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path / "c")
+    cache.store("k", code(10))
+    old, young = cache.folder / "old.part", cache.folder / "young.part"
+    for path in (old, young):
+        path.write_bytes(b"half")
+    os.utime(old, (time.time() - 10_000,) * 2)
+    cache.store("l", code(10))
+    assert not old.exists()
+    assert young.exists()
+    assert cache.load("k") is not None
+
+
 def test_the_environment_switches_it_on(
     tmp_path: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,16 @@ def test_ctrl_c_ends_machine_code_that_is_watched() -> None:
     assert program(np.int32(0), np.ones(4, np.float32))[0] == 10
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_ends_what_xla_run_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "endless.hlo").write_text(WHILE)
+    timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    inputs = ["--input", "s32=1", "--input", "4xf32=1"]
+    assert xla_run.main([str(tmp_path / "endless.hlo"), *inputs]) == 1
+    assert capsys.readouterr().err == "xla-run: interrupted\n"
+
+
 CUSTOM = WHILE.replace(
     "y = f32[4] multiply(x, x)", 'y = f32[4] custom-call(x), custom_call_target="f"'
 )

@@ -135,3 +135,13 @@ def test_complex_constants_have_both_parts() -> None:
     """)
     real, imaginary = run()
     assert (real[0], imaginary[0]) == (2.0, 3.0)
+
+
+def test_a_fused_product_beyond_the_largest_number_is_infinite() -> None:
+    """As on processors: the exact sum, rounded once."""
+    x = np.array([1e200, -1e200, 1e200, 1e308], np.float64)
+    y = np.array([1e200, 1e200, 1e-200, 10.0], np.float64)
+    z = np.array([-1e300, 1.0, 1e308, -np.inf], np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = multiply_add(x, y, z)
+    np.testing.assert_array_equal(found, [np.inf, -np.inf, 1e308, -np.inf])

@@ -1,11 +1,16 @@
 """Bad input through the command line: exit code 1 and one message with place, operation and rule."""
 
 import re
+import warnings
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
+import lowerings
 from tools import xla_opt, xla_run
+from tools.array_spec import ArraySpecError, load_arrays
 
 HLO = """HloModule m
 
@@ -190,3 +195,38 @@ def test_bad_command_lines_of_xla_run(
     assert expected in output.err
     assert "Traceback" not in output.err
     assert "internal error" not in output.err
+
+
+def test_damaged_numpy_files(tmp_path: Path) -> None:
+    """Whatever is wrong with one, it is named and taken for no numpy file, or it is read."""
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    np.save(tmp_path / "a.npy", array)
+    np.savez(tmp_path / "b.npz", array, array)
+    np.savez_compressed(tmp_path / "c.npz", array, array)
+    random = Random(1)
+    refused: list[str] = []
+    for number in range(600):
+        source = tmp_path / ("a.npy", "b.npz", "c.npz")[number % 3]
+        content = bytearray(source.read_bytes())
+        for _ in range(random.choice((1, 2, 5))):
+            content[random.randrange(min(len(content), random.choice((140, 10_000))))] = (
+                random.randrange(256)
+            )
+        damaged = source.with_stem("damaged")
+        damaged.write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                load_arrays(str(damaged))
+            except ArraySpecError as error:
+                refused.append(str(error))
+    assert len(refused) > 200
+    assert all(
+        "damaged.npy: error: no numpy file" in each.replace("npz", "npy") for each in refused
+    )
+
+
+def test_a_text_longer_than_a_file_name() -> None:
+    name = "m" * 300
+    program = lowerings.compile(f"HloModule {name} ENTRY e {{ ROOT c = f32[] constant(7) }}")
+    assert program()[0] == 7

@@ -478,15 +478,22 @@ def _dense(numbers: Sequence[int]) -> Attribute:
 
 
 def _int(value: Attribute) -> int:
-    return cast("IntegerAttr[Any]", value).value.data
+    return cast("IntegerAttr[Any]", _of_kind(value, IntegerAttr)).value.data
 
 
 def _ints(value: Attribute) -> Sequence[int]:
-    return cast("DenseArrayBase[Any]", value).get_values()
+    return cast("DenseArrayBase[Any]", _of_kind(value, DenseArrayBase)).get_values()
 
 
 def _str(value: Attribute) -> str:
-    return cast(StringAttr, value).data
+    return cast(StringAttr, _of_kind(value, StringAttr)).data
+
+
+def _of_kind(value: Attribute, kind: type[Attribute]) -> Attribute:
+    """Attributes that are only kept may be anything in hand-written MLIR."""
+    if not isinstance(value, kind):
+        raise NoHloSpelling(f"HLO text cannot spell {value} as {kind.name}")
+    return value
 
 
 def _braces(numbers: Sequence[int]) -> str:

@@ -49,7 +49,10 @@ def print_module(module: ModuleOp, options: HloPrintOptions) -> str:
         symbol = function.sym_name.data
         program.add_function(symbol, name, body, function.attributes, function is entry)
     name = valid_name("module" if module.sym_name is None else module.sym_name.data)
-    text = f"HloModule {name}{head_attributes(module, entry, program)}\n\n"
+    try:
+        text = f"HloModule {name}{head_attributes(module, entry, program)}\n\n"
+    except NoHloSpelling as error:
+        fail(module, str(error))
     if options.print_metadata:
         text += _tables(module)
     return text + "\n".join(map(program.text_of, _in_order(program, order)))

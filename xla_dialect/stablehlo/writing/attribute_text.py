@@ -28,6 +28,7 @@ from xla_dialect.sharding.attributes import shardy_text
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.stablehlo.attributes import ConvolutionNumbers, Fields
 from xla_dialect.stablehlo.correspondence import spell_number
+from xla_dialect.stablehlo.writing.errors import Inexpressible
 
 KEPT_PREFIX = "xla."
 
@@ -196,6 +197,8 @@ def _frontend_text(value: Attribute) -> str:
 
 
 def _count(value: Attribute) -> str:
+    if not isinstance(value, IntegerAttr):
+        raise Inexpressible(f"a number of processes is an integer, not {value}")
     return f"{cast('IntegerAttr[Any]', value).value.data} : i32"
 
 

@@ -83,7 +83,10 @@ class ProgramWriter:
         """The module; raises StableHloPrintError."""
         module = self.module
         name = "" if module.sym_name is None else f" {symbol_text(module.sym_name.data)}"
-        attributes = kept_texts(module.attributes)
+        try:
+            attributes = kept_texts(module.attributes)
+        except Inexpressible as error:
+            fail(module, str(error))
         attributes.pop(MESHES, None)
         shown = f" attributes {dictionary_text(attributes)}" if attributes else ""
         lines = [f"module{name}{shown} {{", *self._meshes()]
