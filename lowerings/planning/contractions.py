@@ -25,7 +25,12 @@ from lowerings.loops.memory import LaneStride, lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.pair_product import PairProductOp
 from lowerings.loops.paired_terms import PairedNest, paired_dimension, paired_terms
-from lowerings.planning.lanes import lanes_for, output_stride
+from lowerings.planning.lanes import (
+    lanes_for,
+    loops_along_rows,
+    output_stride,
+    walks_along_rows,
+)
 from lowerings.planning.packed_contraction import PackedContraction
 from lowerings.planning.register_tiles import Tile, TileProblem
 from lowerings.schedules.schedule import Factor, Loop, LoopOrder
@@ -232,7 +237,12 @@ def tile_for(
 def direct_plan(
     nest: Nest, body: Body, roles: Contraction, vector: int, vector_bits: int
 ) -> ContractionPlan:
-    """A tile whose vectors are loaded unpacked, unless successive terms are far apart."""
+    """
+    A tile whose vectors are loaded unpacked, unless successive terms are far apart.
+
+    A single row, which uses each number of a large operand once, has its sums in memory: so it can
+    read the operand row by row.
+    """
     extents, inputs = nest.extents, inputs_of(body, roles.right)
     rows = extent_of(nest, roles.rows)
     if operand_bytes(nest, body, roles.right) > LARGE_OPERAND_BYTES and rows >= ROWS_WORTH_PACKING:
@@ -244,7 +254,11 @@ def direct_plan(
     outer = [d for d in (*roles.batch, *roles.rows, *roles.columns) if d not in (row, vector)]
     outer.sort(key=lambda d: output_stride(nest, d), reverse=True)
     loops = [Loop(d) for d in outer]
-    loops.append(Loop(vector, tile.vectors * lanes))
+    whole = Loop(vector, tile.vectors * lanes)
+    if rows == 1 and extents[vector] > whole.tile and walks_along_rows(nest):
+        along_rows = loops_along_rows(nest, roles.summed, whole, lanes)
+        return LoopOrder((*loops, *along_rows), vector, lanes)
+    loops.append(whole)
     if row is not None:
         loops.append(Loop(row, min(tile.rows, extents[row])))
     loops += [Loop(d) for d in roles.summed]

@@ -20,8 +20,10 @@ BYTES_PER_NANOSECOND = 40
 BALANCED_ITERATIONS = 16
 """Iterations from which a loop is divided well among a few threads."""
 
-LEAST_BLOCK_BYTES = 8192
+BLOCK_BYTES = 8192
 """Pieces of the rows of a matrix that are read as fast as whole rows; 2 KB cost a fifth more."""
+LEAST_BLOCK_BYTES = 4096
+"""Pieces of rows that are too short for two of the others."""
 
 
 def microseconds(nest: Nest, body: Body, lanes: int) -> float:
@@ -107,8 +109,10 @@ def block_columns(
     if microseconds(nest, body, lanes) < least:
         return None
     widest = max((element_bits(a.type.element_type) or 64) // 8 for a in nest.accesses)
-    even = ceil(nest.extents[vector] / BALANCED_ITERATIONS)
-    size = ceil(max(even, LEAST_BLOCK_BYTES // widest) / lanes) * lanes
-    if nest.extents[vector] < 2 * size:
+    columns = nest.extents[vector]
+    even = ceil(columns / BALANCED_ITERATIONS)
+    size = max(even, min(ceil(columns / 2), BLOCK_BYTES // widest), LEAST_BLOCK_BYTES // widest)
+    size = ceil(size / lanes) * lanes
+    if columns < 2 * size:
         return None
     return (Loop(vector, size, is_parallel=True), *order.loops)
