@@ -136,6 +136,9 @@ def test_exact_values(name: str):
     assert errors(compute(name, x), expected, at_least_one=at_least_one) <= BOUNDS[name]
 
 
+# In ULP of f32, of what is computed in f32.
+IN_SINGLE = {"erf_inv": 4, "erfc": 6}
+
 FUNCTIONS = [
     ("erf_inv", INSIDE),
     ("erfc", np.concatenate([RANDOM.uniform(-6, 26, 300), INFINITE])),
@@ -176,7 +179,7 @@ def test_special_functions(name: str, arguments: Array, type_name: str):
             np.where(np.abs(value.astype(np.float64)) < tiny, 0, value).astype(x.dtype)
             for value in (found, expected)
         )
-    assert errors(normal, wanted) <= (4 if name == "erf_inv" else 1)
+    assert errors(normal, wanted) <= IN_SINGLE.get(name, 1)
 
 
 def test_values_at_the_border():
