@@ -399,7 +399,9 @@ class Lowering:
         if self._fusion is not None:
             passes = with_fusion(passes, self._fusion)
         assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
-        lowered = self.run(passes[done:], PassManager(make_context(), verify_each=False))
+        # What is printed for LLVM, LLVM verifies.
+        manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
+        lowered = self.run(passes[done:], manager)
         self.level = level
         return lowered
 
@@ -411,10 +413,8 @@ class Lowering:
         main = functions_of(self.module)[ENTRY_SYMBOL]
         aliases = aliased_results(main, len(static.parameters))
         known = replace(signature, aliases=aliases)
-        is_same = static is signature
-        return LoweredSignatures(
-            known, known if is_same else replace(static, aliases=aliases), self._checks
-        )
+        in_memory = known if static is signature else replace(static, aliases=aliases)
+        return LoweredSignatures(known, in_memory, self._checks)
 
 
 _WITHOUT_DYNAMIC_DIMENSIONS = "xla-inline,xla-flatten-tuples,xla-expand-dynamic-dimensions"
