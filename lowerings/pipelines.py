@@ -24,6 +24,7 @@ NATIVE: tuple[Stage, ...] = (
         (
             "xla-inline",
             "xla-flatten-tuples",
+            "xla-expand-manual-computations",
             "xla-expand-dynamic-dimensions",
             "xla-expand-communication",
             # Whatever is compiled shall be computed by what was compiled, constants too.

@@ -110,8 +110,13 @@ def _scattered(
 
 
 def _moves(mesh: MeshAtoms, before: Spread, after: Spread) -> list[tuple[int, int]]:
-    """From a device that has a block, and the same terms of it, to each that is to have it."""
-    terms = mesh.blocks(tuple(sorted(before.unreduced)))
+    """
+    From a device that has a block to each that is to have it, along the atoms that take part.
+
+    Along others devices may have other terms of it, or other values in a manual computation.
+    """
+    moving = {atom for atoms in (*before.dimensions, *after.dimensions) for atom in atoms}
+    terms = mesh.blocks(tuple(a for a in range(len(mesh.atoms)) if a not in moving))
 
     def held(spread: Spread) -> list[tuple[int, ...]]:
         return list(zip(*map(mesh.blocks, spread.dimensions), terms, strict=True))

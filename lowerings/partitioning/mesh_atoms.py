@@ -18,6 +18,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from lowerings.partitioning.manual_computation import manual_border
 from lowerings.partitioning.reshard_steps import Atoms, Spread
 from xla_dialect.devices.replica_groups import MeshGroups
 from xla_dialect.diagnostics import XlaError
@@ -151,6 +152,8 @@ def _all_shardings(module: ModuleOp) -> Sequence[Sharding | None]:
             found.extend((*parameter_shardings(op), *returned_shardings(op)))
         else:
             found.extend(result_shardings(op) or ())
+            border = manual_border(op)
+            found.extend(() if border is None else border.shardings)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
@@ -11,8 +12,26 @@ from lowerings.partitioning.local_rules import static_sizes
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.reshard_steps import Spread
 from xla_dialect.op import XlaOp
-from xla_dialect.sharding.attributes import parameter_shardings, result_shardings
+from xla_dialect.sharding.attributes import (
+    SHARDING,
+    parameter_shardings,
+    result_shardings,
+    set_function_shardings,
+)
 from xla_dialect.xdsl.traversal import operations_in
+
+
+def forget_shardings(module: ModuleOp, mesh: MeshAtoms) -> None:
+    """Every device has all of what a program takes and returns; of the rest nothing is said."""
+    for op in operations_in(module):
+        op.attributes.pop(SHARDING, None)
+        if isinstance(op, FuncOp):
+            sides = (op.function_type.inputs.data, op.function_type.outputs.data)
+            whole = [
+                [mesh.sharding(Spread(((),) * len(static_sizes(type_) or ()))) for type_ in types]
+                for types in sides
+            ]
+            set_function_shardings(op, *whole)
 
 
 def rank_of(value: SSAValue) -> int:

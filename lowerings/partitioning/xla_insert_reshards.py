@@ -12,10 +12,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from lowerings.partitioning.device_work import flops_of
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms
 from lowerings.partitioning.fold_terms import split_start, start_of
 from lowerings.partitioning.folds import fold_of
 from lowerings.partitioning.local_rules import division_of, static_sizes
+from lowerings.partitioning.manual_computation import ManualBorder, inside, manual_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.partitioning.reshard_steps import Spread
@@ -30,6 +32,7 @@ from xla_dialect.sharding.attributes import (
     set_function_shardings,
     set_result_shardings,
 )
+from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.types import Array
 from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operands_of
@@ -41,10 +44,11 @@ class XlaInsertReshardsPass(ReportingPass):
 
     Afterwards each operation can be computed by every device on its parts of the operands: their
     shardings agree on which axes divide which factor of the operation. Of the divisions that the
-    operands and results ask for, the one is taken whose reshards send the fewest bytes; among those
-    the one that divides the most. Where a factor that is reduced is divided, the result is
-    `unreduced`, and its reshard folds it. A result without a sharding gets that of its division; a
-    factor that the partitioner cannot divide is gathered, with a warning that says what it costs.
+    operands and results ask for, the one is taken whose reshards send the fewest bytes, where 16
+    floating-point operations count as a byte; among those the one that divides the most. Where a
+    factor that is reduced is divided, the result is `unreduced`, and its reshard folds it. A result
+    without a sharding gets that of its division; a factor that the partitioner cannot divide is
+    gathered, with a warning that says what it costs.
 
     ```
     %0 = xla.dot %x, %w {...} attributes {sdy.sharding = <[<@mesh, [{"x"}, {}]>]>}
@@ -65,6 +69,11 @@ class XlaInsertReshardsPass(ReportingPass):
             if isinstance(function, FuncOp) and not function.is_declaration:
                 _Insertion(mesh).function(function)
         return True
+
+
+OPERATIONS_PER_BYTE = 16
+"""How many floating-point operations a device does in the time that a byte takes, at least: what is
+gathered to be computed by every device has to be that much less. docs/decisions.md has figures."""
 
 
 @dataclass(eq=False)
@@ -143,7 +152,10 @@ class _Insertion:
             self.spreads[op.results[0]] = self.mesh.spread(sharding, _rank(op.results[0]))
             return
         division = division_of(op, self.mesh)
-        if is_annotation(op):
+        border = manual_border(op)
+        if border is not None:
+            self.border(op, border)
+        elif is_annotation(op):
             self.annotation(op)
         elif isinstance(op, XlaOp) and op.forwards_values():
             self.computations(op)
@@ -169,6 +181,17 @@ class _Insertion:
             self.use(op, 0, spread)
             set_result_shardings(op, [self.mesh.sharding(spread)])
             self.spreads[result] = spread
+
+    def border(self, op: Operation, border: ManualBorder) -> None:
+        """Outside arrays are split as the border says, inside by what is not manual."""
+        manual = self.mesh.of_axes(map(AxisReference, border.manual_axes))
+        produced: list[Spread] = []
+        for i, sharding in enumerate(border.shardings):
+            outer = self.mesh.spread(sharding, sharding.rank)
+            inner = inside(outer, manual)
+            self.use(op, i, outer if border.is_cut else inner)
+            produced.append(inner if border.is_cut else outer)
+        self.produce(op, produced, self.wanted_results(op))
 
     def whole(self, op: Operation) -> None:
         """Every device computes all of an operation."""
@@ -234,12 +257,14 @@ class _Insertion:
         operands: Sequence[Spread],
         wanted: Sequence[Spread | None],
     ) -> _Choice:
-        """The division with the fewest bytes, among those the one into the most parts."""
+        """The division of the least cost, among those the one into the most parts."""
         results = [
             spread or Spread(((),) * _rank(result))
             for spread, result in zip(wanted, op.results, strict=True)
         ]
+        work = flops_of(op) / OPERATIONS_PER_BYTE
         best: _Choice | None = None
+        least = 0.0
         for divided in division.candidates(operands, results):
             mine = division.operand_spreads(divided)
             made = division.result_spreads(divided)
@@ -249,8 +274,9 @@ class _Insertion:
             for result, spread, said in zip(op.results, made, wanted, strict=True):
                 cost += self.bytes(result, spread, said or Spread(spread.dimensions))
             parts = self.mesh.parts(atom for atoms in divided.values() for atom in atoms)
-            if best is None or (cost, -parts) < (best.bytes, -best.parts):
-                best = _Choice(divided, mine, made, cost, parts)
+            weighed = cost + work / parts
+            if best is None or (weighed, -parts) < (least, -best.parts):
+                best, least = _Choice(divided, mine, made, cost, parts), weighed
         assert best is not None
         return best
 

@@ -15,6 +15,7 @@ from lowerings.partitioning.local_builder import LocalBuilder
 from lowerings.partitioning.local_collectives import local_step
 from lowerings.partitioning.local_operation import LocalOperation
 from lowerings.partitioning.local_rules import build_local, division_of, static_sizes
+from lowerings.partitioning.manual_computation import manual_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import fold_name, is_annotation, is_reshard, plan
@@ -132,7 +133,7 @@ class _Partition:
         operands = [self.local[value] for value in operands_of(op)]
         if is_reshard(op):
             return [self.reshard(cast(CopyOp, op), operands[0])]
-        if is_annotation(op):
+        if is_annotation(op) or manual_border(op) is not None:
             return operands[: len(op.results)]
         if isinstance(op, XlaOp) and op.forwards_values():
             return self.computations(op, operands)

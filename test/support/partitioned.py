@@ -85,7 +85,7 @@ def joined(parts: Arrays, sizes: Sequence[int], sharding: Sharding | None, mesh:
     return whole[tuple(slice(0, n) for n in sizes)]
 
 
-def partition(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], list[Any]]:
+def partition_into(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], list[Any]]:
     """The program of one device, the mesh, and the shardings of parameters and results."""
     module = module.clone()
     ctx = Context()
@@ -107,7 +107,7 @@ def partition(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], list[An
 def run_in_parts(module: ModuleOp, arguments: Arrays, execute: Run = on_the_reference) -> list[Any]:
     """The results of a program with shardings, computed in parts."""
     types = array_types(main_of(module).function_type.outputs.data)
-    local, mesh, given, returned = partition(module)
+    local, mesh, given, returned = partition_into(module)
     parts = [cut(a, s, mesh) for a, s in zip(arguments, given, strict=True)]
     count = mesh.mesh.device_count
     results = execute(local, [[part[device] for part in parts] for device in range(count)])

@@ -35,6 +35,11 @@ PROPAGATION_BARRIER = "xla.sdy.PropagationBarrier"
 """The target of calls past which shardings are carried in `ALLOWED_DIRECTION` only."""
 ALLOWED_DIRECTION = "xla.sdy.allowed_direction"
 
+GLOBAL_TO_LOCAL = "xla.sdy.GlobalToLocalShape"
+"""The target of calls from whole arrays to the parts of this device, along manual axes."""
+LOCAL_TO_GLOBAL = "xla.sdy.LocalToGlobalShape"
+"""The target of calls from the parts of this device to whole arrays."""
+
 ANNOTATIONS = frozenset(
     {
         *(LAYOUT_CONSTRAINT, "MoveToDevice", "MoveToHost", "annotate_device_placement"),

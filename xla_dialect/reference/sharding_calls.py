@@ -21,7 +21,7 @@ from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.process_grid import Process
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.literals.arrays import Array
-from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.sharding.array_sharding import Sharding, axis_names
 from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.axes import AxisReference
@@ -40,8 +40,8 @@ class ShardingCalls:
     def function(self, target: str) -> Callable[..., object] | None:
         """The function of a target, which raises XlaError; None for any other."""
         function = {
-            "xla.sdy.GlobalToLocalShape": self.cut_by_axes,
-            "xla.sdy.LocalToGlobalShape": self.join_by_axes,
+            GLOBAL_TO_LOCAL: self.cut_by_axes,
+            LOCAL_TO_GLOBAL: self.join_by_axes,
             "SPMDFullToShardShape": self.cut_by_tiles,
             "SPMDShardToFullShape": self.join_by_tiles,
         }.get(target)
@@ -95,10 +95,7 @@ class ShardingCalls:
         )
         begun.take(
             [
-                [
-                    whole[each.slices(device, whole.shape)]
-                    for whole, each in zip(wholes, parts, strict=True)
-                ]
+                [_target(whole, each, device) for whole, each in zip(wholes, parts, strict=True)]
                 for device, _ in enumerate(members)
             ]
         )
@@ -145,6 +142,14 @@ class ShardingCalls:
         if not isinstance(found, HloShardingAttr):
             raise XlaError("nothing says how the whole array is spread over devices")
         return found.data.shards(rank, self.process.grid.partitions)
+
+
+def _target(whole: Array, parts: Shards, device: int) -> Array:
+    """Where the part of a device belongs: of those that have the same part, the first counts."""
+    place = parts.places[device]
+    inside = whole[parts.slices(device, whole.shape)]
+    first = min(other for other, found in parts.places.items() if found == place)
+    return inside if first == device else np.empty(inside.shape, inside.dtype)
 
 
 def _check_even(parts: Shards, sizes: Sequence[int]) -> None:

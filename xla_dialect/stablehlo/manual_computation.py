@@ -1,10 +1,8 @@
 """Computations of Shardy that see one device's part of their operands: JAX's `shard_map`.
 
-Outside of `sdy.manual_computation` values are whole arrays. Without a partitioner every partition
-holds all of them. So a manual computation becomes: cut out the part that belongs to this partition
-(by its id), compute, and gather the parts of the results from the other partitions.
-
-A mesh numbers its devices in row-major order of its axes; devices are partitions.
+Outside of `sdy.manual_computation` values are whole arrays. So a manual computation becomes what it
+is in HLO: custom calls that go to the part that belongs to this partition, what is computed, and
+custom calls that go back.
 """
 
 from __future__ import annotations
@@ -12,38 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    BoolAttr,
-    DenseIntOrFPElementsAttr,
-    IntegerAttr,
-    StringAttr,
-    TensorType,
-    i64,
-)
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import SpellingError
-from xla_dialect.devices.replica_groups import ListedGroups, ReplicaGroupsAttr
-from xla_dialect.ops.collectives import AllGatherOp, PartitionIdOp
-from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.ops.data_movement import DynamicSliceOp, ReshapeOp
-from xla_dialect.ops.elementwise_binary import AddOp, DivideOp, MultiplyOp, RemainderOp
+from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
 from xla_dialect.sharding.array_sharding import Sharding, axis_names
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.stablehlo.control_flow import convert_return, parse_return
-from xla_dialect.stablehlo.conversion import Conversion, Row, dimension_list, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.shardy_attributes import SdyShardingPerValue
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_types, same_type
-from xla_dialect.types import BY_NAME, Array, array, as_array
+from xla_dialect.types import Array, array, as_array
 from xla_dialect.xdsl.creation import create
-
-_U32 = BY_NAME["u32"].type
-_CHANNEL = IntegerAttr(1, i64)
-"""Collectives with a channel run across partitions; JAX uses number 1 for all of them."""
 
 
 def _lists_of_shardings(parser: Parser, keyword: str) -> Attribute:
@@ -108,7 +91,6 @@ class _Manual:
         self.op = op
         self.conversion = conversion
         self.axes = _manual_axes(op)
-        self._coordinates: dict[tuple[str, AxisReference], SSAValue] = {}
 
     def shardings(self, name: str, count: int) -> Sequence[Sharding]:
         """Takes the shardings of operands or results."""
@@ -142,41 +124,29 @@ class _Manual:
     def part(self, value: SSAValue, sharding: Sharding, local: Attribute) -> SSAValue:
         """What belongs to this partition."""
         self.check(value.type, sharding, local)
-        if value.type == local:
-            return value
-        sizes = sizes_of(local)
-        starts = [
-            self._start(sharding, self.spread(sharding, d), size) for d, size in enumerate(sizes)
-        ]
-        return self.conversion.emit(
-            DynamicSliceOp,
-            [value, *starts],
-            [local],
-            {"dynamic_slice_sizes": dimension_list(sizes)},
-        )[0]
+        return self.call(GLOBAL_TO_LOCAL, "in_shardings", value, sharding, local)
 
     def whole(self, value: SSAValue, sharding: Sharding, declared: Attribute) -> SSAValue:
         """The array that the parts of all partitions make."""
         self.check(declared, sharding, value.type)
-        for d in range(len(sizes_of(declared))):
-            axes = self.spread(sharding, d)
-            if self.mesh(sharding).size(axes) == 1:
-                continue
-            sizes = list(sizes_of(value.type))
-            sizes[d] = sizes_of(declared)[d]
-            groups = ListedGroups(self.mesh(sharding).groups(axes))
-            (value,) = self.conversion.emit(
-                AllGatherOp,
-                [value],
-                [array(cast(Array, value.type).element_type, sizes)],
-                {
-                    "dimension": IntegerAttr(d, i64),
-                    "replica_groups": ReplicaGroupsAttr(groups),
-                    "channel_id": _CHANNEL,
-                    "use_global_device_ids": BoolAttr.from_bool(True),
-                },
-            )
-        return value
+        return self.call(LOCAL_TO_GLOBAL, "out_shardings", value, sharding, declared)
+
+    def call(
+        self, target: str, name: str, value: SSAValue, sharding: Sharding, result: Attribute
+    ) -> SSAValue:
+        """The custom call that XLA has for this in HLO."""
+        axes = ", ".join(f'"{axis}"' for axis in self.axes)
+        entries = {
+            f"xla.sdy.{name}": StringAttr(f"#sdy.sharding_per_value<[<{sharding}>]>"),
+            "xla.sdy.manual_axes": StringAttr(f"#sdy<manual_axes{{{axes}}}>"),
+        }
+        (found,) = self.conversion.emit(
+            CustomCallOp, [value], [result], {"custom_call_target": StringAttr(target)}
+        )
+        cast(Operation, found.owner).attributes["mhlo.frontend_attributes"] = DictionaryAttr(
+            entries
+        )
+        return found
 
     def check(self, whole: Attribute, sharding: Sharding, local: Attribute) -> None:
         """The sizes of a part follow from those of the whole."""
@@ -196,58 +166,6 @@ class _Manual:
         if local != expected:
             self.op.fail(f"a part of {whole} is {local}, expected {expected}")
 
-    def _number(self, value: int) -> SSAValue:
-        scalar = TensorType(_U32, ())
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, scalar), [value])
-        return self.conversion.emit(ConstantOp, (), [scalar], {"value": literal})[0]
-
-    def _combined(self, op_class: type[Any], lhs: SSAValue, rhs: int | SSAValue) -> SSAValue:
-        other = self._number(rhs) if isinstance(rhs, int) else rhs
-        return self.conversion.emit(op_class, [lhs, other], [TensorType(_U32, ())])[0]
-
-    def _start(self, sharding: Sharding, axes: Sequence[AxisReference], size: int) -> SSAValue:
-        """Where the part of this partition starts."""
-        mesh = self.mesh(sharding)
-        position: SSAValue | None = None
-        for name in axes:
-            place = self._coordinate(str(sharding.mesh), mesh, name)
-            if position is not None:
-                scaled = self._combined(MultiplyOp, position, mesh.size([name]))
-                place = self._combined(AddOp, scaled, place)
-            position = place
-        return self._number(0) if position is None else self._combined(MultiplyOp, position, size)
-
-    def _coordinate(self, key: str, mesh: Mesh, name: AxisReference) -> SSAValue:
-        """The place of this partition along an axis."""
-        found = self._coordinates.get((key, name))
-        if found is None:
-            number = self._position(key, mesh)
-            row = self._combined(DivideOp, number, mesh.stride(name))
-            found = self._combined(RemainderOp, row, mesh.size([name]))
-            self._coordinates[key, name] = found
-        return found
-
-    def _position(self, key: str, mesh: Mesh) -> SSAValue:
-        """Where this partition is among the devices of a mesh."""
-        scalar = TensorType(_U32, ())
-        count = len(mesh.devices)
-        if sorted(mesh.devices) != list(range(count)):
-            self.op.fail(f"mesh @{key} has devices {list(mesh.devices)}, not 0 to {count - 1}")
-        (number,) = self.conversion.emit(PartitionIdOp, (), [scalar])
-        if mesh.devices == tuple(range(count)):
-            return number
-        table = TensorType(_U32, (count,))
-        places = [mesh.devices.index(device) for device in range(count)]
-        literal = DenseIntOrFPElementsAttr.from_list(cast(Any, table), places)
-        (found,) = self.conversion.emit(ConstantOp, (), [table], {"value": literal})
-        (found,) = self.conversion.emit(
-            DynamicSliceOp,
-            [found, number],
-            [TensorType(_U32, (1,))],
-            {"dynamic_slice_sizes": dimension_list([1])},
-        )
-        return self.conversion.emit(ReshapeOp, [found], [scalar])[0]
-
 
 def _text(op: SourceOp, name: str) -> str:
     """Takes the text of an attribute, which the generic form has as an attribute of Shardy."""
@@ -266,7 +184,7 @@ def _manual_axes(op: SourceOp) -> list[str]:
 
 
 def convert_manual_computation(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`sdy.manual_computation`: cut, compute, gather."""
+    """`sdy.manual_computation`: what it computes, between calls that cut and join."""
     manual = _Manual(op, conversion)
     block = op.regions[0].first_block
     if block is None or len(block.args) != len(op.operands):

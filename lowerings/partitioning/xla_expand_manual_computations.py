@@ -1,0 +1,54 @@
+"""The pass `xla-expand-manual-computations`."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from lowerings.rewriting.change import ReportingPass
+from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
+from xla_dialect.xdsl.traversal import operations_in
+
+_BORDERS = (GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL)
+
+
+class XlaExpandManualComputationsPass(ReportingPass):
+    """
+    Cuts and gathers at the borders of manual computations, for devices that hold whole arrays.
+
+    It is the partitioner with no sharding but those of the borders: parts are cut by the number of
+    the partition, and results are gathered. A program that has been partitioned has no borders.
+
+    ```
+    %0 = xla.custom_call %x {custom_call_target = "xla.sdy.GlobalToLocalShape"} ...
+        : (tensor<8xf32>) -> tensor<4xf32>
+    // becomes
+    %0 = xla.dynamic_slice %x, %start {dynamic_slice_sizes = [4]}
+        : (tensor<8xf32>, tensor<i32>) -> tensor<4xf32>
+    ```
+    """
+
+    name = "xla-expand-manual-computations"
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Raises XlaError for what cannot be partitioned."""
+        if not any(map(_is_border, operations_in(op))):
+            return False
+        # The partitioner takes as long to load as all else before it.
+        from lowerings.partitioning.mesh_atoms import program_mesh  # noqa: PLC0415
+        from lowerings.partitioning.value_shardings import forget_shardings  # noqa: PLC0415
+        from lowerings.partitioning.xla_insert_reshards import (  # noqa: PLC0415
+            XlaInsertReshardsPass,
+        )
+        from lowerings.partitioning.xla_partition import XlaPartitionPass  # noqa: PLC0415
+
+        mesh = program_mesh(op)
+        assert mesh is not None
+        forget_shardings(op, mesh)
+        XlaInsertReshardsPass().apply(ctx, op)
+        XlaPartitionPass().apply(ctx, op)
+        return True
+
+
+def _is_border(op: object) -> bool:
+    return isinstance(op, CustomCallOp) and op.custom_call_target.data in _BORDERS
