@@ -10,7 +10,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_inf
 PYTHON ?= $(shell for candidate in $(CANDIDATES); do \
 	$$candidate -c "$(SUITABLE)" >/dev/null 2>&1 && echo $$candidate && break; done)
 # In CI a missing peer is an error, so there the tests get all extras; those of `test` have JAX.
-TEST_EXTRAS := $(if $(CI),test peers riscv threads,test)
+TEST_EXTRAS := $(if $(CI),test mpi peers riscv threads,test)
 # Paths or options for one of the test programs: make pytest ARGS=test/reference
 ARGS ?=
 
@@ -24,7 +24,7 @@ demo: $(VENV)/with-core ## A transformer from JAX: read, lowered level by level,
 
 test: lit pytest ## All tests but the long ones
 
-test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-threads ## All tests, with every peer that pip has and many more random examples
+test-full: $(TEST_EXTRAS:%=$(VENV)/with-%) $(VENV)/with-peers $(VENV)/with-riscv $(VENV)/with-threads $(VENV)/with-mpi ## All tests, with every peer that pip has and many more random examples
 	$(BIN)/lit -v test
 	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --full $(ARGS)
 
@@ -45,7 +45,7 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/with-peers $(VENV)/with-threads ## Compile time and time per call beside XLA CPU
+bench: $(VENV)/with-peers $(VENV)/with-threads $(VENV)/with-mpi ## Compile time and time per call beside XLA CPU
 	$(BIN)/python -m tools.xla_bench $(ARGS)
 
 docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
@@ -62,7 +62,7 @@ $(VENV)/with-core: pyproject.toml | $(VENV)/with-pip
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(addprefix $(VENV)/with-,test dev jax peers riscv threads): $(VENV)/with-%: $(VENV)/with-core
+$(addprefix $(VENV)/with-,test dev jax mpi peers riscv threads): $(VENV)/with-%: $(VENV)/with-core
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import functions_of, isolate_entry, reached_from
-from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, read_file
-from lowerings.driver.schedule_option import for_machine, with_schedules
+from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.declared_functions import CustomCalls
+from lowerings.execution.declared_functions import (
+    CustomCalls,
+    declarations_of,
+    declared_functions,
+)
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
-    RunTimeCheck,
-    run_time_checks,
-    static_signature,
 )
 from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.executable import (
-    aliased_results,
     checks_bounds,
     compile_loops_module,
     load_compiled,
@@ -44,15 +41,19 @@ from lowerings.execution.observed_values import (
 )
 from lowerings.execution.parallel_runs import take_parallel_runs
 from lowerings.execution.processes import Runnable
+from lowerings.execution.rank_runs import (
+    OnCompiled,
+    RankProgram,
+    Ranks,
+    compiled_once,
+    ranks_of,
+)
 from lowerings.execution.signature import Signature, signature_of
-from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.interpreter import InterpretedProgram, level_of
-from lowerings.layouts.entry_layout import entry_type
-from lowerings.pipelines import LEVELS, NATIVE, pass_specs, with_profile
-from lowerings.simplify.alias_attributes import donate_only
-from lowerings.targets.llvm.machine import Machine, host
-from xla_dialect.devices.process_grid import Process, ProcessGrid
-from xla_dialect.diagnostics import XlaError
+from lowerings.native_lowering import CompilationError, Donation, Lowering, signature_in
+from lowerings.pipelines import LEVELS
+from lowerings.targets.llvm.machine import host
+from xla_dialect.devices.process_grid import MAX_PROCESSES, Process, ProcessGrid
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
@@ -62,21 +63,6 @@ from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.runtime.options import RunOptions
-
-
-class CompilationError(XlaError):
-    """A program or an option that the compiler does not take."""
-
-
-Donation: TypeAlias = Collection[int] | Literal["aliased"]
-"""
-The parameters, counted as in the signature, whose arrays callers give away at each call; `aliased`
-are those that the program names itself (`input_output_alias`, `tf.aliasing_output`).
-
-Compiled code puts results into their memory: those that the program names, for other parameters
-the first result of the same type. `signature.aliases` tells which. No other array is ever changed.
-"""
-
 
 Program: TypeAlias = Runnable
 """A program ready to run: see `lowerings.execution.processes.Runnable`."""
@@ -117,6 +103,8 @@ class Options:
     flush_subnormals: bool = False
     profile: bool = False
     """Whether machine code measures the time of its kernels."""
+    ranks: Ranks | None = None
+    """The ranks of MPI that run it, one for each process; None for threads."""
     cached: CacheEntry | None = None
     """Where machine code is kept for other processes: what `cache_entry` says of the source."""
 
@@ -208,6 +196,7 @@ def compile(
     fusion: str | Path | None = None,
     flush_subnormals: bool = False,
     profile: bool = False,
+    communicator: object = None,
 ) -> Program:
     """
     Compiles a program, given as text or as the path of a file.
@@ -230,7 +219,9 @@ def compile(
     which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
     see `linalg-plan-fusion`. With `flush_subnormals` code may take subnormal numbers as zero where
     that saves time: in sums of products of bf16. With `profile` machine code measures the time of
-    its kernels, for `Program.profile` to return.
+    its kernels, for `Program.profile` to return. `communicator`, of mpi4py, has a rank for each
+    process: all of them compile the program and call it, each with the arguments of its own
+    process, for its results.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -250,6 +241,7 @@ def compile(
         fusion=fusion,
         flush_subnormals=flush_subnormals,
         profile=profile,
+        ranks=None if communicator is None else ranks_of(communicator),
     )
     return compile_source(Source.of(text_or_path, input_format), options, compile_cache)
 
@@ -259,7 +251,7 @@ def compile_source(
 ) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
     cached = cache_entry(source, options, compile_cache)
-    if cached is not None and (found := cached.load()) is not None:
+    if options.ranks is None and cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options)
     return compile_module(source.parse(), replace(options, cached=cached))
 
@@ -273,13 +265,12 @@ def cache_entry(
     Only machine code of this machine is kept, no program that is given functions to call, and none
     that measures itself.
     """
-    # What is kept does not say for how many processes it is.
-    several = {options.replicas, options.partitions} - {None, 1}
-    if not options.executor.is_cached or options.custom_calls or several or options.profile:
+    if not options.executor.is_cached or options.custom_calls or options.profile:
         return None
     donate = options.donate
     parts = [
         *(source.text, source.file_name, source.input_format, options.entry),
+        *(options.replicas, options.partitions),
         donate if donate == "aliased" else list(donate),
         *(checks_bounds(options.check_bounds), options.flush_subnormals),
         *(path and read_file(path) for path in (options.schedules, options.fusion)),
@@ -299,7 +290,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     if options.entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{options.entry} (functions: {found})")
-    counts = _set_processes(module, options.replicas, options.partitions)
+    counts = _set_processes(module, options)
     calls = dict(options.custom_calls)
     if options.executor.is_compiled and level_of(module) == LEVELS[0]:
         own = replace(options, donate=(), cached=None, profile=False)
@@ -309,26 +300,26 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
                 module.clone(), replace(own, entry=name, replicas=replicas, partitions=partitions)
             ),
         )
-    cached = None if counts != (1, 1) or calls else options.cached
+    cached = None if calls else options.cached
     options = replace(options, custom_calls=calls, cached=cached)
     program = options.executor.compile(module, options)
     program.process_counts = counts
-    return program
+    return program if options.ranks is None else RankProgram(program, options.ranks)
 
 
-def _set_processes(
-    module: ModuleOp, replicas: int | None, partitions: int | None
-) -> tuple[int, int]:
+def _set_processes(module: ModuleOp, options: Options) -> tuple[int, int]:
     """
     How many replicas and partitions are to run a module, by default as many as it says; the module
     says so afterwards. Raises XlaError where it is for others, and for none or too many.
     """
     own = process_counts(module)
+    replicas, partitions = options.replicas, options.partitions
     if replicas is None and partitions is None:
         return own
     counts = replicas or own[0], partitions or own[1]
     ProcessGrid(
-        *(n if n is not None else m for n, m in zip((replicas, partitions), own, strict=True))
+        *(n if n is not None else m for n, m in zip((replicas, partitions), own, strict=True)),
+        most=MAX_PROCESSES if options.ranks is None else options.ranks.size,
     )
     # One process can run what is for several, if it does not wait for the others.
     if counts != (1, 1) and own not in ((1, 1), counts):
@@ -341,94 +332,6 @@ def _set_processes(
     return counts
 
 
-class Lowering:
-    """
-    A function on its way down the native pipeline, as the `@main` of its module.
-
-    Executors of several levels can share it: each gets its program when the module is at its level,
-    and that program is of use until the module is lowered further.
-    """
-
-    def __init__(
-        self,
-        module: ModuleOp,
-        entry: str,
-        donate: Donation = (),
-        name: str | None = None,
-        schedules: str | Path | None = None,
-        fusion: str | Path | None = None,
-        profile: bool = False,
-        flush_subnormals: bool = False,
-    ):
-        """
-        `name`: what callers know the function by, if it is another; `profile`: whether it is
-        annotated with what profiles say of kernels; the others are those of `compile`.
-        """
-        self.module = module
-        self._schedules = schedules
-        self._fusion = fusion
-        self._options = profile, flush_subnormals
-        self.level: str | None = None
-        """The level that it has been brought to, if any."""
-        self.signature = replace(_signature_in(module, entry), name=name or entry)
-        """What callers see, before anything is known of aliases."""
-        if donate != "aliased":
-            _check_donated(donate, self.signature)
-        isolate_entry(module, entry)
-        manager = PassManager(make_context(), verify_each=False)
-        if profile:
-            manager.run(module, parse_passes("xla-name-operations"))
-        if donate:
-            # Aliases count the parameters and results that the signature has.
-            manager.run(module, parse_passes("xla-inline,xla-flatten-tuples"))
-        if donate != "aliased":
-            donate_only(module, functions_of(module)[ENTRY_SYMBOL], donate)
-        self._checks: tuple[RunTimeCheck, ...] = ()
-        if has_dynamic_dimensions(module):
-            # Callers need to know what the pass finds; nothing is left of it further down.
-            manager.run(module, parse_passes(_WITHOUT_DYNAMIC_DIMENSIONS))
-            self._checks = run_time_checks(functions_of(module)[ENTRY_SYMBOL])
-
-    def to(self, level: str, machine: Machine) -> LoweredSignatures:
-        """Brings the function to a level, which must not be above the one where it is."""
-        options = machine, *self._options
-        done = 0 if self.level is None else len(_native_passes(self.level, *options))
-        passes = _native_passes(level, *options)
-        if self._schedules is not None:
-            passes = with_schedules(passes, self._schedules, machine)
-        if self._fusion is not None:
-            passes = with_fusion(passes, self._fusion)
-        assert len(passes) >= done, f"the module is at the level '{self.level}', below '{level}'"
-        # What is printed for LLVM, LLVM verifies.
-        manager = PassManager(make_context(), verify_each=False, verify_last=level != LEVELS[-1])
-        lowered = self.run(passes[done:], manager)
-        self.level = level
-        return lowered
-
-    def run(self, passes: Sequence[ModulePass], manager: PassManager) -> LoweredSignatures:
-        """Runs passes, of whatever pipeline, on the function: the next on its way."""
-        signature = self.signature
-        static = static_signature(signature, has_status=bool(self._checks))
-        manager.run(self.module, passes)
-        main = functions_of(self.module)[ENTRY_SYMBOL]
-        aliases = aliased_results(main, len(static.parameters))
-        known = replace(signature, aliases=aliases)
-        in_memory = known if static is signature else replace(static, aliases=aliases)
-        return LoweredSignatures(known, in_memory, self._checks)
-
-
-_WITHOUT_DYNAMIC_DIMENSIONS = "xla-inline,xla-flatten-tuples,xla-expand-dynamic-dimensions"
-"""The first passes of the native pipeline."""
-
-
-def _check_donated(donate: Collection[int], signature: Signature) -> None:
-    for number in donate:
-        if not 0 <= number < len(signature.parameters):
-            raise CompilationError(
-                f"there is no parameter {number} to give away; the signature is {signature}"
-            )
-
-
 def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
     """The lowering that options describe, under the name that callers know the entry by."""
     how = options.schedules, options.fusion, options.profile, options.flush_subnormals
@@ -436,22 +339,43 @@ def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lo
 
 
 def _compile_native(module: ModuleOp, options: Options) -> Program:
+    if options.ranks is None or options.custom_calls:
+        return _compile_here(module, options)
+    return compiled_once(
+        options.ranks,
+        lambda on_compiled: _compile_here(module, options, on_compiled),
+        lambda compiled: _loaded(compiled, options),
+    )
+
+
+def _compile_here(
+    module: ModuleOp, options: Options, on_compiled: OnCompiled | None = None
+) -> Program:
     cached = options.cached
     if cached is not None and (found := cached.load()) is not None:
+        if on_compiled is not None:
+            on_compiled(found)
         return _loaded(found, options)
     lowering = _lowering(module, options)
-    return native_program(lowering, options)
+    return native_program(lowering, options, on_compiled)
 
 
-def native_program(lowering: Lowering, options: Options) -> Program:
-    """Machine code for what is lowered to the last level."""
+def native_program(
+    lowering: Lowering, options: Options, on_compiled: OnCompiled | None = None
+) -> Program:
+    """Machine code for what is lowered to the last level; `on_compiled` gets what can be kept."""
     cached = options.cached
     lowered = lowering.to(LEVELS[-1], host())
 
     def keep(compiled: CompiledCode) -> None:
-        # What the cache holds has no place for what callers of dynamic sizes need to know.
-        if cached is not None and lowered.static is lowered.signature:
-            cached.store(replace(compiled, signature=lowered.signature))
+        # What is kept has no place for what callers of dynamic sizes need to know.
+        if lowered.static is lowered.signature and not options.profile:
+            counts = lowering.process_counts
+            kept = replace(compiled, signature=lowered.signature, process_counts=counts)
+            if cached is not None:
+                cached.store(kept)
+            if on_compiled is not None:
+                on_compiled(kept)
 
     executable = compile_loops_module(
         lowering.module,
@@ -470,20 +394,25 @@ def native_program(lowering: Lowering, options: Options) -> Program:
 
 
 def _loaded(compiled: CompiledCode, options: Options) -> Program:
-    """The program for machine code from the cache."""
+    """The program for machine code from the cache, or from another process."""
+    functions = declared_functions(declarations_of(compiled.outside), {}, options.observer)
+    callbacks = Callbacks.of(functions)
     executable = load_compiled(
         compiled,
+        callbacks=callbacks if callbacks.symbols else None,
         num_threads=options.num_threads,
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
-    return LoweredSignatures(compiled.signature, compiled.signature, ()).program(executable)
+    program = LoweredSignatures(compiled.signature, compiled.signature, ()).program(executable)
+    program.process_counts = compiled.process_counts
+    return program
 
 
 def _compile_emulated(module: ModuleOp, options: Options) -> Program:
     """What the program observes become results: nothing of ours can be called where it runs."""
     emulation = _limited(options.emulation or Emulation(), options)
-    signature = _signature_in(module, options.entry)
+    signature = signature_in(module, options.entry)
     isolate_entry(module, options.entry)
     observations: list[Observation] = []
     if observes(module):
@@ -537,25 +466,6 @@ def _interpreter(
         observer=options.observer,
         **options.limits(),
     )
-
-
-def _signature_in(module: ModuleOp, entry: str) -> Signature:
-    """The signature of a function, with the layouts that its callers see."""
-    function = functions_of(module)[entry]
-    return signature_of(function, entry_type(module, function))
-
-
-@cache
-def _native_passes(
-    level: str, machine: Machine, profile: bool, flush_subnormals: bool
-) -> tuple[ModulePass, ...]:
-    """
-    The native pipeline down to a level, for the vectors that a machine has, with the passes for a
-    profile where it is asked for.
-    """
-    stages = with_profile(NATIVE) if profile else NATIVE
-    passes = parse_passes(",".join(pass_specs(stages, level)))
-    return for_machine(passes, machine, flush_subnormals=flush_subnormals)
 
 
 @dataclass(frozen=True)

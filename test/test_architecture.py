@@ -77,7 +77,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # Its programs take and return arrays as compiled ones do.
     ("lowerings.interpreter",),
     # Runs modules of all levels, on the reference or interpreted.
-    ("lowerings.validation",),
+    ("lowerings.native_lowering", "lowerings.validation"),
     ("lowerings.compilation",),
     ("lowerings.jax", "lowerings.tuning"),
     # A device for JAX: functions of Python are called as `lowerings.jax` calls them.

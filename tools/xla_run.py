@@ -45,6 +45,7 @@ from .dynamic_arguments import for_arguments
 from .emulation_arguments import add_emulation_arguments, emulation_for
 from .input_text import Chunk, read_input, split_chunks
 from .limit_arguments import add_limit_arguments, ending_the_process, time_limit
+from .mpi_session import ending_all_ranks, is_reporting, join_ranks
 from .process_specs import arrays_by_process, items_by_process
 from .profile_report import add_profile_arguments, is_profiled, report_profiles
 from .reporting import guarded, one_line
@@ -145,6 +146,11 @@ def add_process_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--partitions", type=int, metavar="N", help="run N partitions of each replica; default so")
     add(
+        "--communicator",
+        choices=("mpi",),
+        help="run each process on a rank of MPI, as in mpiexec -n 4 xla-run ...; default: threads",
+    )
+    add(
         "--infeed",
         action="append",
         default=[],
@@ -159,7 +165,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     def body() -> int:
         args = make_argument_parser().parse_args(argv)
         args.is_own_process = argv is None
-        return run(args)
+        args.ranks = None if args.communicator is None else join_ranks()
+        with ending_all_ranks(args.ranks, "xla-run"):
+            return run(args)
 
     return guarded("xla-run", body)
 
@@ -175,11 +183,12 @@ def run(args: argparse.Namespace) -> int:
         try:
             if not chunk.is_blank:
                 run_chunk(args, chunk, file_name)
+            outcome = "PASS"
         except (XlaError, DiagnosticException) as error:
             failed = True
-            print(f"chunk {number}: FAIL: {one_line(error)}")
-        else:
-            print(f"chunk {number}: PASS")
+            outcome = f"FAIL: {one_line(error)}"
+        if is_reporting(args.ranks):
+            print(f"chunk {number}: {outcome}")
     return int(failed)
 
 
@@ -202,6 +211,8 @@ def run_chunk(args: argparse.Namespace, chunk: Chunk, file_name: str) -> None:
             finished = run_function(module, name, backend, emulation, grid, observer, source, args)
         except LocatedError as error:
             raise error.quoting(file_name, chunk.text) from None
+        if not is_reporting(args.ranks):
+            continue
         report(finished, args)
         if finished.profile is not None:
             profiles[name] = finished.profile
@@ -215,9 +226,12 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     talks = any(type(op) in PROCESS_OPERATIONS for op in module.walk()) and not runs_others
     counts = process_counts(module) if talks else (1, 1)
     asked = (args.replicas, args.partitions)
-    return ProcessGrid(
-        *(count if number is None else number for number, count in zip(asked, counts, strict=True))
+    replicas, partitions = (
+        count if number is None else number for number, count in zip(asked, counts, strict=True)
     )
+    if args.ranks is None:
+        return ProcessGrid(replicas, partitions)
+    return args.ranks.grid(replicas, partitions)
 
 
 def backend_for(module: ModuleOp, args: argparse.Namespace) -> str:
@@ -254,7 +268,11 @@ def run_function(
         else InterpretedProgram(module, name, observer=observer).signature
     )
     given = arrays_by_process(args.input, grid)
-    arguments = [make_arguments(given[place], signature, grid, place) for place in grid.places]
+    own = grid.places if args.ranks is None else [grid.places[args.ranks.rank]]
+    arguments = [
+        make_arguments(given[place], signature, grid, place) if place in own else []
+        for place in grid.places
+    ]
     items = items_by_process(args.infeed, grid)
     hosts = [Host.of(items[place]) for place in grid.places]
     options = Options(
@@ -273,6 +291,7 @@ def run_function(
         fusion=args.fusion,
         flush_subnormals=args.flush_subnormals,
         profile=is_profiled(args),
+        ranks=args.ranks,
     )
     cached = None if source is None else cache_entry(source, options, args.compile_cache)
     program = compile_module(module.clone(), replace(options, cached=cached))

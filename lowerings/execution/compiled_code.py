@@ -22,6 +22,17 @@ class NotPortable(Exception):
 
 
 @dataclass(frozen=True)
+class OutsideFunction:
+    """A function that code calls outside of it, as the program declares it."""
+
+    name: str
+    attributes: str
+    """As MLIR spells them."""
+    place: tuple[str, int, int] | None = None
+    """File, line and column of the operation."""
+
+
+@dataclass(frozen=True)
 class CompiledCode:
     """Object code of a program, and what it takes to load and call it."""
 
@@ -36,6 +47,10 @@ class CompiledCode:
     """Whether loops may run on several threads."""
     profile: ModuleProfile | None = None
     """Where it keeps the time that its parts take."""
+    outside: tuple[OutsideFunction, ...] = ()
+    """What it calls."""
+    process_counts: tuple[int, int] = (1, 1)
+    """How many replicas, and partitions of each, it is for."""
 
     def to_bytes(self) -> bytes:
         """All of it; raises NotPortable where it would not be the same when read."""
@@ -52,6 +67,8 @@ class CompiledCode:
             "guards": None
             if self.guards is None
             else [self.guards.symbol, [(g.message, g.place) for g in self.guards.guards]],
+            "outside": [(each.name, each.attributes, each.place) for each in self.outside],
+            "processes": self.process_counts,
         }
         text = json.dumps(head).encode()
         parts = [_LENGTH.pack(len(text)), text, *(each.data for each in self.constants)]
@@ -94,12 +111,22 @@ def _decoded(data: bytes) -> CompiledCode:
         else ModuleGuards(
             guards[0],
             tuple(
-                Guard(message, None if place is None else (place[0], place[1], place[2]))
+                Guard(message, None if place is None else _place(place))
                 for message, place in guards[1]
             ),
         ),
         head["tasks"],
+        outside=tuple(
+            OutsideFunction(name, attributes, None if place is None else _place(place))
+            for name, attributes, place in head["outside"]
+        ),
+        process_counts=(head["processes"][0], head["processes"][1]),
     )
+
+
+def _place(spelled: Any) -> tuple[str, int, int]:
+    file, line, column = spelled
+    return file, line, column
 
 
 def _spell(spec: ArraySpec) -> list[Any]:

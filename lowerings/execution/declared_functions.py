@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ParamSpec, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, Region
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
+from lowerings.driver.context import make_context
+from lowerings.execution.compiled_code import OutsideFunction
 from lowerings.execution.program_run import current_run
 from lowerings.ir.custom_calls import declared_operation
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError, place_of
 from xla_dialect.literals.arrays import Array, Value
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.runtime.custom_calls import CustomCallFunction, call_on_arrays, function_for
@@ -22,6 +26,7 @@ from xla_dialect.runtime.process_calls import TARGETS, read_process_call
 from xla_dialect.runtime.self_checking import CHECK_CALLS, OBSERVATIONS, require_check
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import TokenType
+from xla_dialect.xdsl.creation import location_at
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -101,6 +106,35 @@ def declared_functions(
             not (isinstance(op, CustomCallOp) and op.custom_call_target.data in registry),
         )
     return found
+
+
+def spelled_declarations(module: ModuleOp) -> tuple[OutsideFunction, ...]:
+    """The functions that a module of a lower level declares, for `declarations_of`."""
+    return tuple(
+        OutsideFunction(
+            each.sym_name.data, str(DictionaryAttr(each.attributes)), place_of(each.location)
+        )
+        for each in module.body.block.ops
+        if isinstance(each, FuncOp) and declared_operation(each) is not None
+    )
+
+
+def declarations_of(functions: Sequence[OutsideFunction]) -> ModuleOp:
+    """A module with the declarations of functions; raises XlaError for what none declares."""
+    module = ModuleOp([])
+    for each in functions:
+        declared = FuncOp(each.name, FunctionType.from_lists([], []), Region(), "private")
+        try:
+            parsed = Parser(make_context(), each.attributes).parse_attribute()
+        except ParseError as error:
+            raise XlaError(f"the declaration of {each.name}: {error}") from error
+        assert isinstance(parsed, DictionaryAttr)
+        declared.attributes |= parsed.data
+        if each.place is not None:
+            file, line, column = each.place
+            declared.location = location_at(StringAttr(file), IntAttr(line), IntAttr(column))
+        module.body.block.add_op(declared)
+    return module
 
 
 def _arrays(types: Sequence[Attribute]) -> tuple[ArrayType, ...]:

@@ -29,7 +29,11 @@ from lowerings.execution.arrays import (
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.declared_functions import (
+    CustomCalls,
+    declared_functions,
+    spelled_declarations,
+)
 from lowerings.execution.openmp import (
     OpenMPRuntime,
     ThreadTable,
@@ -384,8 +388,8 @@ def compile_loops_module(
 
     Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
     there are processors; they run in order if there is none. `on_compiled` gets what other
-    processes could load: programs that call nothing outside of them. With `profile` the executable
-    measures the time of its kernels.
+    processes can load that have the same functions for custom calls. With `profile` the
+    executable measures the time of its kernels.
 
     Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
     custom call has no function.
@@ -413,8 +417,9 @@ def compile_loops_module(
         emitted.guards,
         emitted.has_tasks,
         emitted.profile,
+        spelled_declarations(module),
     )
-    if on_compiled is not None and not callbacks.symbols:
+    if on_compiled is not None:
         on_compiled(compiled)
     return load_compiled(
         compiled,

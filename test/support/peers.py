@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 
 from lowerings.execution.openmp import runtime
@@ -44,6 +45,11 @@ def has_flax() -> bool:
     return not _missing_packages("jax", "flax", "optax")
 
 
+def mpiexec() -> str | None:
+    """The path of mpiexec, which a wheel puts beside Python; None without it."""
+    return shutil.which("mpiexec", path=os.path.dirname(sys.executable)) or shutil.which("mpiexec")
+
+
 def _missing_packages(*names: str) -> list[str]:
     return [name for name in names if importlib.util.find_spec(name) is None]
 
@@ -55,6 +61,10 @@ PEERS: Mapping[str, tuple[Callable[[], list[str]], str]] = {
     "mlir-opt": (
         lambda: [] if mlir_opt() else [f"mlir-opt of LLVM {MLIR_VERSION}"],
         f"apt install mlir-{MLIR_VERSION}-tools (from apt.llvm.org)",
+    ),
+    "mpi": (
+        lambda: _missing_packages("mpi4py") + ([] if mpiexec() else ["mpiexec"]),
+        "pip install -e '.[mpi]'",
     ),
     "riscv64": (lambda: _missing_packages("ziglang", "unicorn"), "pip install -e '.[riscv]'"),
     "qemu": (

@@ -7,6 +7,7 @@ copies out of the memory of the sender, once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -65,6 +66,21 @@ def copy_into(targets: Arrays, sources: Arrays, sender: str) -> None:
 def _as_builtin(array: Array) -> Array:
     """The array with elements of a type that numpy copies without holding the interpreter."""
     return array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}")
+
+
+class Exchange(ABC):
+    """An exchange that has begun."""
+
+    number: int
+    """How often, with this one, the members have met with its key."""
+
+    @abstractmethod
+    def take(self, into: Sequence[Arrays]) -> None:
+        """
+        Waits for what each member, in their order, has for this one, and copies it into arrays.
+
+        Raises XlaError where they are of other types.
+        """
 
 
 @dataclass

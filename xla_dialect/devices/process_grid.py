@@ -21,6 +21,7 @@ import numpy as np
 from xla_dialect.devices.exchange import (
     Arrays,
     Condition,
+    Exchange,
     LogicalId,
     Offer,
     Rendezvous,
@@ -31,7 +32,7 @@ from xla_dialect.devices.exchange import (
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 MAX_PROCESSES = 256
-"""Processes are threads: a grid has no more."""
+"""Where processes are threads, a grid has no more."""
 
 _Result = TypeVar("_Result")
 
@@ -104,12 +105,12 @@ class _Waiting:
 class ProcessGrid:
     """`replicas` times `partitions` processes."""
 
-    def __init__(self, replicas: int = 1, partitions: int = 1):
-        """Raises XlaError for a grid without processes, or with more than `MAX_PROCESSES`."""
-        if not 1 <= replicas * partitions <= MAX_PROCESSES or replicas < 1:
+    def __init__(self, replicas: int = 1, partitions: int = 1, most: int = MAX_PROCESSES):
+        """Raises XlaError for a grid without processes, or with more than `most`."""
+        if not 1 <= replicas * partitions <= most or replicas < 1:
             raise XlaError(
                 f"a grid of {replicas} replicas and {partitions} partitions has not 1 to "
-                f"{MAX_PROCESSES} processes"
+                f"{most} processes"
             )
         self.replicas = replicas
         self.partitions = partitions
@@ -128,6 +129,11 @@ class ProcessGrid:
     def places(self) -> list[LogicalId]:
         """All processes, replica by replica."""
         return [(r, p) for r in range(self.replicas) for p in range(self.partitions)]
+
+    @property
+    def running(self) -> int:
+        """How many threads of this memory have not ended and do not wait in `wait`."""
+        return self._running - len(self._waiting)
 
     def name(self, place: LogicalId) -> str:
         """A process as messages name it."""
@@ -221,7 +227,7 @@ class ProcessGrid:
             try:
                 results[place] = programs[place]()
             except XlaError as error:
-                raise self._of_process(error, place) from error
+                raise self.of_process(error, place) from error
             finally:
                 with self.lock:
                     self.ended.add(place)
@@ -278,7 +284,7 @@ class ProcessGrid:
             self._fail_if_stuck()
             self.lock.notify_all()
 
-    def _of_process(self, error: XlaError, place: LogicalId) -> XlaError:
+    def of_process(self, error: XlaError, place: LogicalId) -> XlaError:
         """The error with the name of the process, unless it is one that all share."""
         if error is self._failure or len(self.places) == 1:
             return error
@@ -300,7 +306,7 @@ class Process:
     same_program: bool = True
     """Whether all processes run one program, so that operations can be identified across them."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-    lending: list[Exchange] = field(default_factory=list["Exchange"])
+    lending: list[Meeting] = field(default_factory=list["Meeting"])
     """Exchanges that lend arrays of this process to others."""
 
     @staticmethod
@@ -350,7 +356,7 @@ class Process:
             if meeting.is_complete:
                 grid.lock.notify_all()
                 del grid.meetings[key, members, number]
-        begun = Exchange(self, meeting, number, what)
+        begun = Meeting(self, meeting, number, what)
         if borrowed:
             self.lending.append(begun)
         return begun
@@ -434,21 +440,16 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """An exchange that has begun."""
+class Meeting(Exchange):
+    """An exchange between threads."""
 
     process: Process
     meeting: Rendezvous
     number: int
-    """How often, with this one, the members have met with its key."""
     what: str
 
     def take(self, into: Sequence[Arrays]) -> None:
-        """
-        Waits for all members, and copies what each has for this one into these arrays.
-
-        Raises XlaError where they are of other types.
-        """
+        """Copies out of the memory of all members."""
         grid, meeting, place = self.process.grid, self.meeting, self.process.place
         with grid.lock:
             meeting.present.add(place)

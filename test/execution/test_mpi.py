@@ -1,0 +1,206 @@
+"""Programs on the ranks of MPI: what four threads compute, four ranks do too, bit by bit."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from peers import mpiexec
+from rank_checks import CHECKS, EXECUTORS, RANKS
+
+import lowerings
+from lowerings.execution import compile_cache
+from xla_dialect.diagnostics import XlaError
+
+pytestmark = pytest.mark.mpi
+
+SUPPORT = Path(__file__).parents[1] / "support"
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+SUM = (
+    f"HloModule m, replica_count=3\n{ADD}"
+    "ENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] all-reduce(x), to_apply=add }"
+)
+STUCK = (
+    f"HloModule m, replica_count=3\n{ADD}"
+    "yes { p = f32[2] parameter(0)\n"
+    " ROOT y = f32[2] all-reduce(p), replica_groups={{0,1,2}}, to_apply=add }\n"
+    "no { ROOT p = f32[2] parameter(0) }\n"
+    "ENTRY main { x = f32[2] parameter(0)\n id = u32[] replica-id()\n one = u32[] constant(1)\n"
+    " p = pred[] compare(id, one), direction=NE\n"
+    " ROOT q = f32[2] conditional(p, x, x), true_computation=yes, false_computation=no }"
+)
+ENDLESS = (
+    f"HloModule m, replica_count=3\n{ADD}"
+    "body { ROOT p = f32[2] parameter(0) }\n"
+    "condition { p = f32[2] parameter(0)\n ROOT t = pred[] constant(true) }\n"
+    "loop { p = f32[2] parameter(0)\n"
+    " ROOT w = f32[2] while(p), condition=condition, body=body }\n"
+    "through { ROOT p = f32[2] parameter(0) }\n"
+    "ENTRY main { x = f32[2] parameter(0)\n id = u32[] replica-id()\n two = u32[] constant(2)\n"
+    " p = pred[] compare(id, two), direction=EQ\n"
+    " y = f32[2] conditional(p, x, x), true_computation=loop, false_computation=through\n"
+    " ROOT q = f32[2] all-reduce(y), to_apply=add }"
+)
+
+
+def on_ranks(count: int, *command: str) -> subprocess.CompletedProcess[str]:
+    """What a command says that so many ranks run."""
+    program = mpiexec()
+    assert program is not None
+    return subprocess.run(
+        [program, "-iface", "lo", "-n", str(count), sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+def xla_run(count: int, text: str, tmp_path: Path, *options: str) -> tuple[bool, str, list[str]]:
+    """
+    Whether it succeeds, what is printed, and our lines of what is printed as an error.
+
+    Where a rank ends all, mpiexec says 1, or how it has killed another one, and tells of that.
+    """
+    path = tmp_path / "program.hlo"
+    path.write_text(text)
+    command = ("-m", "tools.xla_run", str(path), "--communicator", "mpi", *options)
+    found = on_ranks(count, *command)
+    lines = [line for line in found.stderr.splitlines() if "error: " in line]
+    output = found.stdout.split("\n====", 1)[0] if found.returncode else found.stdout
+    return found.returncode == 0, output.strip(), lines
+
+
+@cache
+def outcomes() -> dict[str, str]:
+    """Of every program and executor what rank 0 has found, from one start of all ranks."""
+    found = on_ranks(RANKS, str(SUPPORT / "rank_checks.py"))
+    assert found.returncode == 0, found.stderr
+    return dict(line.split(": ", 1) for line in found.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("executor", "name"), [(e, name) for e, names in EXECUTORS.items() for name in names]
+)
+def test_as_threads(executor: str, name: str):
+    assert outcomes()[f"{executor} {name}"] == "ok"
+
+
+def test_every_collective_is_checked():
+    text = "".join(check.text for check in CHECKS.values())
+    collectives = (
+        "all-gather(", "all-gather-start(", "all-reduce(", "all-reduce-start(", "all-to-all(",
+        "async-start(", "collective-broadcast(", "collective-permute(", "ragged-all-to-all(",
+        "reduce-scatter(", "recv(", "send(",
+    )  # fmt: skip
+    assert [name for name in collectives if name not in text] == []
+
+
+def test_rank_0_reports(tmp_path: Path):
+    inputs = [f"--input={rank}:2xf32={rank + 1}" for rank in range(3)]
+    ok, output, errors = xla_run(3, SUM, tmp_path, *inputs, "--output-dir", str(tmp_path))
+    assert (ok, output, errors) == (True, "", [])
+    for rank in range(3):
+        np.testing.assert_array_equal(np.load(tmp_path / f"main.replica{rank}.0.npy"), [6, 6])
+
+
+def test_ranks_that_wait_forever_are_named_as_threads_are(tmp_path: Path):
+    path = tmp_path / "program.hlo"
+    ok, output, errors = xla_run(3, STUCK, tmp_path, "--input=2xf32=1")
+    program = lowerings.compile(path)
+    with pytest.raises(XlaError) as caught:
+        program.run_processes([[np.ones(2, np.float32)]] * 3)
+    expected = f"xla-run: error: {caught.value}"
+    assert "waits forever: replica 0 waits for replica 1 (which has ended) in" in expected
+    assert (ok, output, errors) == (False, "", [expected])
+
+
+def test_a_rank_that_fails_ends_all(tmp_path: Path):
+    """The others wait for it in a collective."""
+    text = SUM.replace("ENTRY main { x = f32[2] parameter(0)", CHECKED)
+    ok, output, errors = xla_run(3, text, tmp_path, "--backend=reference")
+    assert (ok, output) == (False, "")
+    (line,) = errors
+    assert line.endswith("infeed: waits forever: the infeed has no item left"), line
+    assert "error: replica " in line
+
+
+CHECKED = (
+    "ENTRY main { t = token[] after-all()\n i = (f32[2], token[]) infeed(t)\n"
+    " x = f32[2] get-tuple-element(i), index=0"
+)
+
+
+def test_what_takes_too_long_ends(tmp_path: Path):
+    start = time.monotonic()
+    ok, output, errors = xla_run(3, ENDLESS, tmp_path, "--input=2xf32=1", "--timeout=1")
+    assert (ok, output) == (False, "")
+    assert len(errors) == 1
+    assert "did not end within 1 s" in errors[0]
+    assert time.monotonic() - start < 100
+
+
+@pytest.mark.parametrize(
+    ("count", "options", "message"),
+    [
+        (2, ["--input=2xf32=1"], "runs on 3 replicas and 1 partitions, the communicator has 2"),
+        (3, [], "0 inputs for 1 parameters"),
+        (3, ["--input=2xf32=1", "--expected-output=2xf32=4"], "replica 0: result 0"),
+    ],
+)
+def test_what_all_find_wrong_is_said_once(
+    tmp_path: Path, count: int, options: Sequence[str], message: str
+):
+    ok, output, errors = xla_run(count, SUM, tmp_path, *options)
+    assert (ok, output) == (False, "")
+    assert len(errors) == 1
+    assert message in errors[0]
+
+
+def test_ranks_compile_once(tmp_path: Path):
+    """What rank 0 finds in the cache, it hands on; nobody else looks."""
+    cache_folder = tmp_path / "cache"
+    options = ("--input=2xf32=1", f"--compile-cache={cache_folder}")
+    script = tmp_path / "count.py"
+    script.write_text(
+        "import sys\n"
+        "from lowerings import compilation\n"
+        "from tools import xla_run\n"
+        "real = compilation.compile_loops_module\n"
+        "def counting(*arguments, **options):\n"
+        "    print('compiled', flush=True)\n"
+        "    return real(*arguments, **options)\n"
+        "compilation.compile_loops_module = counting\n"
+        "sys.exit(xla_run.main())\n"
+    )
+    path = tmp_path / "program.hlo"
+    path.write_text(SUM)
+    command = (str(script), str(path), "--communicator=mpi", *options)
+    first, second = (on_ranks(3, *command).stdout for _ in range(2))
+    assert first.count("compiled") == 1
+    assert second.count("compiled") == 0
+    assert first.replace("compiled\n", "") == second
+    assert second.splitlines() == [f"replica {rank}: f32[2] [3., 3.]" for rank in range(3)]
+
+
+def test_no_communicator():
+    with pytest.raises(XlaError, match="communicator: 3 is no communicator of mpi4py"):
+        lowerings.compile(SUM, communicator=3)
+
+
+def test_code_for_other_processes_calls_what_it_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Programs of several processes are kept, with what they call outside of them."""
+    monkeypatch.setattr(compile_cache, "_LOADED", 1 << 63)
+    compile_cache.toolkit_fingerprint.cache_clear()
+    arguments = [[np.full(2, n, np.float32)] for n in range(3)]
+    for _ in range(2):
+        program = lowerings.compile(SUM, compile_cache=tmp_path / "cache")
+        for (result,) in program.run_processes(arguments):
+            np.testing.assert_array_equal(result, [3, 3])
+    assert len(list((tmp_path / "cache").iterdir())) == 1

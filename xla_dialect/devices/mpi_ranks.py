@@ -1,0 +1,494 @@
+"""Replicas and partitions of a program as ranks of MPI, one each, in the order of the processes.
+
+What threads do in one memory (`process_grid.py`), ranks do by messages between two of them. The
+tag of a message says to what it belongs, so that what is under way at once keeps apart, in whatever
+order ranks come to it; no communicator is made for a group. Nothing waits in MPI itself: a rank
+that waits looks by turns for its messages, and for those that are about the run. These say
+
+- who can receive on a channel;
+- that a rank has failed, and how: then all others fail alike;
+- where a rank has been waiting for a while. Rank 0 knows from that when none can ever go on, and
+  who waits for whom, for every rank tells how often it has been where others may wait for it.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+from mpi4py import MPI
+from xdsl.ir import Operation
+
+from xla_dialect.devices.exchange import Array, Arrays, Exchange, LogicalId, copy_into
+from xla_dialect.devices.process_grid import (
+    ChannelKey,
+    Host,
+    Pending,
+    Process,
+    ProcessGrid,
+    Route,
+)
+from xla_dialect.diagnostics import LocatedError, XlaError
+
+PATIENCE = 0.5
+"""Seconds that a rank waits before it tells rank 0 where."""
+_SPINNING = 2.0
+"""Seconds that a rank looks for its messages as often as it can; afterwards it sleeps between."""
+_SLEEP = 0.001
+
+_Result = TypeVar("_Result")
+Count: TypeAlias = tuple[str, int]
+"""What a rank counts: how often it has been in an exchange, or at the end of a channel."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a rank waits for, as rank 0 is told."""
+
+    awaited: tuple[int, ...]
+    """The ranks that have to have been there."""
+    place: Count
+    times: int
+    """How often."""
+    before: str
+    """The message, before the names of those that are missing."""
+    after: str = ""
+    """The message after them; nothing where one of them is enough, which are not named then."""
+
+    def missing(self, counts: Sequence[dict[Count, int]]) -> list[int]:
+        """Who has not been there, by what all ranks have counted."""
+        found = [n for n in self.awaited if counts[n].get(self.place, 0) < self.times]
+        is_enough = not self.after and len(found) < len(self.awaited)
+        return [] if is_enough else found
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a rank has come: what it waits for, in each of its threads, and has counted."""
+
+    waits: tuple[Wait, ...]
+    counts: dict[Count, int]
+    has_ended: bool = False
+
+
+_RANKS = MPI.Comm.Create_keyval()
+"""Where a communicator keeps its ranks, of which one may run one program after the other."""
+
+
+class Ranks:
+    """The ranks of a communicator, of which this is one; `of` gives them."""
+
+    def __init__(self, communicator: MPI.Intracomm):
+        self.communicator = communicator.Dup()
+        self.rank = communicator.Get_rank()
+        self.size = communicator.Get_size()
+        self.lock = threading.RLock()
+        """Held for each call of MPI, of which none waits."""
+        self.all = tuple(range(self.size))
+        self.tags = cast(int, MPI.COMM_WORLD.Get_attr(MPI.TAG_UB))
+        self._runs = 0
+        self._last: RankProcess | None = None
+        """The last run, of which others may have told since."""
+
+    @staticmethod
+    def of(communicator: object) -> Ranks:
+        """
+        The ranks of a communicator, made once for each; to make them is collective.
+
+        Raises XlaError for what is no communicator of mpi4py.
+        """
+        if not isinstance(communicator, MPI.Intracomm):
+            raise XlaError(f"communicator: {communicator!r} is no communicator of mpi4py")
+        found = communicator.Get_attr(_RANKS)
+        if found is None:
+            found = Ranks(communicator)
+            communicator.Set_attr(_RANKS, found)
+        return cast(Ranks, found)
+
+    def tag_of(self, tag: int, number: int = 0) -> int:
+        """The tag of the n-th use of a place as MPI has it."""
+        return (tag + number) % self.tags
+
+    def grid(self, replicas: int, partitions: int) -> ProcessGrid:
+        """The processes of a program; raises XlaError unless there are as many ranks."""
+        if replicas < 1 or replicas * partitions != self.size:
+            raise XlaError(
+                f"the program runs on {replicas} replicas and {partitions} partitions, the "
+                f"communicator has {self.size} ranks"
+            )
+        return ProcessGrid(replicas, partitions, most=self.size)
+
+    def process(self, replicas: int, partitions: int, host: Host | None = None) -> RankProcess:
+        """The process that this rank is in the next run of a program by all of them."""
+        grid = self.grid(replicas, partitions)
+        self._runs += 1
+        if self._last is not None:
+            self._last.listen()
+        place = grid.places[self.rank]
+        self._last = RankProcess(grid, place, host or Host(), ranks=self, run=self._runs)
+        return self._last
+
+    def gather(self, value: Any) -> list[Any]:
+        """What each rank has, in order, on every rank."""
+        return self.process(self.size, 1).gather(value)
+
+    def broadcast(self, value: Any) -> Any:
+        """What rank 0 has, on every rank; raises it where that is an XlaError of another rank."""
+        is_error = isinstance(value, XlaError)
+        spelled = pickle.dumps((is_error, _spell_error(value) if is_error else value), 5)
+        size = np.array([len(spelled)])
+        self._finish(self.communicator.Ibcast, size)
+        data = np.frombuffer(spelled, np.uint8).copy() if self.rank == 0 else None
+        data = np.empty(int(size[0]), np.uint8) if data is None else data
+        self._finish(self.communicator.Ibcast, data)
+        is_error, found = pickle.loads(data.tobytes())
+        if is_error and self.rank != 0:
+            raise _read_error(found)
+        return found
+
+    def _finish(self, start: Callable[[Array], MPI.Request], data: Array) -> None:
+        """Waits for what begins; the processor is for others meanwhile, of which one compiles."""
+        with self.lock:
+            request = start(data)
+        while True:
+            with self.lock:
+                if request.Test():
+                    return
+            time.sleep(_SLEEP)
+
+    def abort(self) -> None:
+        """Ends all ranks."""
+        self.communicator.Abort(1)
+
+
+@dataclass(eq=False)
+class RankProcess(Process):
+    """This rank, in one run of a program."""
+
+    ranks: Ranks = field(kw_only=True)
+    run: int = field(kw_only=True)
+    """How many runs there have been, with this one, on all ranks."""
+    counts: dict[Count, int] = field(default_factory=dict[Count, int])
+    waits: list[Wait] = field(default_factory=list[Wait])
+    others: dict[int, State] = field(default_factory=dict[int, State])
+    """On rank 0, what others have said last."""
+    announced: dict[ChannelKey, deque[int]] = field(default_factory=dict[ChannelKey, deque[int]])
+    """The ranks that can receive on channels which do not say so themselves."""
+    has_ended: bool = False
+    """Whether its program has, and it only waits for what others return."""
+    _has_heard_failure: bool = False
+    """Whether another rank has failed first."""
+    _tags: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    _positions: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _notices: list[MPI.Request] = field(default_factory=list[MPI.Request])
+
+    def rank_of(self, place: LogicalId) -> int:
+        """The rank that is a process."""
+        return place[0] * self.grid.partitions + place[1]
+
+    def tag(self, *key: Hashable) -> int:
+        """The tag of messages of this run that belong to a key."""
+        found = self._tags.get(key)
+        if found is None:
+            spelled = repr((self.run, *map(self._spelled, key)))
+            found = self._tags[key] = zlib.crc32(spelled.encode()) % self.ranks.tags
+        return found
+
+    def _spelled(self, key: Hashable) -> str:
+        """A key as all ranks spell it: operations by their positions in the program."""
+        if isinstance(key, tuple):
+            return repr([self._spelled(each) for each in cast("tuple[Hashable, ...]", key)])
+        if not isinstance(key, Operation):
+            return str(key)
+        if key not in self._positions:
+            whole = key.get_toplevel_object()
+            self._positions |= {op: n for n, op in enumerate(cast(Operation, whole).walk())}
+        return str(self._positions[key])
+
+    def count(self, kind: str, tag: int) -> int:
+        """Notes that this rank is somewhere; how often it has been there, with this time."""
+        number = self.counts[kind, tag] = self.counts.get((kind, tag), 0) + 1
+        return number
+
+    def exchange(
+        self,
+        key: Hashable,
+        members: tuple[LogicalId, ...],
+        outgoing: Sequence[Arrays],
+        what: str,
+        borrowed: bool = False,
+    ) -> RankExchange:
+        """As of threads; sends what is for others at once."""
+        place = self.tag(key, members)
+        number = self.count("exchange", place)
+        begun = RankExchange(self, members, outgoing, number, what, place)
+        begun.send()
+        return begun
+
+    def gather(self, value: Any) -> list[Any]:
+        """What each process has, in order, on every rank."""
+        self.has_ended = True
+        members = tuple(self.grid.places)
+        data = np.frombuffer(pickle.dumps(value, 5), np.uint8)
+        sizes = [np.zeros(1, np.int64) for _ in members]
+        own = [[np.array([data.size])]] * len(members)
+        self.exchange("sizes", members, own, "the end").take([[size] for size in sizes])
+        found = [np.empty(int(size[0]), np.uint8) for size in sizes]
+        outgoing = [[data]] * len(members)
+        self.exchange("results", members, outgoing, "the end").take([[each] for each in found])
+        return [pickle.loads(each.tobytes()) for each in found]
+
+    def run_alone(self, program: Callable[[], _Result]) -> _Result:
+        """
+        What a program returns that this rank runs. Tells others how it has ended; raises XlaError,
+        with the name of the process, where it fails, and the error of any other rank that does.
+        """
+
+        def run() -> _Result:
+            try:
+                return program()
+            except XlaError as error:
+                raise self.grid.of_process(error, self.place) from error
+
+        try:
+            result = self.grid.run_alone(run)
+        except BaseException as error:
+            if not self._has_heard_failure:
+                self._tell_all(("failed", _spell_error(error)))
+            raise
+        if self.ranks.rank != 0:
+            self.has_ended = True
+            self._tell_state()
+        return result
+
+    def withdraw(self, error: BaseException) -> None:
+        """Nothing reads the memory of this rank but MPI, which ends with it."""
+
+    def send(self, key: ChannelKey, value: Any, what: str) -> None:
+        """As of threads: waits until a rank has said that it receives."""
+        tag = self.tag("channel", key)
+        awaited = (self.rank_of(key.target),) if isinstance(key, Route) else self.ranks.all
+        ready = self.announced.setdefault(key, deque())
+        description = (
+            f"{self.grid.name(self.place)} waits for a recv on {self.grid.name_of_channel(key)} "
+            f"in {what}"
+        )
+        times = self.counts.get(("send", tag), 0) + 1
+        self.wait(lambda: bool(ready), Wait(awaited, ("receive", tag), times, description))
+        self.count("send", tag)
+        with self.ranks.lock:
+            sending = self.ranks.communicator.isend(value, ready.popleft(), self.ranks.tag_of(tag))
+            self._notices.append(sending)
+
+    def receive(self, key: ChannelKey, what: str) -> Pending[Any]:
+        """As of threads; who sends is told."""
+        tag = self.tag("channel", key)
+        number = self.count("receive", tag)
+        awaited = (self.rank_of(key.source),) if isinstance(key, Route) else self.ranks.all
+        for rank in awaited:
+            self.tell(rank, ("announced", key))
+        description = (
+            f"{self.grid.name(self.place)} waits for a send on {self.grid.name_of_channel(key)} "
+            f"in {what}"
+        )
+        wait = Wait(awaited, ("send", tag), number, description)
+        found: list[Any] = []
+
+        def has_come() -> bool:
+            with self.ranks.lock:
+                source = awaited[0] if isinstance(key, Route) else MPI.ANY_SOURCE
+                message = self.ranks.communicator.improbe(source, self.ranks.tag_of(tag))
+                if message is not None:
+                    found.append(message.recv())
+            return bool(found)
+
+        def result() -> Any:
+            if not found:
+                self.wait(has_come, wait)
+            return found[0]
+
+        return Pending(result)
+
+    def wait(self, is_over: Callable[[], bool], wait: Wait) -> None:
+        """
+        Waits until a condition holds. Raises XlaError where it never will, and the error of a rank
+        that has failed.
+        """
+        began = time.monotonic()
+        told = False
+        self.waits.append(wait)
+        try:
+            while not is_over():
+                self.grid.check()
+                self.listen()
+                passed = time.monotonic() - began
+                if passed > PATIENCE and not told:
+                    told = self._tell_state()
+                if passed > PATIENCE and self.ranks.rank == 0:
+                    self._fail_if_stuck()
+                if passed > _SPINNING:
+                    time.sleep(0)
+                else:
+                    time.sleep(0)
+        finally:
+            self.waits.remove(wait)
+
+    def state(self) -> State | None:
+        """How far this rank has come; None while one of its threads goes on."""
+        if self.grid.running > len(self.waits):
+            return None
+        waits = () if self.has_ended else tuple(self.waits)
+        return State(waits, dict(self.counts), self.has_ended)
+
+    def _tell_state(self) -> bool:
+        state = self.state()
+        if state is not None and self.ranks.rank != 0:
+            self.tell(0, ("state", state))
+        return state is not None
+
+    def tell(self, rank: int, message: tuple[str, Any]) -> None:
+        """Sends a message about this run."""
+        with self.ranks.lock:
+            self._notices = [each for each in self._notices if not each.Test()]
+            about = (self.ranks.rank, *message)
+            self._notices.append(self.ranks.communicator.isend(about, rank, self.tag("about")))
+
+    def listen(self) -> None:
+        """Takes notice of messages about this run; raises the error of a rank that has failed."""
+        while True:
+            with self.ranks.lock:
+                message = self.ranks.communicator.improbe(MPI.ANY_SOURCE, self.tag("about"))
+                if message is None:
+                    return
+                rank, kind, content = message.recv()
+            if kind == "announced":
+                self.announced.setdefault(content, deque()).append(rank)
+            elif kind == "state":
+                self.others[rank] = content
+            else:
+                self._has_heard_failure = True
+                self.grid.end(_read_error(content))
+                self.grid.check()
+
+    def _fail_if_stuck(self) -> None:
+        """On rank 0: fails if all wait, and nobody for what others have done or do."""
+        own = self.state()
+        if own is None or len(self.others) < self.ranks.size - 1:
+            return
+        states = [own, *(self.others[rank] for rank in range(1, self.ranks.size))]
+        counts = [state.counts for state in states]
+        waits = [(wait, wait.missing(counts)) for state in states for wait in state.waits]
+        if not waits or not all(missing for _, missing in waits):
+            return
+        places = self.grid.places
+        self.grid.ended |= {places[n] for n, state in enumerate(states) if state.has_ended}
+        reasons = sorted(
+            wait.before
+            if not wait.after
+            else f"{wait.before}{self.grid.names([places[n] for n in missing])}{wait.after}"
+            for wait, missing in waits
+        )
+        self.grid.end(XlaError(f"the program waits forever: {'; '.join(reasons)}"))
+
+    def _tell_all(self, message: tuple[str, Any]) -> None:
+        for rank in self.ranks.all:
+            if rank != self.ranks.rank:
+                self.tell(rank, message)
+
+
+@dataclass(eq=False)
+class RankExchange(Exchange):
+    """An exchange between ranks: a message for every array from one member to another."""
+
+    process: RankProcess
+    members: tuple[LogicalId, ...]
+    outgoing: Sequence[Arrays]
+    number: int
+    what: str
+    place: int
+    """Where ranks count that they have been in it."""
+    requests: list[MPI.Request] = field(default_factory=list[MPI.Request])
+    sizes: list[int] = field(default_factory=list[int])
+    """The bytes of each request."""
+    kept: list[Array] = field(default_factory=list[Array])
+    """What is sent, while it is."""
+    awaited: set[int] = field(default_factory=set[int])
+    """The ranks to which something is sent, or from which something comes."""
+
+    @property
+    def me(self) -> int:
+        """Which of the members this rank is."""
+        return self.members.index(self.process.place)
+
+    def _begin(self, member: int, data: Array, start: Callable[..., MPI.Request]) -> None:
+        if data.nbytes:
+            rank = self.process.rank_of(self.members[member])
+            self.awaited.add(rank)
+            self.sizes.append(data.nbytes)
+            ranks = self.process.ranks
+            with ranks.lock:
+                tag = ranks.tag_of(self.place, self.number)
+                self.requests.append(start(data.reshape(-1).view(np.uint8), rank, tag))
+
+    def send(self) -> None:
+        """Begins to send what is for others, each rank to another one first."""
+        me, count = self.me, len(self.members)
+        for other in ((me + turn) % count for turn in range(1, count)):
+            for array in self.outgoing[other]:
+                data = np.ascontiguousarray(array)
+                self.kept.append(data)
+                self._begin(other, data, self.process.ranks.communicator.Isend)
+
+    def take(self, into: Sequence[Arrays]) -> None:
+        """Receives what others have for this rank, and copies what it has for itself."""
+        process, me, count = self.process, self.me, len(self.members)
+        first = len(self.requests)
+        unpacked: list[tuple[Array, Array]] = []
+        for other in ((me - turn) % count for turn in range(1, count)):
+            for array in into[other]:
+                data = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+                if data is not array:
+                    unpacked.append((array, data))
+                self._begin(other, data, process.ranks.communicator.Irecv)
+        copy_into(into[me], self.outgoing[me], f"member {me}")
+        wait = Wait(
+            tuple(sorted(self.awaited)),
+            ("exchange", self.place),
+            self.number,
+            f"{process.grid.name(process.place)} waits for ",
+            f" in execution {self.number} of {self.what}",
+        )
+        statuses = [MPI.Status() for _ in self.requests]
+        process.wait(lambda: self._are_done(statuses), wait)
+        for size, status in list(zip(self.sizes, statuses, strict=True))[first:]:
+            if status.Get_count(MPI.BYTE) != size:
+                raise XlaError(
+                    f"rank {status.Get_source()} sends {status.Get_count(MPI.BYTE)} bytes, and "
+                    f"{size} are expected"
+                )
+        for array, data in unpacked:
+            copy_into([array], [data], "this rank")
+
+    def _are_done(self, statuses: list[MPI.Status]) -> bool:
+        with self.process.ranks.lock:
+            try:
+                return bool(MPI.Request.Testall(self.requests, statuses))
+            except MPI.Exception as error:
+                raise XlaError(f"{self.what}: {error.Get_error_string()}") from error
+
+
+def _spell_error(error: BaseException) -> tuple[Any, ...]:
+    if isinstance(error, LocatedError):
+        return error.message, error.file, error.line, error.column, error.source_line
+    return (str(error) if isinstance(error, XlaError) else repr(error),)
+
+
+def _read_error(spelled: tuple[Any, ...]) -> XlaError:
+    return XlaError(*spelled) if len(spelled) == 1 else LocatedError(*spelled)
