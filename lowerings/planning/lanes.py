@@ -50,6 +50,12 @@ MORE_VECTORS_IN_FLIGHT = 8
 """For long rows: a maximum, with its care for NaN and signed zeros, takes some fifteen cycles."""
 LONG_ROW_VECTORS = 32
 
+FEW_POINTS = 3
+"""
+Up to so many points run one by one: they were often written so just before, and a processor that
+loads them together waits until all are in the cache.
+"""
+
 ROWS_PER_PASS = 8
 """Rows that a reduction along columns adds at once while it walks along the row."""
 SMALL_BUFFER_BYTES = 32 * 1024
@@ -69,8 +75,10 @@ class Lanes:
 
 def plan_order(nest: Nest, body: Body, vector_bits: int) -> LoopOrder:
     """The loops of a nest; `vector_bits` is the width of a register, 0 for scalars only."""
-    chosen = choose_lanes(nest, body, vector_bits)
     dimensions = nest.loop_dimensions
+    if prod(nest.extents) <= FEW_POINTS and not reduces(nest):
+        return LoopOrder(tuple(Loop(d, nest.extents[d]) for d in dimensions))
+    chosen = choose_lanes(nest, body, vector_bits)
     vector = None if chosen is None else chosen.dimension
     kept = [d for d in dimensions if not nest.is_reduction[d] and d != vector]
     kept.sort(key=lambda d: output_stride(nest, d), reverse=True)

@@ -13,6 +13,12 @@ from lowerings.tensors.constants import constant_of, exact_reciprocal
 from lowerings.tensors.fusion_graph import CHEAP, DIVISION, Node, ReindexedView
 from lowerings.tensors.indices import Indices, compose, loops_of
 
+FEW_ELEMENTS = 4
+"""
+To read so many again takes less than to wait for them, when they were stored a moment before; so
+their tensors do not count.
+"""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -72,6 +78,6 @@ def estimate_recomputation(
         if producer is not None and producer.is_pointwise and prod(producer.sizes) == size:
             node.recomputation += producer.recomputation
             tensors |= producer.tensors
-        elif 1 < size == prod(node.sizes[loop] for loop in loops_of(origin.indices)):
+        elif FEW_ELEMENTS < size == prod(node.sizes[loop] for loop in loops_of(origin.indices)):
             tensors.add(origin.value)
     node.tensors = frozenset(tensors)
