@@ -42,6 +42,7 @@ _PASSES = (
     "lowerings.partitioning.xla_insert_reshards",
     "lowerings.partitioning.xla_reshard_to_collectives",
     "lowerings.partitioning.xla_partition",
+    "lowerings.partitioning.xla_combine_collectives",
     "lowerings.partitioning.xla_expand_manual_computations",
     "lowerings.partitioning.xla_report_communication",
     "lowerings.layouts.xla_assign_layouts",

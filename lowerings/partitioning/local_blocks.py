@@ -59,8 +59,7 @@ def moved_block(
     Elements outside of the array are `fill`, or anything where that is None.
     """
     here, pieces = dimension, _pieces(dimension, starts, length)
-    sent = sum(piece.high - piece.low for piece in pieces if piece.delta)
-    if here.parts > 1 and sent > (here.parts - 1) * here.block:
+    if _permuted(pieces) > _gathered(here):
         found, base = b.all_gather(value, here.d, here.atoms), [0] * here.parts
     elif pieces:
         parts = [_received(b, value, here, piece) for piece in pieces]
@@ -84,6 +83,19 @@ def moved_block(
     if fill is None or inside:
         return found
     return b.masked(found, here.d, b.by_block(here.atoms, starts), here.size, fill)
+
+
+def sent_elements(dimension: BlockedDimension, starts: Sequence[int], length: int) -> int:
+    """How many elements of a line a device sends for `moved_block`."""
+    return min(_permuted(_pieces(dimension, starts, length)), _gathered(dimension))
+
+
+def _permuted(pieces: Sequence[_Piece]) -> int:
+    return sum(piece.high - piece.low for piece in pieces if piece.delta)
+
+
+def _gathered(here: BlockedDimension) -> int:
+    return (here.parts - 1) * here.block
 
 
 def _nearest(offset: int, start: int, size: int, length: int) -> int:

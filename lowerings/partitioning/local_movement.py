@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -11,8 +11,10 @@ from lowerings.partitioning.factor_atoms import Division
 from lowerings.partitioning.local_blocks import BlockedDimension, mirrored, moved_block
 from lowerings.partitioning.local_builder import array_type, shape_of
 from lowerings.partitioning.local_operation import (
+    DividedOperation,
     LocalOperation,
     LocalRule,
+    Move,
     has_property_sizes,
     integer_list,
 )
@@ -31,31 +33,26 @@ from xla_dialect.types import array
 from xla_dialect.xdsl.dense_literals import is_splat
 
 
+def slice_moves(divided: DividedOperation) -> Iterator[Move]:
+    """The elements that a part of the result is made of."""
+    starts, strides = divided.integers("start_indices"), divided.integers("strides")
+    for d, size in enumerate(divided.local_sizes(0, is_result=True)):
+        if isinstance(divided.along(0, d), Slicing):
+            parts = divided.blocked(0, d).parts
+            places = [starts[d] + q * size * strides[d] for q in range(parts)]
+            yield Move(0, d, places, (size - 1) * strides[d] + 1 if size else 0)
+
+
 def slice_(local: LocalOperation) -> Sequence[SSAValue]:
     """Each device gets the elements that its part of the result is made of."""
-    (value,) = local.operands
-    starts, limits, strides = map(
-        list, map(local.integers, ("start_indices", "limit_indices", "strides"))
-    )
-    sizes = local.local_sizes(0, is_result=True)
-    for d in range(len(sizes)):
-        here = local.blocked(0, d)
-        if here.parts == 1:
-            continue
-        if isinstance(along_of(local, 0, d), Slicing):
-            block = sizes[d]
-            places = [starts[d] + q * block * strides[d] for q in range(here.parts)]
-            length = (block - 1) * strides[d] + 1 if block else 0
-            value = moved_block(local.b, value, here, places, length)
-        starts[d], limits[d] = 0, shape_of(value)[d]
-    lists = (starts, limits, strides)
+    (value,) = local.moved(slice_moves(local))
     names = ("start_indices", "limit_indices", "strides")
-    return local.again([value], dict(zip(names, map(integer_list, lists), strict=True)))
-
-
-def along_of(local: LocalOperation, operand: int, d: int) -> object:
-    factor = local.factor_of(operand, d)
-    return None if factor is None else local.division.relations.factors[factor].along
+    starts, limits, strides = map(list, map(local.integers, names))
+    for d, size in enumerate(shape_of(value)):
+        if local.factor_of(0, d) is not None:
+            starts[d], limits[d] = 0, size
+    lists = map(integer_list, (starts, limits, strides))
+    return local.again([value], dict(zip(names, lists, strict=True)))
 
 
 def dilated_places(
@@ -92,24 +89,43 @@ def admits_pad(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> bool
     return dilated_places(first, block, along.interior + 1) is not None
 
 
+def _padded(divided: DividedOperation) -> Iterator[tuple[int, Padding, tuple[list[int], int, int]]]:
+    """Padded dimensions that are divided: how, and the elements within each part."""
+    for d in range(len(divided.division.operand_sizes[0])):
+        here, along = divided.blocked(0, d), divided.along(0, d)
+        if isinstance(along, Padding):
+            places = dilated_places(
+                *_padded_starts(along, here.size, here.parts), along.interior + 1
+            )
+            assert places is not None
+            yield d, along, places
+
+
+def pad_moves(divided: DividedOperation) -> Iterator[Move]:
+    """The elements within a part of the result."""
+    for d, _, (starts, _, count) in _padded(divided):
+        yield Move(0, d, starts, count)
+
+
 def pad(local: LocalOperation) -> Sequence[SSAValue]:
     """Each device gets the elements within its part of the result; all else is padding."""
-    value, fill = local.operands
+    value, fill = local.moved(pad_moves(local), {0: local.operands[1]})
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     low, high, interior = map(list, map(local.integers, names))
-    for d in range(len(low)):
-        here, along = local.blocked(0, d), along_of(local, 0, d)
-        if here.parts == 1 or not isinstance(along, Padding):
-            continue
-        first, block = _padded_starts(along, here.size, here.parts)
-        places = dilated_places(first, block, along.interior + 1)
-        assert places is not None
-        starts, phase, count = places
-        value = moved_block(local.b, value, here, starts, count, fill)
+    sizes = local.local_sizes(0, is_result=True)
+    for d, along, (_, phase, count) in _padded(local):
         low[d] = phase
-        high[d] = block - phase - ((count - 1) * (interior[d] + 1) + 1)
+        high[d] = sizes[d] - phase - ((count - 1) * (along.interior + 1) + 1)
     lists = map(integer_list, (low, high, interior))
     return local.again([value, fill], dict(zip(names, lists, strict=True)))
+
+
+def reverse_moves(divided: DividedOperation) -> Iterator[Move]:
+    """As many elements as a neighbour's block."""
+    for d in divided.integers("dimensions"):
+        here = divided.blocked(0, d)
+        if here.parts > 1:
+            yield Move(0, d, [(q + 1) * here.block for q in range(here.parts)], here.block)
 
 
 def reverse(local: LocalOperation) -> Sequence[SSAValue]:
@@ -130,28 +146,31 @@ def reverse(local: LocalOperation) -> Sequence[SSAValue]:
     return [value]
 
 
+def concatenate_moves(divided: DividedOperation) -> Iterator[Move]:
+    """Of each operand what falls into a part of the result."""
+    d = cast(int, decode(divided.op.properties["dimension"]))
+    along = divided.along(0, d)
+    if isinstance(along, Concatenation):
+        block = divided.local_sizes(0, is_result=True)[d]
+        parts = divided.blocked(0, d).parts
+        for i, offset in enumerate(along.offsets):
+            yield Move(i, d, [q * block - offset for q in range(parts)], block)
+
+
 def concatenate(local: LocalOperation) -> Sequence[SSAValue]:
     """Each device gets what falls into its part of the result of every operand."""
     d = cast(int, decode(local.op.properties["dimension"]))
-    along = along_of(local, 0, d)
+    along = local.along(0, d)
     if not isinstance(along, Concatenation):
         return local.again(local.operands)
     b, sizes = local.b, local.local_sizes(0, is_result=True)
-    here = local.blocked(0, d)
-    block = sizes[d]
+    here, block = local.blocked(0, d), sizes[d]
+    *parts, result = local.moved(concatenate_moves(local))
     origin = b.by_block(here.atoms, [q * block for q in range(here.parts)])
     position = b.plus(b.indices(sizes, d), origin)
-    result: SSAValue | None = None
-    for i, offset in reversed(list(enumerate(along.offsets))):
-        starts = [q * block - offset for q in range(here.parts)]
-        part = moved_block(b, local.operands[i], local.blocked(i, d), starts, block)
-        if result is None:
-            result = part
-        else:
-            end = b.constant(int(along.offsets[i + 1]))
-            mine = b.compare(position, ComparisonDirection.LT, end)
-            result = b.emit(SelectOp, mine, part, result)
-    assert result is not None
+    for part, end in zip(reversed(parts), reversed(along.offsets[1:]), strict=True):
+        mine = b.compare(position, ComparisonDirection.LT, b.constant(int(end)))
+        result = b.emit(SelectOp, mine, part, result)
     return [result]
 
 
@@ -177,7 +196,7 @@ def dynamic_update_slice(local: LocalOperation) -> Sequence[SSAValue]:
     value, update, *starts = local.operands
     b, rooms = local.b, dict[int, int]()
     sizes, written = local.division.operand_sizes[0], shape_of(update)
-    divided = [d for d in range(len(starts)) if along_of(local, 0, d) is Traversal.INDEXED]
+    divided = [d for d in range(len(starts)) if local.along(0, d) is Traversal.INDEXED]
     if not divided:
         return local.again(local.operands)
     places = [
@@ -254,10 +273,10 @@ def admits_joined(op: XlaOp, division: Division, factor: int, atoms: Atoms) -> b
 
 
 RULES: dict[type[XlaOp], LocalRule] = {
-    ops.SliceOp: LocalRule(_always, slice_),
-    ops.PadOp: LocalRule(admits_pad, pad),
-    ops.ReverseOp: LocalRule(_always, reverse),
-    ops.ConcatenateOp: LocalRule(admits_joined, concatenate),
+    ops.SliceOp: LocalRule(_always, slice_, slice_moves),
+    ops.PadOp: LocalRule(admits_pad, pad, pad_moves),
+    ops.ReverseOp: LocalRule(_always, reverse, reverse_moves),
+    ops.ConcatenateOp: LocalRule(admits_joined, concatenate, concatenate_moves),
     ops.DynamicSliceOp: LocalRule(_never, dynamic_slice),
     ops.DynamicUpdateSliceOp: LocalRule(admits_update, dynamic_update_slice),
     IotaOp: LocalRule(admits_generated, iota),

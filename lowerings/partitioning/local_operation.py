@@ -7,7 +7,7 @@ within a dimension is in the tables of `local_movement`, `local_windows` and `lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms, is_regular
 from lowerings.partitioning.folds import fold_of, neutral_number
-from lowerings.partitioning.local_blocks import BlockedDimension
+from lowerings.partitioning.local_blocks import BlockedDimension, moved_block
 from lowerings.partitioning.local_builder import LocalBuilder, array_type, shape_of
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.dimensions import FactorType
@@ -27,15 +27,12 @@ from xla_dialect.types import Array, array, flatten, sizes_of
 
 
 @dataclass(frozen=True)
-class LocalOperation:
-    """What is known where the part of an operation is built."""
+class DividedOperation:
+    """An operation whose factors are divided over a mesh."""
 
     op: XlaOp
-    b: LocalBuilder
     division: Division
     divided: FactorAtoms
-    operands: Sequence[SSAValue]
-    """What this device has of the operands."""
 
     def local_sizes(self, array_: int, *, is_result: bool = False) -> tuple[int, ...]:
         """The sizes of the part of an operand or result."""
@@ -46,14 +43,6 @@ class LocalOperation:
         counts = map(division.mesh.parts, spread.dimensions)
         return tuple(ceil_div(n, k) for n, k in zip(sizes, counts, strict=True))
 
-    @property
-    def result_types(self) -> list[Array]:
-        """The types of the parts of the results."""
-        return [
-            array(cast(Array, type_).element_type, self.local_sizes(i, is_result=True))
-            for i, type_ in enumerate(flatten(self.op.result_types))
-        ]
-
     def factor_of(self, operand: int, d: int) -> int | None:
         """The factor along which a dimension of an operand is divided; None where it is whole."""
         dimension = self.division.relations.operands[operand][d]
@@ -61,16 +50,65 @@ class LocalOperation:
         divided = (f for f in leading if self.divided.get(f))
         return next(divided, None)
 
-    def atoms_of(self, operand: int, d: int) -> Atoms:
-        """The atoms that a dimension of an operand is spread over."""
+    def along(self, operand: int, d: int) -> object:
+        """How the operation goes along the factor of a dimension that is divided, else None."""
         factor = self.factor_of(operand, d)
-        return () if factor is None else self.divided[factor]
+        return None if factor is None else self.division.relations.factors[factor].along
 
     def blocked(self, operand: int, d: int) -> BlockedDimension:
         """A dimension of an operand that one factor divides."""
-        atoms = self.atoms_of(operand, d)
+        factor = self.factor_of(operand, d)
+        atoms = () if factor is None else self.divided[factor]
         size = self.division.operand_sizes[operand][d]
         return BlockedDimension(d, size, atoms, self.division.mesh.parts(atoms))
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """A list property."""
+        return cast("tuple[int, ...]", decode(self.op.properties.get(name)) or ())
+
+
+@dataclass(frozen=True)
+class Move:
+    """What devices need of an operand along a dimension, other than what they have."""
+
+    operand: int
+    d: int
+    starts: Sequence[int]
+    """For each block where in the whole array it is to begin."""
+    length: int
+
+
+@dataclass(frozen=True)
+class LocalOperation(DividedOperation):
+    """What is known where the part of an operation is built."""
+
+    b: LocalBuilder
+    operands: Sequence[SSAValue]
+    """What this device has of the operands."""
+
+    def moved(
+        self, moves: Iterable[Move], fills: Mapping[int, SSAValue] | None = None
+    ) -> list[SSAValue]:
+        """The operands after these moves; `fills`: what is outside of the array, by operand."""
+        found = list(self.operands)
+        for move in moves:
+            found[move.operand] = moved_block(
+                self.b,
+                found[move.operand],
+                self.blocked(move.operand, move.d),
+                move.starts,
+                move.length,
+                (fills or {}).get(move.operand),
+            )
+        return found
+
+    @property
+    def result_types(self) -> list[Array]:
+        """The types of the parts of the results."""
+        return [
+            array(cast(Array, type_).element_type, self.local_sizes(i, is_result=True))
+            for i, type_ in enumerate(flatten(self.op.result_types))
+        ]
 
     def again(
         self, operands: Sequence[SSAValue], properties: Mapping[str, Attribute] | None = None
@@ -90,10 +128,6 @@ class LocalOperation:
             mine.name_hint = old.name_hint
         return list(self.b.insert(made).results)
 
-    def integers(self, name: str) -> tuple[int, ...]:
-        """A list property."""
-        return cast("tuple[int, ...]", decode(self.op.properties.get(name)) or ())
-
 
 Build: TypeAlias = Callable[[LocalOperation], Sequence[SSAValue]]
 
@@ -105,6 +139,8 @@ class LocalRule:
     admits: Callable[[XlaOp, Division, int, Atoms], bool]
     """Whether the operation can be divided over atoms along a factor that is not regular."""
     build: Build
+    moves: Callable[[DividedOperation], Iterable[Move]] = lambda _: ()
+    """What devices have to be sent for it."""
 
 
 def integer_list(numbers: Sequence[int]) -> Attribute:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.partitioning import local_indexing, local_movement, local_windows
-from lowerings.partitioning.factor_atoms import Division, is_regular
+from lowerings.partitioning.factor_atoms import Division, FactorAtoms, is_regular
 from lowerings.partitioning.folds import fold_of
-from lowerings.partitioning.local_operation import LocalOperation, LocalRule, regular
+from lowerings.partitioning.local_blocks import sent_elements
+from lowerings.partitioning.local_operation import (
+    DividedOperation,
+    LocalOperation,
+    LocalRule,
+    regular,
+)
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.dimensions import FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.random import RngBitGeneratorOp, RngGetAndUpdateStateOp, RngOp
-from xla_dialect.types import Array, flatten, is_array, sizes_of
+from xla_dialect.types import BY_TYPE, Array, flatten, is_array, sizes_of
 
 RULES: dict[type[XlaOp], LocalRule] = {
     **local_movement.RULES,
@@ -59,6 +66,21 @@ def static_sizes(type_: Attribute) -> tuple[int, ...] | None:
     if DYNAMIC_INDEX in type_.get_shape():
         return None
     return sizes_of(cast(Array, type_))
+
+
+def moved_bytes(op: XlaOp, division: Division, divided: FactorAtoms) -> float:
+    """What a device sends, beside reshards, for a division of an operation."""
+    rule = RULES.get(type(op))
+    if rule is None or not divided:
+        return 0.0
+    found, total = DividedOperation(op, division, divided), 0.0
+    for move in rule.moves(found):
+        here, type_ = found.blocked(move.operand, move.d), op.operands[move.operand].type
+        element_bytes = BY_TYPE[cast(Array, type_).element_type].bits / 8
+        block = element_bytes * prod(found.local_sizes(move.operand))
+        if here.block:
+            total += sent_elements(here, move.starts, move.length) * block / here.block
+    return total
 
 
 def build_local(local: LocalOperation) -> Sequence[SSAValue]:

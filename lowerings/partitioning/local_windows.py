@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from lowerings.partitioning.factor_atoms import Division
-from lowerings.partitioning.local_blocks import moved_block
 from lowerings.partitioning.local_builder import array_type, shape_of
 from lowerings.partitioning.local_movement import dilated_places
-from lowerings.partitioning.local_operation import LocalOperation, LocalRule, without_padding
+from lowerings.partitioning.local_operation import (
+    DividedOperation,
+    LocalOperation,
+    LocalRule,
+    Move,
+    without_padding,
+)
 from lowerings.partitioning.reshard_steps import Atoms
 from xla_dialect.dimensions import Traversal
 from xla_dialect.op import XlaOp, decode
@@ -73,28 +78,42 @@ def _turned(part: WindowDimension, division: Division, factor: int) -> WindowDim
     )
 
 
-def _with_halo(
-    local: LocalOperation, operand: int, d: int, value: SSAValue, fill: SSAValue
-) -> tuple[SSAValue, WindowDimension] | None:
-    """The base that the placements of this device cover, and the window over it."""
-    factor = local.factor_of(operand, d)
+def _slid(divided: DividedOperation, operand: int, d: int) -> tuple[Move, WindowDimension] | None:
+    """The base that a device's windows cover, and the window over it; None where none slides."""
+    factor = divided.factor_of(operand, d)
     if factor is None:
         return None
-    found = local.division.relations.factors[factor]
-    part, here = found.along, local.blocked(operand, d)
-    turned = part
+    found = divided.division.relations.factors[factor]
+    part = turned = found.along
     if part is Traversal.WINDOW:
-        part = _window_of(local.op, local.division, factor)
-        turned = None if part is None else _turned(part, local.division, factor)
+        part = _window_of(divided.op, divided.division, factor)
+        turned = None if part is None else _turned(part, divided.division, factor)
     if not isinstance(part, WindowDimension) or not isinstance(turned, WindowDimension):
         return None
-    first, extent = _covered(turned, found.size, here.parts)
+    first, extent = _covered(turned, found.size, divided.blocked(operand, d).parts)
     places = dilated_places(first, extent, part.base_dilation)
     assert places is not None
     starts, phase, count = places
-    moved = moved_block(local.b, value, here, starts, count, fill)
     high = extent - phase - dilated(count, part.base_dilation)
-    return moved, replace(part, padding_low=phase, padding_high=high)
+    return Move(operand, d, starts, count), replace(part, padding_low=phase, padding_high=high)
+
+
+def convolution_moves(divided: DividedOperation) -> Iterator[Move]:
+    """What windows cover of the base."""
+    yield from _moves(divided, 1)
+
+
+def reduce_window_moves(divided: DividedOperation) -> Iterator[Move]:
+    """What windows cover of every input."""
+    yield from _moves(divided, len(divided.op.operands) // 2)
+
+
+def _moves(divided: DividedOperation, bases: int) -> Iterator[Move]:
+    for operand in range(bases):
+        for d in range(len(divided.division.operand_sizes[operand])):
+            found = _slid(divided, operand, d)
+            if found is not None:
+                yield found[0]
 
 
 def _kernel(local: LocalOperation, kernel: SSAValue, d: int) -> SSAValue:
@@ -115,15 +134,16 @@ def convolution(local: LocalOperation) -> Sequence[SSAValue]:
     op = local.op
     assert isinstance(op, ConvolutionOp)
     labels = op.dim_labels.data
-    base, kernel = without_padding(local, local.operands)
-    zero = local.b.scalar(0, array_type(base).element_type)
+    zero = local.b.scalar(0, array_type(local.operands[0]).element_type)
+    whole = replace(local, operands=without_padding(local, local.operands))
+    base, kernel = whole.moved(convolution_moves(local), {0: zero})
     dimensions = list(op.window.data.dimensions)
     spatial = zip(labels.lhs_order()[2:], labels.rhs_order()[2:], strict=True)
     for i, (d, k) in enumerate(spatial):
         kernel = _kernel(local, kernel, k)
-        found = _with_halo(local, 0, d, base, zero)
+        found = _slid(local, 0, d)
         if found is not None:
-            base, dimensions[i] = found
+            dimensions[i] = found[1]
         dimensions[i] = replace(dimensions[i], size=shape_of(kernel)[k])
     properties: dict[str, Attribute] = {"window": WindowAttr(Window(tuple(dimensions)))}
     batch, features = labels.lhs_order()[:2]
@@ -140,20 +160,17 @@ def reduce_window(local: LocalOperation) -> Sequence[SSAValue]:
     """What lies outside of the base is the init value, on its borders only."""
     op = local.op
     assert isinstance(op, ReduceWindowOp)
-    count = len(op.inputs)
-    values, inits = list(local.operands[:count]), local.operands[count:]
+    inits = local.operands[len(op.inputs) :]
+    values = local.moved(reduce_window_moves(local), dict(enumerate(inits)))
     dimensions = list(op.window.data.dimensions)
     for d in range(len(dimensions)):
-        for i, value in enumerate(values):
-            found = _with_halo(local, i, d, value, inits[i])
-            if found is not None:
-                values[i], window = found
-                if i == count - 1:
-                    dimensions[d] = window
-    return local.again([*values, *inits], {"window": WindowAttr(Window(tuple(dimensions)))})
+        found = _slid(local, 0, d)
+        if found is not None:
+            dimensions[d] = found[1]
+    return local.again(values, {"window": WindowAttr(Window(tuple(dimensions)))})
 
 
 RULES: dict[type[XlaOp], LocalRule] = {
-    ConvolutionOp: LocalRule(admits_window, convolution),
-    ReduceWindowOp: LocalRule(admits_window, reduce_window),
+    ConvolutionOp: LocalRule(admits_window, convolution, convolution_moves),
+    ReduceWindowOp: LocalRule(admits_window, reduce_window, reduce_window_moves),
 }

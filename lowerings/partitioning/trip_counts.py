@@ -29,10 +29,11 @@ def trip_count(op: WhileOp) -> int | None:
     What XLA has noted counts; else the loop has to count one of its values from a constant by a
     constant to a constant, as JAX's `scan` and `fori_loop` do.
     """
-    noted = op.attributes.get("backend_config")
-    found = _KNOWN.search(noted.data) if isinstance(noted, StringAttr) else None
-    if found:
-        return int(found.group(1))
+    for name in ("xla.backend_config", "mhlo.backend_config"):
+        noted = op.attributes.get(name)
+        found = _KNOWN.search(noted.data) if isinstance(noted, StringAttr) else None
+        if found:
+            return int(found.group(1))
     compared = operands_of(op.condition.block.last_op)[0].owner  # pyright: ignore
     if not isinstance(compared, CompareOp):
         return None

@@ -16,7 +16,7 @@ from lowerings.partitioning.device_work import flops_of
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms
 from lowerings.partitioning.fold_terms import split_start, start_of
 from lowerings.partitioning.folds import fold_of
-from lowerings.partitioning.local_rules import division_of, static_sizes
+from lowerings.partitioning.local_rules import division_of, moved_bytes, static_sizes
 from lowerings.partitioning.manual_computation import ManualBorder, inside, manual_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.partition_warning import PartitionWarning
@@ -268,7 +268,7 @@ class _Insertion:
         for divided in division.candidates(operands, results):
             mine = division.operand_spreads(divided)
             made = division.result_spreads(divided)
-            cost = 0.0
+            cost = moved_bytes(op, division, divided)
             for value, before, after in zip(operands_of(op), operands, mine, strict=True):
                 cost += self.bytes(value, before, after)
             for result, spread, said in zip(op.results, made, wanted, strict=True):

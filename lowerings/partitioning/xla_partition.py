@@ -152,7 +152,7 @@ class _Partition:
                 f"{described(op)} has shardings that contradict each other: xla-insert-reshards "
                 "makes reshards of them"
             )
-        return build_local(LocalOperation(cast(XlaOp, op), self.b, division, divided, operands))
+        return build_local(LocalOperation(cast(XlaOp, op), division, divided, self.b, operands))
 
     def copied(self, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The operation as it is."""

@@ -1,0 +1,153 @@
+"""The pass `xla-combine-collectives`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+
+from lowerings.partitioning.device_work import bytes_of
+from lowerings.rewriting.change import ReportingPass
+from lowerings.simplify.purity import is_pure
+from xla_dialect.analysis.computations import only_operation
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.collectives import AllGatherOp, AllReduceOp, ReduceScatterOp
+from xla_dialect.ops.process_groups import CollectiveOp
+from xla_dialect.types import Array, sizes_of
+from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
+from xla_dialect.xdsl.traversal import operands_of, operations_in
+
+_COMBINED = (AllGatherOp, AllReduceOp, ReduceScatterOp)
+
+
+@dataclass(frozen=True)
+class XlaCombineCollectivesPass(ReportingPass):
+    """
+    Makes one collective of small ones of the same kind and groups, which has one start instead.
+
+    All-reduces, all-gathers and reduce-scatters that do not depend on each other, that fold by the
+    same operation and go along the same dimension, become one of several operands; what depends on
+    none of them is computed before. `bytes`: of operands of more bytes together there are several.
+
+    ```
+    %a = xla.all_reduce %x ...
+    %b = xla.all_reduce %y ...
+    // becomes
+    %a, %b = xla.all_reduce %x, %y ...
+    ```
+    """
+
+    name = "xla-combine-collectives"
+
+    bytes: int = 1 << 18
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through all blocks."""
+        found = [each.parent for each in operations_in(op) if isinstance(each, _COMBINED)]
+        blocks = dict.fromkeys(block for block in found if block is not None)
+        return sum(_combined(block, self.bytes) for block in blocks) > 0
+
+
+def _combined(block: Block, limit: int) -> bool:
+    """
+    Combines the collectives of a block; whether there were any.
+
+    In each round what does not depend on a collective goes first, then the collectives, as few as
+    can be; what depends on them is for the next round.
+    """
+    last = block.last_op
+    remaining = [op for op in block.ops if op is not last]
+    changed = False
+    while last is not None and remaining:
+        waiting: dict[Hashable, list[Operation]] = {}
+        later: dict[Operation, None] = {}
+        for op in remaining:
+            key = _key(op)
+            has_to_wait = _is_ordered(op) and any(map(_is_ordered, later))
+            if has_to_wait or not later.keys().isdisjoint(_sources(op)):
+                later[op] = None
+            elif key is None or _bytes(op) > limit:
+                _move(op, last)
+            else:
+                waiting.setdefault(key, []).append(op)
+                later[op] = None
+        for found in waiting.values():
+            changed |= _release(found, limit, last)
+            for op in found:
+                del later[op]
+        remaining = list(later)
+    return changed
+
+
+def _sources(op: Operation) -> set[Operation]:
+    """The operations whose results an operation, or what is in it, uses."""
+    inner = operations_in(op) if op.regions else (op,)
+    owners = (value.owner for each in inner for value in operands_of(each))
+    return {owner for owner in owners if isinstance(owner, Operation)}
+
+
+def _is_ordered(op: Operation) -> bool:
+    """Whether an operation has to stay behind others that have effects."""
+    return not isinstance(op, CollectiveOp) and not is_pure(op)
+
+
+def _move(op: Operation, before: Operation) -> None:
+    block = before.parent
+    assert block is not None
+    op.detach()
+    block.insert_op_before(op, before)
+
+
+def _release(found: Sequence[Operation], limit: int, before: Operation) -> bool:
+    """Puts the collectives, as few as their bytes allow, before another operation."""
+    groups: list[list[Operation]] = []
+    for op in found:
+        if groups and sum(map(_bytes, (*groups[-1], op))) <= limit:
+            groups[-1].append(op)
+        else:
+            groups.append([op])
+    for group in groups:
+        if len(group) == 1:
+            _move(group[0], before)
+        else:
+            _unite(group, before)
+    return len(groups) < len(found)
+
+
+def _unite(group: Sequence[Operation], before: Operation) -> None:
+    first = group[0]
+    assert isinstance(first, XlaOp)
+    operands = [value for op in group for value in operands_of(op)]
+    types = [type_ for op in group for type_ in op.result_types]
+    regions = [region.clone() for region in first.regions]
+    made = type(first).make(operands, first.properties, regions, types)
+    made.location = first.location
+    insert_before(made, before)
+    results = iter(made.results)
+    for op in group:
+        for result in op.results:
+            replace_uses(result, next(results))
+        erase(op)
+
+
+def _bytes(op: Operation) -> int:
+    return sum(bytes_of(value.type) for value in operands_of(op))
+
+
+def _key(op: Operation) -> Hashable | None:
+    """What collectives have in common that can be one; None for what cannot be combined."""
+    if not isinstance(op, _COMBINED):
+        return None
+    types = [cast(Array, value.type) for value in operands_of(op)]
+    properties = tuple(sorted(op.properties.items()))
+    if isinstance(op, AllGatherOp):
+        return type(op), properties
+    computation = only_operation(op.regions[0].block)
+    if computation is None or not types:
+        return None
+    ranks = len(sizes_of(types[0])) if isinstance(op, ReduceScatterOp) else 0
+    return type(op), properties, computation, types[0].element_type, ranks
