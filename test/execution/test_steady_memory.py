@@ -1,5 +1,6 @@
 """Calls leave nothing behind: neither arrays, nor memory of machine code."""
 
+import ctypes
 import gc
 import os
 import tracemalloc
@@ -79,3 +80,43 @@ def test_errors_keep_no_arrays() -> None:
     objects, process = grown(call)
     assert objects < 50_000
     assert process < 16 << 20
+
+
+def test_compilations() -> None:
+    """Neither Python's objects nor what LLVM and its JIT allocate are left behind."""
+    text = (
+        "ENTRY main { x = f32[8,8] parameter(0) "
+        "y = f32[8,8] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+        "ROOT z = f32[8,8] tanh(y) }"
+    )
+    # An inlined kernel, and so passes of LLVM.
+    lowerings.compile(text)
+    objects, _ = grown(lambda: lowerings.compile(text))
+    before = allocated()
+    for _ in range(100):
+        lowerings.compile(text)
+    gc.collect()
+    assert objects < 100_000
+    assert allocated() - before < 100 * 1000
+
+
+def allocated() -> int:
+    """Bytes that the C library has given out; 0 where it does not tell."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallinfo2"):
+        return 0
+    library.mallinfo2.restype = _MallocInformation
+    found = library.mallinfo2()
+    return int(found.uordblks + found.hblkhd)
+
+
+class _MallocInformation(ctypes.Structure):
+    """`struct mallinfo2` of glibc."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]

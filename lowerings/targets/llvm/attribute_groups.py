@@ -17,6 +17,13 @@ generator of LLVM would find there is not worth the millisecond that they take.
 _WORDS = {PLAIN: "", APART: "noinline ", INLINED: "alwaysinline ", GLUE: "noinline optnone "}
 
 
-def definitions(common: str) -> Iterable[str]:
-    """The lines that define the groups, from the attributes that all functions have."""
-    return (f"attributes {group} = {{ {words}{common} }}" for group, words in _WORDS.items())
+def definitions(common: str, *, inlines: bool) -> Iterable[str]:
+    """
+    The lines that define the groups, from the attributes that all functions have; `INLINED` only if
+    it is used, which tells whether passes have to run.
+    """
+    return (
+        f"attributes {group} = {{ {words}{common} }}"
+        for group, words in _WORDS.items()
+        if inlines or group != INLINED
+    )

@@ -270,7 +270,7 @@ class _ModuleEmitter:
             *(() if guards is None else guards.declarations()),
             *self.declarations.values(),
             *(() if self.profile is None else self.profile.definitions(bool(self.task_lines))),
-            *definitions(self.attributes.spell()),
+            *definitions(self.attributes.spell(), inlines=bool(self.inlined)),
             *self.node_lines,
         ]
         tasks = [TABLE, *self.task_lines] if self.task_lines else []
