@@ -14,7 +14,12 @@ from lowerings.pjrt.c_api import ErrorCode, Program
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.interfaces import XLA_CLIENT
-from lowerings.pjrt.programs import CompiledProgram, CompileOptions, ProgramText
+from lowerings.pjrt.programs import (
+    CompiledProgram,
+    CompileOptions,
+    ProgramText,
+    without_annotations,
+)
 from lowerings.pjrt.records import NOT_DONATED, address
 from lowerings.pjrt.records import Executable as ExecutableRecord
 from lowerings.pjrt.records import Loaded as LoadedRecord
@@ -295,7 +300,7 @@ def executable_optimized_program(args: Any) -> None:
     """The program as JAX gave it, in two calls: its size, and then its characters."""
     compiled = EXECUTABLES[args.executable]
     program = Program.from_address(args.program)
-    data = compiled.text.encode()
+    data = without_annotations(compiled.text).encode()
     if not program.code:
         program.code_size = len(data)
     else:

@@ -22,8 +22,9 @@ from lowerings.pjrt.executables import LOADED, LoadedProgram
 from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
 from lowerings.pjrt.records import Buffer
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
-from lowerings.pjrt.shardings import Sharding
+from lowerings.pjrt.shardings import is_replicated
 from xla_dialect.literals.arrays import Array
+from xla_dialect.sharding.shards import Shards
 
 
 @implements("LoadedExecutable_Execute")
@@ -119,9 +120,9 @@ def _run_on_whole_arrays(
     return results
 
 
-def _together(shape: Shape, sharding: Sharding, parts: Sequence[Array]) -> Array:
+def _together(shape: Shape, sharding: Shards, parts: Sequence[Array]) -> Array:
     """The array that devices have parts of."""
-    if sharding.is_replicated:
+    if is_replicated(sharding):
         return parts[0]
     whole = np.empty(shape.sizes, shape.dtype)
     for number, part in enumerate(parts):

@@ -12,7 +12,8 @@ from lowerings.pjrt.executables import EXECUTABLES, kept_address, return_bytes
 from lowerings.pjrt.functions import Objects, implements
 from lowerings.pjrt.programs import CompiledProgram
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at, shape_from
-from lowerings.pjrt.shardings import Sharding
+from lowerings.pjrt.shardings import serialized
+from xla_dialect.sharding.shards import Shards
 
 _layouts = Objects("layout")
 
@@ -77,12 +78,13 @@ def parameter_layouts(args: Any) -> None:
 
 
 def _return_shardings(
-    args: Any, compiled: CompiledProgram, what: str, shardings: Sequence[Sharding] | None
+    args: Any, compiled: CompiledProgram, what: str, shardings: Sequence[Shards] | None
 ) -> None:
-    if shardings is None:
+    # A program without results is one with an empty tuple, for XLA.
+    if not shardings:
         args.shardings = None
         return
-    memories = [each.serialized() for each in shardings]
+    memories = [serialized(each) for each in shardings]
     kept = [ctypes.create_string_buffer(data, len(data) or 1) for data in memories]
     compiled.kept_for_clients.setdefault(f"{what} bytes", kept)
     places = array_of(

@@ -9,6 +9,7 @@ XLA_CLIENT: Any = cast(Any, importlib.import_module("jaxlib.xla_client"))
 IR: Any = cast(Any, importlib.import_module("jaxlib.mlir.ir"))
 SDY: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.sdy"))
 STABLEHLO: Any = cast(Any, importlib.import_module("jaxlib.mlir.dialects.stablehlo"))
+PASS_MANAGER: Any = cast(Any, importlib.import_module("jaxlib.mlir.passmanager")).PassManager
 
 _lowering: Any = cast(Any, importlib.import_module("jax._src.interpreters.mlir"))
 

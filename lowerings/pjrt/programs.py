@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from lowerings.compilation import Options, compile_source
 from lowerings.driver.program import Source
@@ -20,8 +20,9 @@ from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import IR, STABLEHLO, XLA_CLIENT, make_context
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
-from lowerings.pjrt.shardings import Sharding, shardings_of
+from lowerings.pjrt.shardings import propagated, shards_of
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.sharding.shards import Shards
 
 CALLBACKS = "xla_dialect.host_callbacks"
 """The attribute of a module with the number of its list of functions in `_lists`."""
@@ -98,7 +99,7 @@ class ProgramText:
     results: tuple[bool, ...]
     callbacks: Sequence[Callable[..., Any]] = ()
     """The functions of Python that it calls, by their numbers."""
-    shardings: tuple[Sequence[Sharding], Sequence[Sharding]] | None = None
+    shardings: tuple[Sequence[Shards], Sequence[Shards]] | None = None
     """How several devices share parameters and results; None for a program for one."""
 
     @staticmethod
@@ -120,18 +121,9 @@ class ProgramText:
         if CALLBACKS in attributes:
             callbacks = _lists[attributes[CALLBACKS].value]
             del attributes[CALLBACKS]
-        main = next(op for op in module.body.operations if _symbol(op) == "main")
+        main = _main(module)
         inputs, outputs = main.type.inputs, main.type.results
-        shardings = None
-        if devices > 1:
-            places = ((main.arg_attrs, inputs), (_result_attributes(main), outputs))
-            shardings = cast(
-                Any,
-                tuple(
-                    shardings_of(module, attributes, [_rank(type_) for type_ in types], devices)
-                    for attributes, types in places
-                ),
-            )
+        shardings = _shardings(module, devices) if devices > 1 else None
         located = module.operation.get_asm(enable_debug_info=True)
         return ProgramText(
             name,
@@ -144,12 +136,48 @@ class ProgramText:
         )
 
 
+def _main(module: Any) -> Any:
+    return next(op for op in module.body.operations if _symbol(op) == "main")
+
+
+def _shardings(module: Any, devices: int) -> tuple[Sequence[Shards], Sequence[Shards]]:
+    """Those of the parameters, which are as they are said to be, and of the results."""
+    given, found = _main(module), propagated(module)
+    parameters, results = given.type.inputs, given.type.results
+    return (
+        shards_of(module, given.arg_attrs, [_sizes(each) for each in parameters], devices),
+        shards_of(
+            found, _result_attributes(_main(found)), [_sizes(each) for each in results], devices
+        ),
+    )
+
+
+def without_annotations(text: str) -> str:
+    """The text of a program without Shardy's annotations, which jaxlib cannot bring to HLO."""
+    if "sdy." not in text:
+        return text
+    with make_context() as context, IR.Location.unknown(context):
+        module = IR.Module.parse(text, context)
+        annotations: list[Any] = []
+
+        def note(op: Any) -> Any:
+            if op.name in ("sdy.sharding_constraint", "sdy.reshard"):
+                annotations.append(op)
+            return IR.WalkResult.ADVANCE
+
+        module.operation.walk(note)
+        for op in annotations:
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+        return module.operation.get_asm()
+
+
 def _result_attributes(function: Any) -> Any:
     return function.attributes["res_attrs"] if "res_attrs" in function.attributes else None
 
 
-def _rank(type_: Any) -> int:
-    return IR.RankedTensorType(type_).rank if str(type_) != _TOKEN_TYPE else 0
+def _sizes(type_: Any) -> list[int]:
+    return list(IR.RankedTensorType(type_).shape) if str(type_) != _TOKEN_TYPE else []
 
 
 def _symbol(operation: Any) -> str | None:
@@ -239,12 +267,12 @@ def _with_tokens(specs: Sequence[ArraySpec], are_arrays: Sequence[bool]) -> tupl
     )
 
 
-def _parts(shapes: tuple[Shape, ...], shardings: Sequence[Sharding] | None) -> tuple[Shape, ...]:
+def _parts(shapes: tuple[Shape, ...], shardings: Sequence[Shards] | None) -> tuple[Shape, ...]:
     """The shapes of what one device has of arrays."""
     if shardings is None:
         return shapes
     return tuple(
-        shape_of(shape.element_type, sharding.part_sizes(shape.sizes), shape.minor_to_major)
+        shape_of(shape.element_type, sharding.local_sizes(shape.sizes), shape.minor_to_major)
         for shape, sharding in zip(shapes, shardings, strict=True)
     )
 

@@ -264,6 +264,21 @@ def test_devices_share_arrays(spec):
     np.testing.assert_allclose(jax.jit(jnp.sum)(array), given.sum())
 
 
+def test_results_are_shared_as_their_operands_are():
+    array = jax.device_put(np.arange(64.0).reshape(8, 8), NamedSharding(MESH, PartitionSpec("x")))
+    assert jax.jit(lambda x: (x + 1).T)(array).sharding.spec == PartitionSpec(None, "x")
+    compiled = jax.jit(lambda x: jax.lax.with_sharding_constraint(x, array.sharding)).lower(array)
+    assert "f32[8,8]" in (compiled.compile().as_text() or "")
+
+
+def test_programs_without_results_run_on_several_devices():
+    log = []
+    spread = jax.device_put(jnp.arange(8.0), NamedSharding(MESH, PartitionSpec("x")))
+    jax.jit(lambda x: jax.debug.callback(lambda v: log.append(float(v)), x.sum()))(spread)
+    jax.effects_barrier()
+    assert set(log) == {28.0}
+
+
 def test_devices_work_together():
     summed = jax.shard_map(
         lambda x: jax.lax.psum(x * jax.lax.axis_index("x"), "x"),
