@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +54,9 @@ class LoadedProgram:
         self._record = LoadedRecord()
         self._kept: tuple[Any, ...] = ()
         program = compiled.program
-        run = program.detached_run() if count == 1 and isinstance(program, Executable) else None
+        run = None
+        if count == 1 and isinstance(program, Executable) and compiled.runs_in_place:
+            run = program.detached_run()
         if run is not None:
             self._prepare(run)
         self.handle = LOADED.keep(self._record, self)
@@ -337,15 +338,14 @@ def executable_memory_stats(args: Any) -> None:
 
 @implements("Executable_Serialize")
 def executable_serialize(args: Any) -> None:
-    """The text and its options; machine code is in the compile cache, where that is used."""
+    """The program and its options; machine code is in the compile cache, where that is used."""
     compiled = EXECUTABLES[args.executable]
     if not compiled.is_serializable:
         raise PluginError(
             ErrorCode.UNIMPLEMENTED, f"{compiled.name} calls functions of this process"
         )
-    kinds = [[shape.element_type != TOKEN for shape in shapes] for shapes in compiled.shapes]
-    options = compiled.options.serialized.hex()
-    data = json.dumps([compiled.name, compiled.text, *kinds, options]).encode()
+    options = compiled.options.serialized
+    data = len(options).to_bytes(8, "little") + options + compiled.code
     return_bytes(args, data, "serialized_bytes", "serialized_executable")
 
 
@@ -353,11 +353,11 @@ def executable_serialize(args: Any) -> None:
 def executable_deserialize_and_load(args: Any) -> None:
     """Compiles what was serialized, and loads it."""
     data = characters(args.serialized_executable, args.serialized_executable_size)
-    name, source, parameters, results, serialized = json.loads(data)
+    end = 8 + int.from_bytes(data[:8], "little")
     overriding = characters(
         args.overridden_serialized_compile_options,
         args.overridden_serialized_compile_options_size,
     )
-    options = CompileOptions.parse(overriding or bytes.fromhex(serialized))
-    found = CompiledProgram(ProgramText(name, source, lambda: source, parameters, results), options)
+    options = CompileOptions.parse(overriding or data[8:end])
+    found = CompiledProgram(ProgramText.of_artifact(data[end:], options.device_count), options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

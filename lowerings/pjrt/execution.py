@@ -79,7 +79,7 @@ def _run(
     compiled = loaded.compiled
     taken = [_arguments(loaded, each) for each in arguments]
     program = compiled.program
-    if isinstance(program, Executable) and len(devices) == 1:
+    if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
     if len(devices) == 1:

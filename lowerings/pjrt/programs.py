@@ -9,7 +9,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeAlias
 
 from lowerings.compilation import Options, compile_source
 from lowerings.driver.program import Source
@@ -86,14 +87,18 @@ class CompileOptions:
         return CompileOptions(serialized, found.num_replicas, found.num_partitions, devices)
 
 
+Order: TypeAlias = tuple[int, ...] | None
+"""The order of dimensions in memory, the fastest first; None for the default."""
+
+
 @dataclass(frozen=True)
 class ProgramText:
     """A program as text, with what its type says that the compiled program does not."""
 
     name: str
     text: str
-    with_locations: Callable[[], str]
-    """The text with the places in the JAX source that its operations come from."""
+    code: bytes
+    """As the client gave it: the same, with the places in the JAX source that it comes from."""
     parameters: tuple[bool, ...]
     """Of each parameter, whether it is an array; tokens are not."""
     results: tuple[bool, ...]
@@ -101,20 +106,22 @@ class ProgramText:
     """The functions of Python that it calls, by their numbers."""
     shardings: tuple[Sequence[Shards], Sequence[Shards]] | None = None
     """How several devices share parameters and results; None for a program for one."""
+    layouts: tuple[Sequence[Order], Sequence[Order]] = ((), ())
+    """How parameters and results lie in memory."""
 
     @staticmethod
     def of_artifact(code: bytes, devices: int) -> ProgramText:
         """Reads a portable artifact, or MLIR as text or bytecode, for so many devices."""
-        with make_context() as context, IR.Location.unknown(context):
-            if b"StableHLO" in code[:64]:
-                module = STABLEHLO.deserialize_portable_artifact(context, code)
-            else:
-                module = IR.Module.parse(code, context)
-            return ProgramText.of_module(module, devices)
+        with _module_of(code) as module:
+            return ProgramText._of_module(module, code, devices)
+
+    def with_locations(self) -> str:
+        """The text with the places in the JAX source that its operations come from."""
+        with _module_of(self.code) as module:
+            return module.operation.get_asm(enable_debug_info=True)
 
     @staticmethod
-    def of_module(module: Any, devices: int) -> ProgramText:
-        """The program that jaxlib has as a module, for so many devices."""
+    def _of_module(module: Any, code: bytes, devices: int) -> ProgramText:
         attributes = module.operation.attributes
         name = attributes["sym_name"].value
         callbacks: Sequence[Callable[..., Any]] = ()
@@ -124,16 +131,38 @@ class ProgramText:
         main = _main(module)
         inputs, outputs = main.type.inputs, main.type.results
         shardings = _shardings(module, devices) if devices > 1 else None
-        located = module.operation.get_asm(enable_debug_info=True)
         return ProgramText(
             name,
             module.operation.get_asm(),
-            lambda: located,
+            code,
             tuple(str(each) != _TOKEN_TYPE for each in inputs),
             tuple(str(each) != _TOKEN_TYPE for each in outputs),
             callbacks,
             shardings,
+            (
+                [_order(each) for each in main.arg_attrs],
+                [_order(each) for each in _result_attributes(main) or [None] * len(outputs)],
+            ),
         )
+
+
+@contextmanager
+def _module_of(code: bytes) -> Generator[Any]:
+    """A program as jaxlib has it, in a context of its own."""
+    with make_context() as context, IR.Location.unknown(context):
+        if b"StableHLO" in code[:64]:
+            yield STABLEHLO.deserialize_portable_artifact(context, code)
+        else:
+            yield IR.Module.parse(code, context)
+
+
+def _order(attributes: Any) -> Order:
+    """What the attributes of a parameter or result say of its layout."""
+    found = {} if attributes is None else {each.name: each.attr for each in attributes}
+    mode = found.get("mhlo.layout_mode")
+    if mode is None or not mode.value.startswith("{"):
+        return None
+    return tuple(int(number) for number in re.findall(r"\d+", mode.value.partition(":")[0]))
 
 
 def _main(module: Any) -> Any:
@@ -192,6 +221,7 @@ class CompiledProgram:
         """Compiles it; raises PluginError with the operation and its place in JAX's source."""
         self.name = text.name
         self.text = text.text
+        self.code = text.code
         self.options = options
         self.program = _compile(text, options)
         """What runs it."""
@@ -199,17 +229,16 @@ class CompiledProgram:
         self.whole_parameters = _with_tokens(signature.parameters, text.parameters)
         self.whole_results = _with_tokens(signature.results, text.results)
         self.parameter_shardings, self.result_shardings = text.shardings or (None, None)
-        self.parameters = _parts(self.whole_parameters, self.parameter_shardings)
+        in_memory = _parts(self.whole_parameters, self.parameter_shardings)
+        self.parameters = _laid_out(in_memory, text.layouts[0])
         """What each device has of each parameter."""
-        self.results = _parts(self.whole_results, self.result_shardings)
+        of_devices = _parts(self.whole_results, self.result_shardings)
+        self.results = _laid_out(of_devices, text.layouts[1])
+        self.runs_in_place = (self.parameters, self.results) == (in_memory, of_devices)
+        """Whether the arrays of devices lie as the program takes and returns them."""
         self.is_serializable = not text.callbacks
         self.kept_for_clients: dict[str, Any] = {}
         """Arrays whose addresses clients have been told."""
-
-    @property
-    def shapes(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Of the parameters and of the results."""
-        return self.parameters, self.results
 
     @cached_property
     def fingerprint(self) -> str:
@@ -274,6 +303,14 @@ def _parts(shapes: tuple[Shape, ...], shardings: Sequence[Shards] | None) -> tup
     return tuple(
         shape_of(shape.element_type, sharding.local_sizes(shape.sizes), shape.minor_to_major)
         for shape, sharding in zip(shapes, shardings, strict=True)
+    )
+
+
+def _laid_out(shapes: tuple[Shape, ...], orders: Sequence[Order]) -> tuple[Shape, ...]:
+    """The shapes as callers want them to lie in memory."""
+    return tuple(
+        shape if order is None else shape_of(shape.element_type, shape.sizes, order)
+        for shape, order in zip_longest(shapes, orders)
     )
 
 

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from jax.experimental import serialize_executable
+from jax.experimental.layout import Format, Layout
 from jax.extend.backend import clear_backends
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
@@ -246,6 +247,11 @@ def test_memories_and_layouts():
     array = jax.device_put(VALUES, host)
     assert array.sharding.memory_kind == "pinned_host"
     np.testing.assert_array_equal(jax.jit(lambda x: x + 1)(array), VALUES + 1)
+    columns = Format(Layout((1, 0)), SingleDeviceSharding(jax.devices()[0]))
+    moved = jax.jit(lambda x: x * 2, in_shardings=columns, out_shardings=columns)
+    result = moved(jax.device_put(VALUES, columns))
+    assert result.format.layout.major_to_minor == (1, 0)
+    np.testing.assert_array_equal(result, VALUES * 2)
 
 
 MESH = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
