@@ -10,7 +10,9 @@ dimensions. Tuples are builtin `tuple`s.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import IntFlag
 from functools import lru_cache
@@ -48,7 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.diagnostics import Violation
 from xla_dialect.layout import Layout, LayoutAttr
-from xla_dialect.shapes.dynamic_size import DynamicSize, is_dynamic, united
+from xla_dialect.shapes.dynamic_size import UNKNOWN, DynamicSize, is_dynamic, is_unknown, united
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""
@@ -185,6 +187,8 @@ def array(
 ) -> Array:
     """The array type of these sizes, which may be dynamic; the default layout if none is given."""
     if encoding is None:
+        if any(map(is_unknown, sizes)):
+            sizes = [DYNAMIC_INDEX if is_unknown(size) else size for size in sizes]
         if not is_dynamic(sizes):
             # 2.0 is no size, but would be found in the cache as 2.
             return _plain_array(element_type, tuple(map(index, sizes)))
@@ -204,10 +208,12 @@ def sizes_of(type_: Array) -> tuple[int, ...]:
     """
     The sizes of the dimensions, dynamic ones as `DynamicSize`: every shape rule reads them here.
 
-    Raises Violation for an unbounded dynamic dimension.
+    Raises Violation for an unbounded dynamic dimension, unless `unknown_sizes` are taken.
     """
     sizes = extents(type_)
     if DYNAMIC_INDEX in sizes:
+        if takes_unknown_sizes():
+            return tuple(UNKNOWN if size == DYNAMIC_INDEX else size for size in sizes)
         raise Violation("Size", f"{spell(type_)} has an unbounded dynamic dimension")
     return sizes
 
@@ -226,6 +232,24 @@ def extents(type_: Array) -> tuple[int, ...]:
     )
 
 
+_UNKNOWN_SIZES = ContextVar("unknown sizes", default=False)
+
+
+@contextmanager
+def unknown_sizes() -> Generator[None]:
+    """Inside, rules take unbounded dynamic dimensions: what depends on their sizes holds."""
+    token = _UNKNOWN_SIZES.set(True)
+    try:
+        yield
+    finally:
+        _UNKNOWN_SIZES.reset(token)
+
+
+def takes_unknown_sizes() -> bool:
+    """Whether `unknown_sizes` are taken here."""
+    return _UNKNOWN_SIZES.get()
+
+
 def united_type(first: Array, *others: Array) -> Array:
     """
     The type of arrays of equal sizes, as an elementwise operation has it.
@@ -233,6 +257,8 @@ def united_type(first: Array, *others: Array) -> Array:
     The element type is that of the first, the layout the default one; a dimension is dynamic where
     it is in one of them.
     """
+    if takes_unknown_sizes():
+        return array(first.element_type, united(*map(sizes_of, (first, *others))))
     if all(isinstance(type_.encoding, NoneAttr) for type_ in (first, *others)):
         return first
     return array(first.element_type, united(*map(extents, (first, *others))))
@@ -281,7 +307,7 @@ def is_unbounded(type_: Attribute) -> bool:
 
 def fits(found: Attribute, declared: Attribute) -> bool:
     """Whether a type is the declared one, whose unbounded dimensions stand for any size."""
-    if found == declared or not is_unbounded(declared):
+    if found == declared or not is_unbounded(declared) or takes_unknown_sizes():
         return compatible(found, declared)
     if not isinstance(found, TensorType):
         return False
@@ -328,12 +354,19 @@ def compatible(a: Attribute, b: Attribute) -> bool:
         return True
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         left, right = cast(Array, a), cast(Array, b)
-        return extents(left) == extents(right) and left.element_type == right.element_type
+        return same_sizes(left, right) and left.element_type == right.element_type
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         return all_compatible(a.types.data, b.types.data)
     if isinstance(a, BufferType) and isinstance(b, BufferType):
         return compatible(a.content, b.content)
     return False
+
+
+def same_sizes(a: Array, b: Array) -> bool:
+    """Whether two arrays have the same sizes, bounds for dynamic ones; marks are ignored."""
+    if takes_unknown_sizes():
+        return sizes_of(a) == sizes_of(b)
+    return extents(a) == extents(b)
 
 
 def all_compatible(a: Sequence[Attribute], b: Sequence[Attribute]) -> bool:
@@ -405,6 +438,8 @@ def array_like(type_: Array, element_type: Attribute | None = None) -> Array:
 
 def element_count(dimensions: Sequence[int]) -> int:
     """The number of elements (1 for rank 0), the largest possible for bounded dynamic sizes."""
+    if any(map(is_unknown, dimensions)):
+        return 0 if 0 in [size for size in dimensions if not is_unknown(size)] else UNKNOWN
     return math.prod(map(int, dimensions))
 
 

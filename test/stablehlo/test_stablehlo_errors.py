@@ -107,7 +107,7 @@ WRONG_OPERATIONS = {
     # Unsupported types
     "%0 = §stablehlo.iota dim = 0 : tensor<4xindex>": "index is not an element type of XLA",
     "%0 = §stablehlo.iota dim = 0 : tensor<4xi7>": "i7 is not an element type of XLA",
-    "%0 = §stablehlo.iota dim = 0 : tensor<?xf32>": "its dimensions are dynamic",
+    "%0 = §stablehlo.iota dim = 0 : tensor<?xf32>": "its sizes have to be known",
     "%0 = §stablehlo.uniform_quantize %a : (tensor<2x3xf32>) -> tensor<2x3x!quant.uniform<i8:f32, 2.0>>": (
         "stablehlo.uniform_quantize: quantized types are not supported"
     ),

@@ -48,6 +48,7 @@ from xla_dialect.ops.process_groups import (
 )
 from xla_dialect.ops.reduction import require_reducer
 from xla_dialect.rules.constraints import flat_results, require_same_elements, with_elements
+from xla_dialect.shapes.dynamic_size import UNKNOWN, is_unknown
 from xla_dialect.types import (
     BY_NAME,
     S32,
@@ -93,7 +94,7 @@ def shard_count(
     """
     declared: set[int] = set()
     for whole, shard in pairs:
-        if shard:
+        if shard and not is_unknown(shard) and not is_unknown(whole):
             require(whole % shard == 0, "C3", "size {} is no multiple of {}", whole, shard)
             declared.add(int(whole) // int(shard))
     require(len(declared) <= 1, "C3", "operands have {} shards", sorted(declared))
@@ -101,6 +102,8 @@ def shard_count(
     size = groups.size
     if size is None or of_all_partitions:
         require(count is not None or bool(pairs), "C3", "shard_count does not follow")
+        if count is None and any(is_unknown(size) for pair in pairs for size in pair):
+            return UNKNOWN
         factor = size or 1
         require(
             count is None or (count >= 1 and count % factor == 0),

@@ -44,7 +44,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import is_dynamic, marked
+from xla_dialect.shapes.dynamic_size import is_dynamic, marked, united
 from xla_dialect.types import (
     Array,
     ElementClass,
@@ -294,7 +294,7 @@ class ConcatenateOp(XlaOp):
                 list(sizes_of(first)),
             )
             for d, size in enumerate(found):
-                sizes[d] = sizes[d] + size if d == dimension else marked(sizes[d], size)
+                sizes[d] = sizes[d] + size if d == dimension else united([sizes[d]], [size])[0]
         return (array(first.element_type, sizes),)
 
     @staticmethod

@@ -11,7 +11,7 @@ from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Travers
 from xla_dialect.op import Ints
 from xla_dialect.rules.constraints import require_dimensions
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import marked
+from xla_dialect.shapes.dynamic_size import united
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DotDimensions:
         """The sizes of lhs, whose batch dimensions are dynamic where those of rhs are."""
         found = list(sizes)
         for mine, theirs in zip(self.lhs_batch, self.rhs_batch, strict=True):
-            found[mine] = marked(found[mine], others[theirs])
+            (found[mine],) = united([found[mine]], [others[theirs]])
         return tuple(found)
 
     def pairs(self, lhs_rank: int, rhs_rank: int) -> Iterator[tuple[Mapping[int, int], bool]]:

@@ -24,7 +24,7 @@ from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import DynamicSize
+from xla_dialect.shapes.dynamic_size import DynamicSize, is_unknown
 from xla_dialect.types import (
     S32,
     Array,
@@ -105,7 +105,10 @@ class SetDimensionSizeOp(XlaOp):
         """The type of the operand with `dimension` dynamic."""
         source, sizes = _sized_operand(operand, dimension, "C4")
         require(is_scalar(size, S32), "C3", "size is {}, not s32[]", spell(size))
-        marked = [DynamicSize(n) if d == dimension else n for d, n in enumerate(sizes)]
+        marked = [
+            DynamicSize(n) if d == dimension and not is_unknown(n) else n
+            for d, n in enumerate(sizes)
+        ]
         return (array(source.element_type, marked),)
 
     @staticmethod

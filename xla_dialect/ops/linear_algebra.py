@@ -23,7 +23,7 @@ from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, with_elements
-from xla_dialect.shapes.dynamic_size import marked, united
+from xla_dialect.shapes.dynamic_size import united
 from xla_dialect.types import (
     BY_NAME,
     Array,
@@ -139,7 +139,7 @@ class CholeskyOp(XlaOp):
         matrix = with_elements(a, FIELD, "a")
         _require_square(matrix, "C2", "C3")
         *batch, rows, columns = sizes_of(matrix)
-        sizes = (*batch, marked(rows, columns), marked(columns, rows))
+        sizes = (*batch, *united((rows, columns), (columns, rows)))
         return (array(matrix.element_type, sizes),)
 
     @staticmethod
@@ -194,7 +194,7 @@ class TriangularSolveOp(XlaOp):
         )
         rest = list(others[-2:])
         solution = 0 if left_side else 1
-        rest[solution] = marked(rest[solution], *sizes[-2:])
+        (rest[solution],) = united([rest[solution]], sizes[-2:-1], sizes[-1:])
         return (array(right.element_type, (*united(others[:-2], sizes[:-2]), *rest)),)
 
     @staticmethod

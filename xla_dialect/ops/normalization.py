@@ -21,7 +21,7 @@ from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_same_elements, require_same_shape, with_elements
-from xla_dialect.shapes.dynamic_size import marked
+from xla_dialect.shapes.dynamic_size import united
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 
 EPSILON: Any = FloatAttr.constr(f32)
@@ -50,9 +50,9 @@ def _require_features(
     expected = array(source.element_type, (sizes[feature_index],))
     for name, vector in vectors.items():
         require_same_shape(expected, vector, f"features and {name}", "C3")
-    features_found = [sizes_of(vector)[0] for vector in vectors.values()]
     joined = list(sizes)
-    joined[feature_index] = marked(sizes[feature_index], *features_found)
+    found = map(sizes_of, (expected, *vectors.values()))
+    (joined[feature_index],) = united(*found)
     vector = array(source.element_type, (joined[feature_index],))
     return array(source.element_type, joined), vector
 

@@ -42,7 +42,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import united
+from xla_dialect.shapes.dynamic_size import marked, united
 from xla_dialect.shapes.window import Window, WindowAttr
 from xla_dialect.types import (
     PRED,
@@ -53,7 +53,6 @@ from xla_dialect.types import (
     sizes_of,
     spell,
     spell_all,
-    united_type,
 )
 
 
@@ -299,7 +298,8 @@ class SelectAndScatterOp(XlaOp):
             list(sizes_of(values)),
             list(placements),
         )
-        return (united_type(base, values),)
+        dynamic = [marked(n, m) for n, m in zip(sizes, sizes_of(values), strict=True)]
+        return (array(base.element_type, dynamic),)
 
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window) -> None:

@@ -17,10 +17,10 @@ from xla_dialect.types import (
     all_compatible,
     element_class,
     element_name,
-    extents,
     flatten,
     is_scalar,
     keeps_marks,
+    same_sizes,
     spell,
     spell_all,
 )
@@ -47,7 +47,7 @@ def with_elements(type_: Attribute, allowed: ElementClass, name: str, label: str
 
 def require_same_shape(a: Array, b: Array, names: str, label: str) -> None:
     """Both arrays have the same dimension sizes; marks of dynamic dimensions are ignored."""
-    if a is not b and extents(a) != extents(b):
+    if a is not b and not same_sizes(a, b):
         raise Violation(label, f"{names} have shapes {spell(a)} and {spell(b)}")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xla_dialect.diagnostics import require
+from xla_dialect.shapes.dynamic_size import is_unknown
 from xla_dialect.shapes.size_arithmetic import Sizes, is_ascending
 
 
@@ -103,7 +104,22 @@ def degenerate_shape(lhs: Sequence[int], rhs: Sequence[int]) -> Sizes:
             a,
             b,
         )
-    return tuple(b if a == 1 else a for a, b in zip(lhs, rhs, strict=True))
+    return tuple(_together(a, b) for a, b in zip(lhs, rhs, strict=True))
+
+
+def _together(a: int, b: int) -> int:
+    """The one that is not 1; of an unknown size and a known one, the known one unless it is 1."""
+    unknown, other = (a, b) if is_unknown(a) else (b, a)
+    if is_unknown(unknown):
+        return unknown if other == 1 else other
+    return b if a == 1 else a
+
+
+def _is_kept(size: int, target: int) -> bool:
+    """Whether a size is that of the result; 1 becomes a size that is not known."""
+    if is_unknown(size) or not is_unknown(target):
+        return size == target
+    return size != 1
 
 
 @dataclass(frozen=True)
@@ -124,7 +140,7 @@ def expansion(
 
     Its dimension i becomes `dimensions[i]`, stretched if its size is 1; the rest is new.
     """
-    if tuple(operand) == tuple(result):
+    kept = [i for i, d in enumerate(dimensions) if _is_kept(operand[i], result[d])]
+    if tuple(operand) == tuple(result) and len(kept) == len(operand):
         return None
-    kept = [i for i, d in enumerate(dimensions) if operand[i] == result[d]]
     return BroadcastSteps(tuple(operand[i] for i in kept), tuple(dimensions[i] for i in kept))

@@ -46,9 +46,11 @@ from xla_dialect.types import (
     ElementClass,
     array,
     as_array,
+    compatible,
     element_class,
     fits,
     spell,
+    united_type,
 )
 from xla_dialect.xdsl.creation import create
 
@@ -70,7 +72,7 @@ def typed_operands(
     found = as_array(first)
     if found is None or not element_class(found.element_type) & allowed:
         op.fail(f"an operand is {spell(first)}, expected an array of {allowed.describe()}")
-    agree = all(operand.type == first for operand in operands)
+    agree = all(compatible(operand.type, first) for operand in operands)
     for type_ in [*(operand.type for operand in operands), *types]:
         if not agree or not fits(first, type_):
             op.fail(f"takes and returns one type, found {spell(first)} and {spell(type_)}")
@@ -247,9 +249,12 @@ def broadcasting_formula(formula: Formula) -> Convert:
     def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         operands = stretched_operands(op, conversion)
         declared = conversion.result_types(op)[0]
-        types = {operand.type for operand in operands}
-        if not fits(operands[0].type, declared):
-            types.add(declared)
+        types = [operands[0].type]
+        types += [operand.type for operand in operands if not compatible(operand.type, types[0])]
+        if len(types) == 1:
+            types[0] = united_type(*(cast(Array, operand.type) for operand in operands))
+        if not fits(types[0], declared):
+            types.append(declared)
         element = element_class(cast(Array, operands[0].type).element_type)
         if len(types) != 1 or not element & FLOAT:
             op.fail(f"takes and returns floats of one type, found {', '.join(map(spell, types))}")

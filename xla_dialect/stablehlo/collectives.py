@@ -29,7 +29,7 @@ from xla_dialect.stablehlo.mesh_groups import Chosen, MeshAxes
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
 from xla_dialect.stablehlo.source import SourceOp, integers_of, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
-from xla_dialect.types import Array, array, spell
+from xla_dialect.types import Array, array, fits, spell
 
 _FILLER = -1
 """What fills up the rows of groups that are shorter than others."""
@@ -155,7 +155,8 @@ def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValu
         expected = list(sizes)
         expected[split] //= count
         expected[concat] *= count
-        if list(sizes_of(declared)) != expected:
+        found = array(cast(Array, operand.type).element_type, expected)
+        if not fits(found, declared):
             op.fail(f"(Result) declared {spell(declared)}, expected sizes {expected}")
         (received,) = conversion.emit(
             xla.AllToAllOp,
@@ -164,7 +165,7 @@ def convert_all_to_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValu
             {"dimension": IntegerAttr(split, i64)} | properties,
         )
         if split != concat:
-            received = _rejoin(conversion, received, (split, concat, count), declared)
+            received = _rejoin(conversion, received, (split, concat, count), found)
         results.append(received)
     return results
 

@@ -49,7 +49,7 @@ from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_li
 from xla_dialect.stablehlo.kept_attributes import kept_entries
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
-from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow
+from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow, UnknownShape
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import (
     Array,
@@ -58,7 +58,9 @@ from xla_dialect.types import (
     fits,
     is_unbounded,
     spell_all,
+    takes_unknown_sizes,
 )
+from xla_dialect.types import sizes_of as known_sizes_of
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import append
 
@@ -84,7 +86,10 @@ def _dimension_list(values: tuple[int, ...]) -> Attribute:
 
 def sizes_of(type_: Attribute) -> tuple[int, ...]:
     """The dimension sizes of an array type, bounds where dynamic; none of any other."""
-    return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
+    if not isinstance(type_, TensorType):
+        return ()
+    take = known_sizes_of if takes_unknown_sizes() else extents
+    return take(cast(Array, type_))
 
 
 def _returns(found: Attribute, declared: Attribute) -> bool:
@@ -107,10 +112,11 @@ class Conversion:
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
         self._shapes = ShapeValues()
-        self._functions: dict[str, func.FuncOp] = {}
+        self.functions: dict[str, func.FuncOp] = {}
+        """The functions of the parsed module."""
         self._converted: dict[str, func.FuncOp] = {}
         self._inlined: list[str] = []
-        self._refines = False
+        self.refines = False
         """Whether there is an array type with an unbounded dimension, to be refined."""
         self._has_indices = False
         """Whether there is an array of type `index`, which few operations take."""
@@ -136,14 +142,14 @@ class Conversion:
             properties=properties or {},
             regions=regions,
         )
-        if self._refines and any(map(is_unbounded, result_types)):
+        if self.refines and any(map(is_unbounded, result_types)):
             self._refine(op, result_types)
         return self.add(op)
 
     def _refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
         """Gives an operation the result types that follow from its operands."""
         source = cast(Operation, self._current)
-        if op.contract().takes_declared and op.operands:
+        if op.contract().takes_declared and op.operands and not self._infers(op, declared):
             # The element type is the declared one, the sizes are those of the first operand.
             op.set_result_types([sized_like(op.operands[0].type, type_) for type_ in declared])
         try:
@@ -153,8 +159,17 @@ class Conversion:
         if len(types) != len(declared) or not all(map(fits, types, declared)):
             raise SourceError(source, f"declared {spell_all(declared)}, found {spell_all(types)}")
         if any(map(is_unbounded, types)):
-            raise SourceError(source, f"result {spell_all(types)}: its dimensions are dynamic")
+            message = f"result {spell_all(types)}: its dimensions are dynamic"
+            raise UnknownShape(source, message=message)
         op.set_result_types(types)
+
+    def _infers(self, op: XlaOp, declared: Sequence[Attribute]) -> bool:
+        """Whether the results follow without declared ones, and are like these."""
+        op.set_result_types(())
+        try:
+            return len(op.infer_types()) == len(declared)
+        except VerifyException:
+            return False
 
     def constant_integers(self, value: SSAValue) -> tuple[int, ...] | None:
         """The elements of an array of integers, None where they depend on the arguments."""
@@ -225,7 +240,7 @@ class Conversion:
             self._values[old] = new
         for inner in block.ops:
             if inner is not last:
-                self._convert_operation(inner)
+                self.convert_operation(inner)
         return self.operands(last)
 
     def function_to_inline(self, name: str, operands: Sequence[SSAValue]) -> func.FuncOp | None:
@@ -234,8 +249,8 @@ class Conversion:
 
         That is one with arrays of unbounded size, or one that computes sizes.
         """
-        function = self._functions.get(name)
-        if function is None or not self._refines:
+        function = self.functions.get(name)
+        if function is None or not self.refines:
             return None
         computes_sizes = bool(operands) and all(
             self._shapes.integers(operand) is not None for operand in operands
@@ -269,8 +284,9 @@ class Conversion:
 
     def computation(self, name: str, op: Operation) -> Region:
         """What a function of the module computes, as the computation of an operation."""
-        function = self._functions.get(name)
-        if function is None or is_dynamic(function) or not function.body.blocks:
+        function = self.functions.get(name)
+        is_open = function is not None and is_dynamic(function) and not takes_unknown_sizes()
+        if function is None or is_open or not function.body.blocks:
             raise SourceError(op, f"there is no function @{name} with static types and a body")
         converted = self._converted.get(name)
         if converted is not None:  # and so what it was made from is taken apart
@@ -306,9 +322,9 @@ class Conversion:
                     raise SourceError(op, f"mesh is {mesh}, not #sdy.mesh<...>")
                 self.meshes[name] = mesh.data
             elif isinstance(op, func.FuncOp) and "sym_name" in op.properties:
-                self._functions[op.sym_name.data] = op
+                self.functions[op.sym_name.data] = op
         for op in module.ops:
-            if op.name == MESH or (is_dynamic(op) and is_private(op)):
+            if op.name == MESH or self.is_kept_back(op):
                 continue
             given = argument_types if takes_dynamic(op) else None
             function = self._convert_function(op, given)
@@ -319,6 +335,10 @@ class Conversion:
         result = ModuleOp(functions.values(), kept, module.sym_name)
         set_meshes(result, self.meshes)
         return result
+
+    def is_kept_back(self, op: Operation) -> bool:
+        """Whether a function is only put in the place of its calls."""
+        return is_dynamic(op) and is_private(op)
 
     def _convert_function(
         self, op: Operation, argument_types: Sequence[Attribute] | None
@@ -421,7 +441,7 @@ class Conversion:
             ]
         result = self._block = Block(arg_types=types)
         for old, new in zip(block.args, result.args, strict=True):
-            self._define(old, new)
+            self.define(old, new)
             new.location = old.location
         last = block.last_op
         if last is None or last.name != terminator:
@@ -430,11 +450,12 @@ class Conversion:
         for op in block.ops:
             if op is not last and op.name in _TERMINATORS:
                 raise SourceError(op, "stands before the end of its block")
-            self._convert_operation(op)
+            self.convert_operation(op)
         self._block, self._location = outer
         return result
 
-    def _convert_operation(self, op: Operation) -> None:
+    def convert_operation(self, op: Operation) -> None:
+        """Adds what an operation becomes at the current place."""
         self._location = self._place_of(op)
         self._current = op
         before = self._block.last_op
@@ -445,18 +466,27 @@ class Conversion:
             results = convert(op, self)
         elif isinstance(op, SourceOp):
             _check_counts(op)
-            results = op.row.convert(op, self)
+            results = self.convert(op)
             _check_rest(op)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
-            self._define(old, new)
+            self.define(old, new)
         if op.attributes and self._block.last_op is not None:
             self._block.last_op.attributes.update(kept_entries(op.attributes, op))
         if op.location is not UNKNOWN_LOC and not isinstance(op.location, UnknownLoc):
             self._remember_location(op.location, before)
 
-    def _define(self, old: SSAValue, new: SSAValue) -> None:
+    def convert(self, op: SourceOp) -> Sequence[SSAValue]:
+        """What the results of an operation become."""
+        return op.row.convert(op, self)
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """What a parsed value has become."""
+        return self._values[value]
+
+    def define(self, old: SSAValue, new: SSAValue) -> None:
+        """Says what a value becomes, which gets its name."""
         self._values[old] = new
         if old.name_hint is not None:
             new.name_hint = old.name_hint
@@ -485,7 +515,7 @@ class Conversion:
 
         array = array_type(integers_for_index(cast(Array, type_)) if is_index(type_) else type_, op)
         if DYNAMIC_INDEX in extents(array):
-            self._refines = True
+            self.refines = True
         return array
 
 

@@ -21,6 +21,7 @@ from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
+from xla_dialect.stablehlo.bits import convert_bits
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
@@ -140,7 +141,7 @@ def convert_bitcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if before is None or after is None:
         op.fail(f"takes and returns arrays, found {spell(operand.type)} and {spell(declared)}")
     if (before.element_type == PRED) != (after.element_type == PRED):
-        op.fail(f"the widths of {spell(before)} and {spell(after)} differ")
+        return convert_bits(op, conversion, operand, before, after)
     sizes, wanted = sizes_of(before), sizes_of(after)
     same_width = BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits
     if same_width and ((*sizes, 1) == wanted or sizes == (*wanted, 1)):

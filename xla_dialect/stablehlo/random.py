@@ -13,11 +13,11 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.ops import random as xla
-from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
+from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.correspondence import same, word
+from xla_dialect.stablehlo.dynamic_shapes import sized_result
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
-from xla_dialect.types import spell
 
 DISTRIBUTIONS = {
     "UNIFORM": RandomDistribution.UNIFORM,
@@ -37,8 +37,8 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         op.fail(f"rng_distribution is {word or 'missing'}")
     declared, operands = conversion.result_types(op), conversion.operands(op)
     sizes = conversion.constant_integers(operands[2])
-    if sizes is not None and sizes != sizes_of(declared[0]):
-        op.fail(f"declared {spell(declared[0])}, the sizes are {list(sizes)}")
+    if sizes is not None:
+        declared = [sized_result(op, conversion, sizes)]
     return conversion.emit(
         xla.RngOp,
         operands[:2],

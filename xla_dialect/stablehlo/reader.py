@@ -54,8 +54,10 @@ from xla_dialect.stablehlo.dynamic_types import takes_dynamic
 from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.shardy_attributes import ATTRIBUTES as SHARDY_ATTRIBUTES
+from xla_dialect.stablehlo.size_checks import SizeChecks
 from xla_dialect.stablehlo.source import SourceError, UnknownShape, classes_of
 from xla_dialect.stablehlo.source_locations import SourceLocations
+from xla_dialect.types import unknown_sizes
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -120,6 +122,7 @@ def read_stablehlo(
     try:
         conversion = Conversion(SourceLocations(text, file_name, positions), resources.lookup)
         if argument_types is None and takes_dynamic_arguments(module):
+            _check_sizes(text, file_name)
             return _unresolved(module, conversion)
         try:
             result = conversion.module(module, argument_types)
@@ -127,7 +130,10 @@ def read_stablehlo(
             resources = OpAsmDialectInterface()
             module, positions = _parse(text, file_name, _context(resources))
             conversion = Conversion(SourceLocations(text, file_name, positions), resources.lookup)
+            _check_sizes(text, file_name)
             return _unresolved(module, conversion)
+        if argument_types is None and conversion.refines:
+            _check_sizes(text, file_name)
     except SourceError as error:
         offset = _offset_of(error.op, positions)
         raise LocatedError.at_offset(str(error), file_name, text, offset) from None
@@ -138,6 +144,27 @@ def read_stablehlo(
     for op, location in conversion.explicit_locations:
         op.location = location
     return result
+
+
+def _check_sizes(text: str, file_name: str) -> None:
+    """
+    Checks a program that stays StableHLO by the rules that known sizes and ranks decide.
+
+    Conversion takes the parsed program apart, so it is read once more. Raises LocatedError.
+    """
+    resources = OpAsmDialectInterface()
+    module, positions = _parse(text, file_name, _context(resources))
+    checks = SizeChecks(SourceLocations(text, file_name, positions), resources.lookup)
+    with unknown_sizes():
+        try:
+            result = checks.module(module)
+        except SourceError as error:
+            offset = _offset_of(error.op, positions)
+            raise LocatedError.at_offset(str(error), file_name, text, offset) from None
+        try:
+            verify(result, {file_name: text})
+        except InvalidProgram as error:
+            raise _naming_the_source(error, text) from None
 
 
 def convert_stablehlo(

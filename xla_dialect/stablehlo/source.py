@@ -40,8 +40,9 @@ class SourceError(XlaError):
 class UnknownShape(SourceError):
     """A shape that depends on the arguments of the program."""
 
-    def __init__(self, op: Operation, position: int):
-        super().__init__(op, f"operand {position} says a shape, but depends on the arguments")
+    def __init__(self, op: Operation, position: int = 0, message: str = ""):
+        default = f"operand {position} says a shape, but depends on the arguments"
+        super().__init__(op, message or default)
 
 
 ParseCustomForm: TypeAlias = "Callable[[Parser, type[SourceOp]], SourceOp]"

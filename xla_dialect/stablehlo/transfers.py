@@ -12,10 +12,11 @@ from xla_dialect.devices.replica_groups import SourceTargetPairs
 from xla_dialect.ops import transfers as xla
 from xla_dialect.stablehlo.collectives import take_channel, take_channel_type
 from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.correspondence import Special
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import SourceOp, matrix
 from xla_dialect.stablehlo.syntax import form, same_type
-from xla_dialect.types import array
+from xla_dialect.types import TokenType, array, spell
 
 
 def take_config(op: SourceOp, name: str) -> dict[str, Attribute]:
@@ -125,8 +126,19 @@ def convert_recv(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return conversion.emit(xla.RecvDoneOp, context, results, properties)
 
 
+_AFTER_ALL = one_to_one(xla.AfterAllOp)
+
+
+def convert_after_all(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.after_all`: HLO takes arrays too."""
+    for position, operand in enumerate(conversion.operands(op)):
+        if not isinstance(operand.type, TokenType):
+            op.fail(f"operand {position} is {spell(operand.type)}, not a token")
+    return _AFTER_ALL(op, conversion)
+
+
 ROWS: Mapping[str, Row] = {
-    "stablehlo.after_all": Row(form(same_type), one_to_one(xla.AfterAllOp)),
+    "stablehlo.after_all": Row(form(same_type), Special(_AFTER_ALL, convert_after_all)),
     "stablehlo.create_token": Row(form(same_type), one_to_one(xla.AfterAllOp), operands=0),
     "stablehlo.infeed": Row(None, convert_infeed, operands=1, results=None),
     "stablehlo.outfeed": Row(None, convert_outfeed),

@@ -155,8 +155,14 @@ def _parse_pair(parser: Parser) -> list[int]:
     return pair
 
 
-def convert_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.convolution`; the sizes of the window are those of the kernel."""
+def convert_convolution(
+    op: SourceOp, conversion: Conversion, result: Attribute | None = None
+) -> Sequence[SSAValue]:
+    """
+    `stablehlo.convolution`; the sizes of the window are those of the kernel.
+
+    `result`: its type, by default the declared one.
+    """
     numbers = op.take("dimension_numbers")
     if not isinstance(numbers, ConvolutionNumbers):
         op.fail(f"dimension_numbers is {numbers}, not #stablehlo.conv<...>")
@@ -176,7 +182,8 @@ def convert_convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         "feature_group_count": IntegerAttr(op.integer("feature_group_count"), i64),
         "batch_group_count": IntegerAttr(op.integer("batch_group_count"), i64),
     }
-    return conversion.emit(ConvolutionOp, operands, conversion.result_types(op), properties)
+    declared = conversion.result_types(op) if result is None else [result]
+    return conversion.emit(ConvolutionOp, operands, declared, properties)
 
 
 ROWS: Mapping[str, Row] = {

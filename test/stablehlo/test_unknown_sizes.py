@@ -1,0 +1,166 @@
+"""Acceptance of programs with sizes that are not known, compared with jaxlib's StableHLO verifier.
+
+Valid uses and systematic changes of them, in which sizes are replaced by `?`. What jaxlib rejects
+we reject; what it accepts we accept, but for the exceptions below and those of `test_strictness`.
+"""
+
+import random
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from stablehlo_acceptance import ends_the_oracle, own_rejection, reasons
+from stablehlo_changes import changed_uses
+from stablehlo_operations import USES
+from stablehlo_oracle import rejection
+from stablehlo_uses import Use
+
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.mlir_text import print_mlir
+from xla_dialect.stablehlo import read_stablehlo
+
+_TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]*(?:<[^<>]*>)?)>")
+
+# Operation, our message, and why we reject what jaxlib accepts.
+EXCEPTIONS = (
+    (
+        r".*",
+        r"\(Size\) sizes \[.*\] are those of one dimension",
+        "jaxlib compares operands with the first one, whose size is unknown; the others differ",
+    ),
+    (
+        r"stablehlo\.(dynamic_broadcast_in_dim|dynamic_iota)",
+        r"has [0-9]+ sizes for rank [0-9]+",
+        "jaxlib does not count the sizes that an operand says, unless it is constant",
+    ),
+    (
+        r"stablehlo\.(reduce_scatter|all_gather|all_to_all)",
+        r"\(C[0-9]\) (size|shard_count|.* operands)",
+        "jaxlib looks at the number of shards in the result only; here the operand tells",
+    ),
+    (r"chlo\.top_k", r"k is -1", "jaxlib takes a negative k of an unknown size"),
+    (
+        r"stablehlo\.dynamic_conv",
+        r"\(Result\) declared",
+        "jaxlib does not look at the result, whose batch and features are known",
+    ),
+    (
+        r"stablehlo\.clamp",
+        r"\(Result\) declared",
+        "jaxlib looks at the operand only; the limits have the same sizes",
+    ),
+    (
+        r"stablehlo\.fft",
+        r"\(C4\) the last sizes",
+        "jaxlib does not look at the length of a complex transform; XLA does",
+    ),
+)
+
+
+def opened(type_: str, chance: float, choose: random.Random) -> str:
+    """The type with some of its sizes unknown."""
+    found = _TENSOR.fullmatch(type_)
+    if found is None:
+        return type_
+    sizes = found.group(1).split("x")[:-1]
+    open_sizes = "".join(("?" if choose.random() < chance else size) + "x" for size in sizes)
+    return f"tensor<{open_sizes}{found.group(2)}>"
+
+
+def some_use(choose: random.Random) -> Use | None:
+    """A use, changed or not, with unknown sizes; None for one that the oracle does not survive."""
+    use, label = choose.choice(USES), "none"
+    changes = list(changed_uses(use))
+    if changes and choose.random() < 0.75:
+        label, use = choose.choice(changes)
+    if ends_the_oracle(use.name, label) or reasons(use.name, label):
+        return None
+    chance = choose.choice((0.2, 0.5, 1))
+    operands = [
+        type_ if i in use.made else opened(type_, chance, choose)
+        for i, type_ in enumerate(use.operands)
+    ]
+    results = tuple(opened(type_, chance, choose) for type_ in use.results)
+    return replace(use, operands=tuple(operands), results=results)
+
+
+def compare(seed: int, count: int) -> Counter[str]:
+    """Fails where acceptance differs without a reason; how often which verdict was given."""
+    choose = random.Random(seed)
+    verdicts = Counter[str]()
+    while verdicts.total() < count:
+        use = some_use(choose)
+        if use is None or "?" not in "".join((*use.operands, *use.results)):
+            continue
+        text = use.text()
+        expected, found = rejection(text), own_rejection(use)
+        assert expected is None or found is not None, f"jaxlib says {expected}\n{text}"
+        if expected is None and found is not None:
+            allowed = [
+                number
+                for number, (names, message, _) in enumerate(EXCEPTIONS)
+                if re.fullmatch(names, use.name) and re.search(message, found)
+            ]
+            assert allowed, f"{found}\n{text}"
+            verdicts[f"exception {allowed[0]}"] += 1
+        else:
+            verdicts["accepted" if expected is None else "rejected"] += 1
+    return verdicts
+
+
+@pytest.mark.jax
+def test_some_uses():
+    verdicts = compare(seed=0, count=500)
+    assert min(verdicts["accepted"], verdicts["rejected"]) > 100
+
+
+@pytest.mark.jax
+@pytest.mark.full
+def test_many_uses():
+    verdicts = compare(seed=1, count=20_000)
+    assert {f"exception {number}" for number in range(len(EXCEPTIONS))} <= set(verdicts)
+
+
+# What is decided, though sizes are not known; every message names the operation.
+WRONG = {
+    "%0 = stablehlo.add %x, %y : (tensor<?x3xf32>, tensor<?x2xf32>) -> tensor<?x3xf32>": "xla.add: (C",
+    "%0 = stablehlo.reshape %x : (tensor<?x3xf32>) -> tensor<?xf32>": "sizes have to be known",
+    "%0 = stablehlo.transpose %x, dims = [0] : (tensor<?x3xf32>) -> tensor<?x3xf32>": "xla.transpose: (C1)",
+    "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [1] : (tensor<?x3xf32>, tensor<?x2xf32>) -> tensor<?x?xf32>": "xla.dot: (C2)",
+    "%0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?x3xf32>, tensor<?x2xf32>) -> tensor<?x3xf32>": "xla.concatenate: (C",
+    "%0 = stablehlo.dynamic_iota %n, dim = 2 : (tensor<2xi32>) -> tensor<?x?xf32>": "(C2) iota_dimension = 2",
+    "%0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<2xi32>) -> tensor<?xf32>": "has 2 sizes for rank 1",
+    "%0 = stablehlo.dynamic_reshape %x, %n : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xi32>": "element types f32 and s32",
+    "%0 = stablehlo.dynamic_reshape %x, %k : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x5xf32>": "the sizes are [2, 4]",
+    "%0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 0] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>": "broadcast_dimensions [0, 0]",
+    "%0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x2xf32>": "dimension 1 of f32[?,3] becomes",
+    "%0 = stablehlo.dynamic_pad %x, %z, %n, %n, %k : (tensor<?x3xf32>, tensor<i32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>": "(C1)",
+    "%0 = stablehlo.real_dynamic_slice %x, %n, %n, %n : (tensor<?x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?xf32>": "(Result)",
+    "%0 = stablehlo.get_dimension_size %x, dim = 2 : (tensor<?x3xf32>) -> tensor<i32>": "xla.get_dimension_size: (C",
+    "%0 = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x3xf32>": "(C3)",
+    "%0 = func.call @f(%x) : (tensor<?x3xf32>) -> tensor<?x2xf32>": "its results and those of @f",
+}
+
+
+@pytest.mark.parametrize("operation", WRONG)
+def test_what_is_known_decides(operation: str):
+    text = (
+        "func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x2xf32>, %n: tensor<2xi32>, %z: tensor<i32>) {\n"
+        f"%k = stablehlo.constant dense<[2, 4]> : tensor<2xi32>\n{operation}\nreturn\n}}\n"
+        "func.func private @f(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {\nreturn %x : tensor<?x3xf32>\n}"
+    )
+    with pytest.raises(LocatedError, match=r"^f.mlir:3:6: error: ") as caught:
+        read_stablehlo(text, "f.mlir")
+    assert WRONG[operation] in caught.value.message
+
+
+def test_valid_programs_stay_as_they_are():
+    text = (
+        "module {\n  func.func @main(%x: tensor<?x3xf32>, %n: tensor<2xi32>) -> tensor<?x?xf32> {\n"
+        "    %0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>\n"
+        "    return %0 : tensor<?x?xf32>\n  }\n}"
+    )
+    kept = print_mlir(read_stablehlo(text))
+    assert "stablehlo.dynamic_broadcast_in_dim" in kept
+    assert print_mlir(read_stablehlo(kept)) == kept

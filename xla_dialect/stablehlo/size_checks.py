@@ -1,0 +1,128 @@
+"""The rules of programs whose shapes depend on arguments, as far as known sizes decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import SymbolRefAttr, TupleType, UnrealizedConversionCastOp
+from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
+
+from xla_dialect.op import XlaOp
+from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.dynamic_checks import CHECKS
+from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape
+from xla_dialect.types import compatible, is_unbounded, spell, spell_all
+from xla_dialect.xdsl.creation import create
+
+_STATIC_RESULTS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("broadcast_in_dim", "constant", "infeed", "iota", "recv", "reshape"),
+        "rng_bit_generator",
+    )
+)
+"""Operations that nothing tells the sizes of their results."""
+
+
+_OPERAND_TYPES = ("stablehlo.optimization_barrier", "stablehlo.tuple")
+"""Operations that only hand on their operands."""
+
+
+_CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+"""What names the function that an operation calls."""
+
+
+class SizeChecks(Conversion):
+    """
+    Makes operations of the `xla` dialect whose types are the declared ones, to be verified.
+
+    What has no operation there, as its shape is an operand, is checked here.
+    """
+
+    def emit(
+        self,
+        op_class: type[XlaOp],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Sequence[SSAValue]:
+        """Adds an operation at the current place and returns its results."""
+        op = create(
+            op_class,
+            operands=operands,
+            result_types=result_types,
+            properties=properties or {},
+            regions=regions,
+        )
+        return self.add(op)
+
+    def convert_operation(self, op: Operation) -> None:
+        """Adds what an operation becomes; its results have the declared types."""
+        if op.name in _STATIC_RESULTS:
+            for result in op.results:
+                if is_unbounded(self.type(result.type, op)):
+                    message = f"the result is {result.type}, its sizes have to be known"
+                    raise SourceError(op, message)
+        callee = op.properties.get(_CALLEES.get(op.name, ""))
+        if isinstance(callee, SymbolRefAttr):
+            self._check_call(op, callee.root_reference.data)
+        if op.name in _OPERAND_TYPES:
+            self._check_same(op)
+        super().convert_operation(op)
+        for result in op.results:
+            self._declare(result, op)
+
+    def _check_call(self, op: Operation, name: str) -> None:
+        """Operands and results have the types of a function, unknown sizes included."""
+        function = self.functions.get(name)
+        if function is None:
+            return
+        given = [operand.type for operand in op.operands], [result.type for result in op.results]
+        taken = function.function_type.inputs.data, function.function_type.outputs.data
+        for what, mine, theirs in zip(("operands", "results"), given, taken, strict=True):
+            if tuple(mine) != tuple(theirs):
+                lists = " and ".join(f"({', '.join(map(str, types))})" for types in (mine, theirs))
+                raise SourceError(op, f"its {what} and those of @{name} are {lists}")
+
+    def _check_same(self, op: Operation) -> None:
+        """Results have the types of the operands, unknown sizes included."""
+        given = [self.value(operand).type for operand in op.operands]
+        declared = [self.type(result.type, op) for result in op.results]
+        if declared not in (given, [TupleType(cast("tuple[TypeAttribute, ...]", tuple(given)))]):
+            message = f"declared {spell_all(declared)}, the operands are {spell_all(given)}"
+            raise SourceError(op, message)
+
+    def _declare(self, result: SSAValue, op: Operation) -> None:
+        """A value has its declared type from here on, whatever else is known of it."""
+        declared, found = self.type(result.type, op), self.value(result)
+        if found.type == declared:
+            return
+        if not compatible(found.type, declared):
+            message = f"(Result) declared {spell(declared)}, found {spell(found.type)}"
+            raise SourceError(op, message)
+        self.define(result, self.unknown([declared])[0])
+
+    def convert(self, op: SourceOp) -> Sequence[SSAValue]:
+        """What the results of an operation become; checked here where a shape is an operand."""
+        check = CHECKS.get(op.name)
+        try:
+            results = op.row.convert(op, self) if check is None else check(op, self)
+        except UnknownShape:
+            op.properties.clear()
+            results = None
+        return self.unknown(self.result_types(op)) if results is None else results
+
+    def unknown(self, types: Sequence[Attribute]) -> Sequence[SSAValue]:
+        """Values of these types, of which nothing else is known."""
+        return self.add(create(UnrealizedConversionCastOp, operands=(), result_types=types))
+
+    def function_to_inline(self, name: str, operands: Sequence[SSAValue]) -> func.FuncOp | None:
+        """None: calls stay."""
+        return None
+
+    def is_kept_back(self, op: Operation) -> bool:
+        """Every function is checked."""
+        return False
