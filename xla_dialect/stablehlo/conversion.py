@@ -49,7 +49,14 @@ from xla_dialect.stablehlo.dynamic_types import is_dynamic, is_private, sized_li
 from xla_dialect.stablehlo.kept_attributes import kept_entries
 from xla_dialect.stablehlo.resources import literal_of_resource
 from xla_dialect.stablehlo.shape_values import ShapeValues
-from xla_dialect.stablehlo.source import SourceError, SourceOp, SourceRow, UnknownShape
+from xla_dialect.stablehlo.source import (
+    SourceError,
+    SourceOp,
+    SourceRow,
+    UnknownShape,
+    check_counts,
+    check_rest,
+)
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import (
     Array,
@@ -465,9 +472,9 @@ class Conversion:
         if convert is not None:
             results = convert(op, self)
         elif isinstance(op, SourceOp):
-            _check_counts(op)
+            check_counts(op)
             results = self.convert(op)
-            _check_rest(op)
+            check_rest(op)
         else:
             raise SourceError(op, "this operation is not supported here")
         for old, new in zip(op.results, results, strict=True):
@@ -524,29 +531,6 @@ _TERMINATORS = ("stablehlo.return", "func.return", "sdy.return")
 
 def _list_of(types: Sequence[Attribute]) -> str:
     return f"({', '.join(map(str, types))})"
-
-
-def _check_counts(op: SourceOp) -> None:
-    row = op.row
-    found = len(op.operands), len(op.results), len(op.regions)
-    wanted = row.operands, row.results, row.regions
-    if found == wanted:
-        return
-    for what, expected, count in zip(
-        ("operands", "results", "regions"), wanted, found, strict=True
-    ):
-        if expected is not None and expected != count:
-            op.fail(f"has {count} {what}, expected {expected}")
-
-
-def _check_rest(op: SourceOp) -> None:
-    """Attributes that no row has read must be discardable, i.e. have a dialect prefix."""
-    if not op.properties and not op.attributes:
-        return
-    op.attributes.update(op.properties)
-    for name in op.attributes:
-        if "." not in name:
-            op.fail(f"unknown attribute {name!r}")
 
 
 _FUNCTION_PROPERTIES = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")

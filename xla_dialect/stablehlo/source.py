@@ -227,3 +227,27 @@ _TERMINATOR = OpTraits(lambda: (IsTerminator(),))
 
 def _ends_a_block(name: str) -> bool:
     return name.endswith(".return")
+
+
+def check_counts(op: SourceOp) -> None:
+    """Raises SourceError for other numbers of operands, results or regions than those of the row."""
+    row = op.row
+    found = len(op.operands), len(op.results), len(op.regions)
+    wanted = row.operands, row.results, row.regions
+    if found == wanted:
+        return
+    for what, expected, count in zip(
+        ("operands", "results", "regions"), wanted, found, strict=True
+    ):
+        if expected is not None and expected != count:
+            op.fail(f"has {count} {what}, expected {expected}")
+
+
+def check_rest(op: SourceOp) -> None:
+    """Attributes that no row has read must be discardable, i.e. have a dialect prefix."""
+    if not op.properties and not op.attributes:
+        return
+    op.attributes.update(op.properties)
+    for name in op.attributes:
+        if "." not in name:
+            op.fail(f"unknown attribute {name!r}")
