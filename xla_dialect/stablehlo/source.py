@@ -230,7 +230,7 @@ def _ends_a_block(name: str) -> bool:
 
 
 def check_counts(op: SourceOp) -> None:
-    """Raises SourceError for other numbers of operands, results or regions than those of the row."""
+    """Raises SourceError for other numbers of operands, results or regions than the row has."""
     row = op.row
     found = len(op.operands), len(op.results), len(op.regions)
     wanted = row.operands, row.results, row.regions
