@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.shapes.window import WindowDimension
+from xla_dialect.sharding.sharding_rule import ShardingRule
 
 
 class FactorType(Enum):
@@ -203,80 +204,46 @@ class DimensionRelations:
 
     def __str__(self) -> str:
         """The sharding rule, as Shardy prints it: `([i, k], [k, j])->([i, j]) {i=8, ..}`."""
-        return _Rule.of(self).text()
+        return str(self.sharding_rule)
+
+    @cached_property
+    def sharding_rule(self) -> ShardingRule:
+        """The same, as far as it matters to who splits what."""
+        return _sharding_rule(self)
 
 
-@dataclass
-class _Rule:
+def _sharding_rule(relations: DimensionRelations) -> ShardingRule:
     """
     What a sharding rule says of the relations.
 
     It has no windows: a dimension `(p, k)` of a base is p there, and the window's own dimension has
     nothing to do with others. What is related to nothing is a factor of size 1.
     """
+    shown = [n for n, f in enumerate(relations.factors) if f.along is not Traversal.WINDOW]
+    numbers = {factor: number for number, factor in enumerate(shown)}
+    sizes = [relations.factors[n].size for n in shown]
 
-    sizes: list[int]
-    sections: dict[str, list[int]]
-    operands: list[list[Dimension]] = field(default_factory=list[list[Dimension]])
-    results: list[list[Dimension]] = field(default_factory=list[list[Dimension]])
-
-    @staticmethod
-    def of(relations: DimensionRelations) -> _Rule:
-        shown = [f.along is not Traversal.WINDOW for f in relations.factors]
-        numbers = {number: sum(shown[:number]) for number, is_shown in enumerate(shown) if is_shown}
-        sections = {
-            type_.value: [numbers[n] for n in relations.of_type(type_) if n in numbers]
-            for type_ in (
-                FactorType.REDUCTION,
-                FactorType.NEED_REPLICATION,
-                FactorType.PERMUTATION,
-            )
-        }
-        sections["blocked_propagation"] = [
-            numbers[n] for n, f in enumerate(relations.factors) if f.blocked
-        ]
-        rule = _Rule([relations.factors[n].size for n in numbers], sections)
-        for mine, arrays in (
-            (rule.operands, relations.operands),
-            (rule.results, relations.results),
-        ):
-            mine.extend([rule.shown(d, numbers) for d in dimensions] for dimensions in arrays)
-        return rule
-
-    def shown(self, dimension: Dimension, numbers: Mapping[int, int]) -> Dimension:
-        """The factors of a dimension as they are numbered here, or a new one."""
-        found = tuple(numbers[n] for n in dimension if n in numbers)
+    def dimension(factors: Dimension) -> Dimension:
+        found = tuple(numbers[n] for n in factors if n in numbers)
         if not found:
-            found = (len(self.sizes),)
-            self.sizes.append(1)
+            found = (len(sizes),)
+            sizes.append(1)
         return found
 
-    def text(self) -> str:
-        names = [_name(number) for number in range(len(self.sizes))]
+    def of_type(wanted: FactorType) -> Dimension:
+        return tuple(numbers[n] for n in relations.of_type(wanted) if n in numbers)
 
-        def spelled(arrays: Sequence[Sequence[Dimension]]) -> str:
-            lists = (
-                ", ".join("".join(names[n] for n in dimension) for dimension in dimensions)
-                for dimensions in arrays
-            )
-            return ", ".join(f"[{one}]" for one in lists)
-
-        parts = [f"({spelled(self.operands)})->({spelled(self.results)})"]
-        if names:
-            sizes = (f"{name}={size}" for name, size in zip(names, self.sizes, strict=True))
-            parts.append(f"{{{', '.join(sizes)}}}")
-        parts.extend(
-            f"{name}={{{', '.join(names[n] for n in found)}}}"
-            for name, found in self.sections.items()
-            if found
-        )
-        return " ".join(parts)
-
-
-def _name(factor: int) -> str:
-    """`i` to `z`, then `z_1`, `z_2`, and so on."""
-    last = ord("z") - ord("i")
-    return chr(ord("i") + factor) if factor <= last else f"z_{factor - last}"
+    operands = tuple(tuple(map(dimension, dimensions)) for dimensions in relations.operands)
+    results = tuple(tuple(map(dimension, dimensions)) for dimensions in relations.results)
+    return ShardingRule(
+        tuple(sizes),
+        operands,
+        results,
+        of_type(FactorType.REDUCTION),
+        of_type(FactorType.NEED_REPLICATION),
+        of_type(FactorType.PERMUTATION),
+        tuple(number for factor, number in numbers.items() if relations.factors[factor].blocked),
+    )
 
 
 _NOWHERE: Mapping[int, int] = {}

@@ -14,12 +14,15 @@ from xla_dialect.attributes import SpelledAttribute
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
 from xla_dialect.sharding.tokens import Tokens
 
 MESHES = "sdy.meshes"
 """The attribute of a module with its meshes by name: the symbols that shardings refer to."""
 SHARDING = "sdy.sharding"
 """The attribute of an operation, or of a parameter or result of a function."""
+SHARDING_RULE = "sdy.sharding_rule"
+"""The attribute of an operation with a rule of its own."""
 
 
 @irdl_attr_definition
@@ -79,6 +82,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = (
     ShardingAttr,
     ShardingPerValueAttr,
     HloShardingAttr,
+    ShardingRuleAttr,
 )
 """What the dialect registers."""
 
@@ -162,4 +166,5 @@ def shardy_text(value: Attribute) -> str:
     """How Shardy writes one of these attributes; the text of any other."""
     if not isinstance(value, ATTRIBUTES):
         return str(value)
-    return f"#{value.name.replace('xla.', 'sdy.')}{str(value).removeprefix(f'#{value.name}')}"
+    name = "sdy.op_sharding_rule" if isinstance(value, ShardingRuleAttr) else value.name
+    return f"#{name.replace('xla.', 'sdy.')}{str(value).removeprefix(f'#{value.name}')}"

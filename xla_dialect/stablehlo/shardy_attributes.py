@@ -17,6 +17,7 @@ from xla_dialect.sharding.attributes import (
     Shardings,
 )
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding_rule import ShardingRule, ShardingRuleAttr
 
 
 @irdl_attr_definition
@@ -55,7 +56,24 @@ class SdyShardingPerValue(SpelledAttribute[Shardings]):
         return ShardingPerValueAttr.read(text)
 
 
-ATTRIBUTES: tuple[type[Attribute], ...] = (SdyMesh, SdySharding, SdyShardingPerValue)
+@irdl_attr_definition
+class SdyShardingRule(SpelledAttribute[ShardingRule]):
+    """`#sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}, custom>`"""
+
+    name = "sdy.op_sharding_rule"
+
+    @classmethod
+    def read(cls, text: str) -> ShardingRule:
+        """The rule that a text stands for."""
+        return ShardingRuleAttr.read(text)
+
+
+ATTRIBUTES: tuple[type[Attribute], ...] = (
+    SdyMesh,
+    SdySharding,
+    SdyShardingPerValue,
+    SdyShardingRule,
+)
 """What the `sdy` dialect registers."""
 
 
@@ -68,5 +86,7 @@ def of_xla(value: Attribute) -> Attribute:
             return ShardingAttr(value.data)
         case SdyShardingPerValue():
             return ShardingPerValueAttr(value.data)
+        case SdyShardingRule():
+            return ShardingRuleAttr(value.data)
         case _:
             return value

@@ -1,0 +1,179 @@
+"""Which dimensions of an operation are split together: `([i, k], [k, j])->([i, j]) {i=8, ..}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.irdl import irdl_attr_definition
+
+from xla_dialect.attributes import SpelledAttribute, SpellingError
+from xla_dialect.sharding.tokens import Tokens
+
+Dimension: TypeAlias = tuple[int, ...]
+"""The factors of a dimension, most major first."""
+Dimensions: TypeAlias = tuple[Dimension, ...]
+"""Those of an array."""
+
+
+@dataclass(frozen=True)
+class ShardingRule:
+    """
+    The factors of an operation, and for each operand and result those of its dimensions.
+
+    Splitting a *reduction* factor makes partial results; one that *needs replication* is needed as
+    a whole; along a *permutation* elements of neighbours are needed; a *blocked* one does not carry
+    shardings from one array to another.
+    """
+
+    sizes: tuple[int, ...]
+    operands: tuple[Dimensions, ...]
+    results: tuple[Dimensions, ...]
+    reduction: tuple[int, ...] = ()
+    need_replication: tuple[int, ...] = ()
+    permutation: tuple[int, ...] = ()
+    blocked_propagation: tuple[int, ...] = ()
+    is_custom: bool = False
+    """Whether a user gave it."""
+
+    @staticmethod
+    def parse(text: str) -> ShardingRule:
+        """Reads what `str` writes; raises SpellingError."""
+        tokens = Tokens(text)
+        letters = _Letters()
+        operands = _parse_arrays(tokens, letters)
+        tokens.expect("->")
+        results = _parse_arrays(tokens, letters)
+        sizes: dict[int, int] = {}
+        if tokens.accept("{"):
+
+            def sized() -> None:
+                factor = letters.known(tokens)
+                tokens.expect("=")
+                sizes[factor] = tokens.number()
+
+            tokens.list_until("}", sized)
+        lists: dict[str, tuple[int, ...]] = {}
+        is_custom = False
+        while tokens.peek()[0]:
+            if tokens.accept(","):
+                tokens.expect("custom")
+                is_custom = True
+                break
+            name = tokens.peek()[0]
+            if name not in SECTIONS or name in lists:
+                tokens.fail(f"one of {', '.join(SECTIONS)}, each once")
+            tokens.expect(name, "=", "{")
+            lists[name] = tuple(tokens.list_until("}", lambda: letters.known(tokens)))
+        tokens.finish()
+        rule = ShardingRule(
+            tuple(sizes.get(factor, 0) for factor in range(letters.count)),
+            operands,
+            results,
+            **lists,
+            is_custom=is_custom,
+        )
+        if 0 in rule.sizes:
+            name = factor_name(rule.sizes.index(0))
+            raise SpellingError(f"factor {name} has no size, or size 0")
+        return rule
+
+    def __str__(self) -> str:
+        names = [factor_name(number) for number in range(len(self.sizes))]
+
+        def spelled(arrays: Sequence[Dimensions]) -> str:
+            lists = (
+                ", ".join("".join(names[n] for n in dimension) for dimension in dimensions)
+                for dimensions in arrays
+            )
+            return ", ".join(f"[{one}]" for one in lists)
+
+        parts = [f"({spelled(self.operands)})->({spelled(self.results)})"]
+        if names:
+            sizes = (f"{name}={size}" for name, size in zip(names, self.sizes, strict=True))
+            parts.append(f"{{{', '.join(sizes)}}}")
+        for section in SECTIONS:
+            found: tuple[int, ...] = getattr(self, section)
+            if found:
+                parts.append(f"{section}={{{', '.join(names[n] for n in found)}}}")
+        return " ".join(parts) + (", custom" if self.is_custom else "")
+
+    def fault(self, operands: Sequence[Sequence[int]], results: Sequence[Sequence[int]]) -> str | None:
+        """What is wrong with it for arrays of these sizes; None if nothing."""
+        for what, rules, arrays in (
+            ("operand", self.operands, operands),
+            ("result", self.results, results),
+        ):
+            if len(rules) != len(arrays):
+                return f"is for {len(rules)} {what}s, there are {len(arrays)}"
+            for number, (dimensions, sizes) in enumerate(zip(rules, arrays, strict=True)):
+                if len(dimensions) != len(sizes):
+                    return f"gives {what} {number} rank {len(dimensions)}, it has {len(sizes)}"
+        return None
+
+
+SECTIONS = ("reduction", "need_replication", "permutation", "blocked_propagation")
+"""The kinds of factors that a rule lists."""
+_FIRST, _LAST = ord("i"), ord("z")
+_LETTER = re.compile(r"z_[1-9][0-9]{0,5}|[i-z]")
+
+
+def factor_name(factor: int) -> str:
+    """`i` to `z`, then `z_1`, `z_2`, and so on."""
+    last = _LAST - _FIRST
+    return chr(_FIRST + factor) if factor <= last else f"z_{factor - last}"
+
+
+class _Letters:
+    """The factors by their names: each is used before the next one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def dimension(self, tokens: Tokens) -> Dimension:
+        """`i`, `ij`"""
+        position = tokens.position
+        text = tokens.word()
+        names = _LETTER.findall(text)
+        if "".join(names) != text:
+            raise SpellingError(f"expected factors i to z, or z_1 and so on: {text}", position)
+        factors = tuple(map(_number, names))
+        self.count = max(self.count, *(factor + 1 for factor in factors))
+        return factors
+
+    def known(self, tokens: Tokens) -> int:
+        """`i`, which a dimension has."""
+        position = tokens.position
+        name = tokens.word()
+        if _LETTER.fullmatch(name) is None or _number(name) >= self.count:
+            raise SpellingError(f"no dimension has a factor {name}", position)
+        return _number(name)
+
+
+def _number(name: str) -> int:
+    return _LAST - _FIRST + int(name[2:]) if len(name) > 1 else ord(name) - _FIRST
+
+
+def _parse_arrays(tokens: Tokens, letters: _Letters) -> tuple[Dimensions, ...]:
+    """`([i, k], [kj])`"""
+
+    def array() -> Dimensions:
+        tokens.expect("[")
+        return tuple(tokens.list_until("]", lambda: letters.dimension(tokens)))
+
+    tokens.expect("(")
+    return tuple(tokens.list_until(")", array))
+
+
+@irdl_attr_definition
+class ShardingRuleAttr(SpelledAttribute[ShardingRule]):
+    """`#xla.sharding_rule<([i, j])->([i, j]) {i=8, j=4}>`"""
+
+    name = "xla.sharding_rule"
+
+    @classmethod
+    def read(cls, text: str) -> ShardingRule:
+        """The rule that a text stands for."""
+        return ShardingRule.parse(text)
