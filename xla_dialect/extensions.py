@@ -20,6 +20,10 @@ CONVERSIONS = "xla.conversions"
 """Conversions for the pass with the name of the entry: mappings from class to function."""
 
 
+SHARDING_RULES = "xla.sharding_rules"
+"""Sharding rules of custom calls, by target: functions from the operation to its rule, or None."""
+
+
 class ExtensionError(XlaError):
     """An entry point of another package that cannot be loaded."""
 

@@ -95,7 +95,8 @@ class Projection:
         ):
             rest = list(atoms)
             for factor in dimension[:-1]:
-                taken, size = [], self.rule.sizes[factor]
+                taken: list[int] = []
+                size = self.rule.sizes[factor]
                 while rest and size > 1 and size % self.sizes[rest[0]] == 0:
                     size //= self.sizes[rest[0]]
                     taken.append(rest.pop(0))

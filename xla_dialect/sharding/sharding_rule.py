@@ -100,7 +100,9 @@ class ShardingRule:
                 parts.append(f"{section}={{{', '.join(names[n] for n in found)}}}")
         return " ".join(parts) + (", custom" if self.is_custom else "")
 
-    def fault(self, operands: Sequence[Sequence[int]], results: Sequence[Sequence[int]]) -> str | None:
+    def fault(
+        self, operands: Sequence[Sequence[int]], results: Sequence[Sequence[int]]
+    ) -> str | None:
         """What is wrong with it for arrays of these sizes; None if nothing."""
         for what, rules, arrays in (
             ("operand", self.operands, operands),

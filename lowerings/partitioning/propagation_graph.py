@@ -1,0 +1,270 @@
+"""
+The arrays of a function, and the operations between them, as propagation sees them.
+
+A place has one sharding: a value, all targets of a data-flow edge together, a result of the
+function, all arrays of a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from lowerings.partitioning.factor_shardings import BOTH, NONE, ArraySharding, Directions
+from lowerings.partitioning.mesh_atoms import MeshAtoms
+from lowerings.partitioning.op_rules import (
+    OpPriority,
+    barrier_directions,
+    direction_of,
+    identity_rule,
+    rule_of,
+)
+from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.op import XlaOp
+from xla_dialect.ops.custom_calls import (
+    GROUP_ID,
+    SHARDING_CONSTRAINT,
+    SHARDING_GROUP,
+    CustomCallOp,
+)
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import (
+    parameter_shardings,
+    result_shardings,
+    returned_shardings,
+)
+from xla_dialect.sharding.sharding_rule import ShardingRule
+from xla_dialect.types import Array, extents
+from xla_dialect.xdsl.traversal import operands_of, operations_in
+
+_UNKNOWN = ArraySharding((), ())
+
+
+@dataclass(eq=False, slots=True)
+class Origin:
+    """From where an atom of a place came: a place before, through an operation; or said so."""
+
+    node: Node
+    source: Place
+
+
+@dataclass(eq=False, slots=True)
+class Place:
+    """What has one sharding."""
+
+    name: str
+    """As reports call it."""
+    sizes: tuple[int, ...]
+    said: Sharding | None = None
+    """What the program says of it."""
+    mesh: MeshAtoms | None = None
+    sharding: ArraySharding = _UNKNOWN
+    nodes: list[Node] = field(default_factory=list["Node"])
+    """Those that have it among their places, in order."""
+    origins: dict[tuple[int, int], Origin] = field(default_factory=dict[tuple[int, int], Origin])
+    """By dimension and atom, for those that propagation added."""
+    operation: Operation | None = None
+    """Which has it as a result."""
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """An operation, a data-flow edge, or what a function returns, between places."""
+
+    name: str
+    rule: ShardingRule
+    places: tuple[Place, ...]
+    """Of the operands, then of the results."""
+    operation: Operation
+    directions: tuple[Directions, ...] = ()
+    """By the priority of operations."""
+    is_exit: bool = False
+    """Whether it is between what a function returns and its results."""
+    is_waiting: bool = False
+
+
+@dataclass(eq=False)
+class Graph:
+    """The places and nodes of one function."""
+
+    meshes: Mapping[str, MeshAtoms]
+    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
+    returned: list[Place] = field(default_factory=list[Place])
+    nodes: list[Node] = field(default_factory=list[Node])
+    """In the order of the text."""
+    exits: list[Node] = field(default_factory=list[Node])
+    """Between what the function returns and its results."""
+
+    @staticmethod
+    def of(function: FuncOp, meshes: Mapping[str, MeshAtoms]) -> Graph:
+        """The graph of a function with what is said of its arrays."""
+        graph = Graph(meshes)
+        arguments = function.body.block.args
+        for number, (argument, sharding) in enumerate(
+            zip(arguments, parameter_shardings(function), strict=True)
+        ):
+            place = graph._add(argument, f"parameter {number}")
+            graph._say(place, sharding, function)
+        operations = operations_in(function.body)
+        for op in operations:
+            if isinstance(op, XlaOp) and op.forwards_values():
+                graph._add_edge_targets(op)
+        for op in operations:
+            graph._add_results(op)
+        graph._apply_constraints(operations)
+        graph._unite_groups(operations)
+        for op in operations:
+            graph._add_nodes(op)
+        last = cast(ReturnOp, function.body.block.last_op)
+        for number, (value, sharding) in enumerate(
+            zip(operands_of(last), returned_shardings(function), strict=True)
+        ):
+            place = Place(f"result {number}", _sizes(value.type))
+            graph._say(place, sharding, function)
+            graph.returned.append(place)
+            source = graph.place(value)
+            if source is not None:
+                rule = identity_rule(place.sizes, 1)
+                node = Node(f"the return of {place.name}", rule, (source, place), last)
+                node.directions = (BOTH,) * len(OpPriority)
+                node.is_exit = True
+                graph._connect(node)
+                graph.exits.append(node)
+        return graph
+
+    def place(self, value: SSAValue) -> Place | None:
+        """The place of a value; None for what is no array of static sizes."""
+        return self.places.get(value)
+
+    def all_places(self) -> Iterator[Place]:
+        """Every place once."""
+        yield from dict.fromkeys(self.places.values())
+        yield from self.returned
+
+    def _add(self, value: SSAValue, name: str) -> Place:
+        place = Place(name, _sizes(value.type))
+        place.sharding = ArraySharding.unknown(len(place.sizes))
+        if isinstance(value.type, TensorType) and DYNAMIC_INDEX not in place.sizes:
+            self.places[value] = place
+        return place
+
+    def _add_edge_targets(self, op: XlaOp) -> None:
+        """All targets of an edge are one place."""
+        for edge in op.data_flow_edges():
+            first, *others = edge.targets
+            place = self._add(first, described(op))
+            place.operation = op
+            if first in self.places:
+                self.places.update(dict.fromkeys(others, place))
+
+    def _add_results(self, op: Operation) -> None:
+        shardings = result_shardings(op)
+        for number, result in enumerate(op.results):
+            place = self.places.get(result)
+            if place is None:
+                place = self._add(result, described(op))
+                place.operation = op
+            if shardings is not None and number < len(shardings):
+                self._say(place, shardings[number], op)
+
+    def _say(self, place: Place, sharding: Sharding | None, op: Operation) -> None:
+        """Notes what is said of a place; raises XlaError where that makes no sense."""
+        place.sharding = ArraySharding.unknown(len(place.sizes))
+        if sharding is None:
+            return
+        mesh = self.meshes.get(str(sharding.mesh))
+        if mesh is None:
+            raise XlaError(f"{described(op)}: {place.name}: there is no mesh @{sharding.mesh}")
+        fault = sharding.fault(mesh.mesh, len(place.sizes))
+        if fault is not None:
+            raise XlaError(f"{described(op)}: {place.name}: sharding <{sharding}> {fault}")
+        if not mesh.mesh.is_maximal:
+            place.said, place.mesh = sharding, mesh
+
+    def _apply_constraints(self, operations: Sequence[Operation]) -> None:
+        """
+        A constraint says the same of its operand, where that has no other uses and says nothing.
+
+        So it does where nobody uses the result of the constraint: it is about the operand then.
+        """
+        for op in operations:
+            if _target(op) != SHARDING_CONSTRAINT or len(op.results) != 1:
+                continue
+            operand, result = self.place(operands_of(op)[0]), self.place(op.results[0])
+            if operand is None or result is None or operand.said is not None:
+                continue
+            uses = operands_of(op)[0].uses.get_length()
+            if uses == 1 or not op.results[0].uses.get_length():
+                operand.said, operand.mesh = result.said, result.mesh
+
+    def _unite_groups(self, operations: Sequence[Operation]) -> None:
+        """All arrays of a group are one place; raises XlaError for those of other sizes."""
+        first: dict[int, Place] = {}
+        for op in operations:
+            if _target(op) != SHARDING_GROUP:
+                continue
+            number, place = op.attributes.get(GROUP_ID), self.place(operands_of(op)[0])
+            if place is None or not isinstance(number, IntegerAttr):
+                continue
+            leader = first.setdefault(cast("IntegerAttr", number).value.data, place)
+            if leader is place:
+                continue
+            if len(leader.sizes) != len(place.sizes):
+                raise XlaError(f"{described(op)}: arrays of its group have other ranks")
+            if leader.said is None:
+                leader.said, leader.mesh = place.said, place.mesh
+            self.places = {v: leader if p is place else p for v, p in self.places.items()}
+
+    def _add_nodes(self, op: Operation) -> None:
+        if isinstance(op, XlaOp) and op.forwards_values():
+            for edge in op.data_flow_edges():
+                target = self.place(edge.targets[0])
+                sources = tuple(self.place(source.value) for source in edge.sources)
+                if target is not None and None not in sources:
+                    rule = identity_rule(target.sizes, len(sources))
+                    places = (*cast("tuple[Place, ...]", sources), target)
+                    node = Node(f"an edge of {described(op)}", rule, places, op)
+                    node.directions = (BOTH,) * len(OpPriority)
+                    self._connect(node)
+                    self.nodes.append(node)
+            return
+        values = (*operands_of(op), *op.results)
+        places = tuple(self.place(value) for value in values)
+        if not isinstance(op, XlaOp) or not places or None in places:
+            return
+        rule = rule_of(op)
+        if rule is None:
+            return
+        node = Node(described(op), rule, cast("tuple[Place, ...]", places), op)
+        barrier = barrier_directions(op)
+        node.directions = tuple(
+            Directions(d.forward and barrier.forward, d.backward and barrier.backward)
+            for d in (direction_of(op, priority) for priority in OpPriority)
+        )
+        self._connect(node)
+        self.nodes.append(node)
+
+    def _connect(self, node: Node) -> None:
+        for place in dict.fromkeys(node.places):
+            place.nodes.append(node)
+
+
+def factor_directions(node: Node, priority: OpPriority) -> list[Directions]:
+    """Where each factor of a node may be carried."""
+    found = [node.directions[priority]] * len(node.rule.sizes)
+    for factor in node.rule.blocked_propagation:
+        found[factor] = NONE
+    return found
+
+
+def _target(op: Operation) -> str | None:
+    return op.custom_call_target.data if isinstance(op, CustomCallOp) else None
+
+
+def _sizes(type_: Attribute) -> tuple[int, ...]:
+    return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()

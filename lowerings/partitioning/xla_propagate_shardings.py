@@ -1,0 +1,138 @@
+"""The pass `xla-propagate-shardings`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import PassFailedException
+
+from lowerings.partitioning.constant_uses import ConstantUses
+from lowerings.partitioning.factor_propagation import STRATEGIES
+from lowerings.partitioning.mesh_atoms import MeshAtoms
+from lowerings.partitioning.op_rules import rank_of
+from lowerings.partitioning.propagation import Propagation
+from lowerings.partitioning.propagation_graph import Graph, Place
+from lowerings.rewriting.change import ReportingPass
+from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.attributes import (
+    meshes_of,
+    parameter_shardings,
+    result_shardings,
+    returned_shardings,
+    set_function_shardings,
+    set_result_shardings,
+)
+from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.xdsl.traversal import operations_in
+
+
+@dataclass(frozen=True)
+class XlaPropagateShardingsPass(ReportingPass):
+    """
+    Says of all arrays how they are split, from what is said of some: Shardy's algorithm.
+
+    Dimensions that an operation goes through together (see `xla-populate-sharding-rules`) are split
+    together. What users gave a priority, `{"x"}p1`, goes in that order; then elementwise operations
+    and reshapes, then all others, broadcasts last. Where two arrays disagree, what they begin with
+    alike is carried on, and by the strategy `aggressive` each array takes what it can: axes that
+    two of its dimensions want go to the one that an array of more elements asks for. By `basic`, a
+    conflict stops both. `explain` prints where each sharding came from and how each conflict was
+    decided, on stderr.
+
+    ```
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}, ...
+      %0 = xla.dot %x, %w {...} : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+    // becomes
+      %0 = xla.dot %x, %w {...}
+          attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : ...
+    ```
+    """
+
+    name = "xla-propagate-shardings"
+    strategy: str = "aggressive"
+    explain: bool = False
+
+    def change(self, ctx: Context, op: ModuleOp) -> bool:
+        """Goes through all functions; raises XlaError for shardings that make no sense."""
+        strategies = STRATEGIES.get(self.strategy)
+        if strategies is None:
+            known = ", ".join(STRATEGIES)
+            raise PassFailedException(f"{self.name}: strategy={self.strategy} is none of {known}")
+        meshes = _mesh_atoms(op)
+        if not meshes:
+            return False
+        for function in op.body.block.ops:
+            if not isinstance(function, FuncOp) or function.is_declaration:
+                continue
+            uses = ConstantUses.split(function)
+            graph = Graph.of(function, meshes)
+            Propagation(graph, strategies).run()
+            _write(function, graph)
+            uses.merge()
+        return True
+
+
+def _write(function: FuncOp, graph: Graph) -> None:
+    """Gives the function and its operations the shardings that were found, closed."""
+    parameters = [_found(graph.place(argument)) for argument in function.body.block.args]
+    set_function_shardings(function, parameters, [_found(place) for place in graph.returned])
+    for op in operations_in(function.body):
+        found = [_found(graph.place(result)) for result in op.results]
+        mesh = next((sharding.mesh for sharding in found if sharding is not None), None)
+        if mesh is not None:
+            set_result_shardings(
+                op,
+                [
+                    sharding or Sharding.replicated_over(mesh, rank_of(result.type))
+                    for result, sharding in zip(op.results, found, strict=True)
+                ],
+            )
+
+
+def _found(place: Place | None) -> Sharding | None:
+    """The sharding of a place; None where nothing is known of it."""
+    if place is None or place.mesh is None:
+        return None
+    mesh = place.mesh
+    found = Sharding.of_axes(mesh.name, [mesh.axes_of(d) for d in place.sharding.dimensions])
+    said = place.said
+    return (
+        found
+        if said is None
+        else replace(found, replicated=said.replicated, unreduced=said.unreduced)
+    )
+
+
+def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
+    """The meshes of a module by what shardings call them, in parts that none of these cuts."""
+    meshes = meshes_of(module)
+    shardings: dict[str, list[Sharding]] = {name: [] for name in meshes}
+    named: dict[str, str | Mesh] = {name: name for name in meshes}
+    for sharding in _said(module):
+        key = str(sharding.mesh)
+        if isinstance(sharding.mesh, Mesh):
+            named[key] = sharding.mesh
+        elif key not in meshes:
+            continue
+        shardings.setdefault(key, []).append(sharding)
+    found: dict[str, MeshAtoms] = {}
+    for key, name in named.items():
+        mesh = name if isinstance(name, Mesh) else meshes[name]
+        used = [s for s in shardings[key] if s.fault(mesh, s.rank) is None]
+        found[key] = MeshAtoms.of(name, mesh, used)
+    return found
+
+
+def _said(module: ModuleOp) -> Iterator[Sharding]:
+    """All shardings in a module."""
+    for op in operations_in(module):
+        if isinstance(op, FuncOp):
+            for sharding in (*parameter_shardings(op), *returned_shardings(op)):
+                if sharding is not None:
+                    yield sharding
+        else:
+            yield from result_shardings(op) or ()
