@@ -57,8 +57,8 @@ class OpPriority(IntEnum):
     """Those that pass each element on, of values that nobody else uses."""
     PASS_THROUGH = 1
     ALL = 2
-    """All, but broadcasts only from their result to their operand."""
-    BROADCASTS = 3
+    """All, but broadcasts only from their result to their operand, and no reduced factors."""
+    LAST = 3
 
 
 _FORWARD_FIRST = (DynamicSliceOp, DynamicUpdateSliceOp)

@@ -136,7 +136,10 @@ def _admit(place: Place, priority: int) -> None:
     mesh, said = place.mesh, place.said
     dimensions: list[Atoms] = list(place.sharding.dimensions)
     is_closed = list(place.sharding.is_closed)
+    waiting: list[int] = []
     for d, dimension in enumerate(said.dimensions):
+        if (dimension.priority or 0) > priority:
+            waiting += mesh.of_axes(dimension.axes)
         if (dimension.priority or 0) != priority:
             continue
         mine = mesh.of_axes(dimension.axes)
@@ -146,5 +149,6 @@ def _admit(place: Place, priority: int) -> None:
         if len(mine) >= len(dimensions[d]) or dimension.is_closed:
             dimensions[d] = mine
         is_closed[d] = dimension.is_closed
-    reserved = frozenset((*mesh.of_axes(said.replicated), *mesh.of_axes(said.unreduced)))
+    named = (*mesh.of_axes(said.replicated), *mesh.of_axes(said.unreduced))
+    reserved = frozenset((*named, *waiting))
     place.sharding = ArraySharding(tuple(dimensions), tuple(is_closed), reserved)

@@ -13,7 +13,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from lowerings.partitioning.factor_shardings import BOTH, NONE, ArraySharding, Directions
 from lowerings.partitioning.mesh_atoms import MeshAtoms
@@ -118,8 +118,7 @@ class Graph:
             graph._add_results(op)
         graph._apply_constraints(operations)
         graph._unite_groups(operations)
-        for op in operations:
-            graph._add_nodes(op)
+        graph._add_nodes_of(function.body)
         last = cast(ReturnOp, function.body.block.last_op)
         for number, (value, sharding) in enumerate(
             zip(operands_of(last), returned_shardings(function), strict=True)
@@ -188,19 +187,22 @@ class Graph:
 
     def _apply_constraints(self, operations: Sequence[Operation]) -> None:
         """
-        A constraint says the same of its operand, where that has no other uses and says nothing.
+        What a constraint says for good, it says of its operand as well.
 
-        So it does where nobody uses the result of the constraint: it is about the operand then.
+        Unless the operand has a sharding of its own, or another constraint says something else.
         """
+        wanted: dict[Place, list[Place]] = {}
         for op in operations:
-            if _target(op) != SHARDING_CONSTRAINT or len(op.results) != 1:
-                continue
-            operand, result = self.place(operands_of(op)[0]), self.place(op.results[0])
-            if operand is None or result is None or operand.said is not None:
-                continue
-            uses = operands_of(op)[0].uses.get_length()
-            if uses == 1 or not op.results[0].uses.get_length():
-                operand.said, operand.mesh = result.said, result.mesh
+            if _target(op) == SHARDING_CONSTRAINT and len(op.results) == 1:
+                operand, result = self.place(operands_of(op)[0]), self.place(op.results[0])
+                if operand is not None and result is not None:
+                    wanted.setdefault(operand, []).append(result)
+        for operand, results in wanted.items():
+            said = results[0].said
+            if operand.said is None and said is not None:
+                agrees = all(result.said == said for result in results)
+                if agrees and all(dimension.is_closed for dimension in said.dimensions):
+                    operand.said, operand.mesh = said, results[0].mesh
 
     def _unite_groups(self, operations: Sequence[Operation]) -> None:
         """All arrays of a group are one place; raises XlaError for those of other sizes."""
@@ -220,19 +222,29 @@ class Graph:
                 leader.said, leader.mesh = place.said, place.mesh
             self.places = {v: leader if p is place else p for v, p in self.places.items()}
 
-    def _add_nodes(self, op: Operation) -> None:
-        if isinstance(op, XlaOp) and op.forwards_values():
-            for edge in op.data_flow_edges():
-                target = self.place(edge.targets[0])
-                sources = tuple(self.place(source.value) for source in edge.sources)
-                if target is not None and None not in sources:
-                    rule = identity_rule(target.sizes, len(sources))
-                    places = (*cast("tuple[Place, ...]", sources), target)
-                    node = Node(f"an edge of {described(op)}", rule, places, op)
-                    node.directions = (BOTH,) * len(OpPriority)
-                    self._connect(node)
-                    self.nodes.append(node)
-            return
+    def _add_nodes_of(self, region: Region) -> None:
+        """The operations in their order; the edges of one behind what is in its regions."""
+        for op in region.block.ops:
+            if isinstance(op, XlaOp) and op.forwards_values():
+                for inner in op.regions:
+                    self._add_nodes_of(inner)
+                self._add_edges(op)
+            else:
+                self._add_node(op)
+
+    def _add_edges(self, op: XlaOp) -> None:
+        for edge in op.data_flow_edges():
+            target = self.place(edge.targets[0])
+            sources = tuple(self.place(source.value) for source in edge.sources)
+            if target is not None and None not in sources:
+                rule = identity_rule(target.sizes, len(sources))
+                places = (*cast("tuple[Place, ...]", sources), target)
+                node = Node(f"an edge of {described(op)}", rule, places, op)
+                node.directions = (BOTH,) * len(OpPriority)
+                self._connect(node)
+                self.nodes.append(node)
+
+    def _add_node(self, op: Operation) -> None:
         values = (*operands_of(op), *op.results)
         places = tuple(self.place(value) for value in values)
         if not isinstance(op, XlaOp) or not places or None in places:
@@ -257,7 +269,8 @@ class Graph:
 def factor_directions(node: Node, priority: OpPriority) -> list[Directions]:
     """Where each factor of a node may be carried."""
     found = [node.directions[priority]] * len(node.rule.sizes)
-    for factor in node.rule.blocked_propagation:
+    late = () if priority is OpPriority.LAST else node.rule.reduction
+    for factor in (*node.rule.blocked_propagation, *late):
         found[factor] = NONE
     return found
 

@@ -8,7 +8,6 @@ from typing import cast
 import pytest
 from jax_programs import PROGRAMS
 from stablehlo_oracle import with_sharding_rules
-from xdsl.dialects.builtin import StringAttr
 
 from lowerings.driver.program import Source, parse_program
 from tools.examples import examples
@@ -17,6 +16,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.dimensions import RelationsBuilder, pointwise
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import OPERATIONS
+from xla_dialect.sharding.sharding_rule import ShardingRuleAttr
 from xla_dialect.stablehlo.writing import print_stablehlo
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -77,8 +77,8 @@ def test_relations_are_sharding_rules() -> None:
         module = parse_program(ruled, input_format="stablehlo")
         for op in operations_in(module):
             if isinstance(op, XlaOp) and "sdy.sharding_rule" in op.attributes:
-                rule = cast(StringAttr, op.attributes["sdy.sharding_rule"]).data
-                found = rule.removeprefix("#sdy.op_sharding_rule<").removesuffix(">")
+                rule = cast(ShardingRuleAttr, op.attributes["sdy.sharding_rule"]).data
+                found = str(rule)
                 if found == str(op.dimension_relations()):
                     same[op.name] += 1
                 else:

@@ -1,6 +1,7 @@
 """Random programs of StableHLO with random shardings, to be propagated by two propagators."""
 
 import random
+import re
 from dataclasses import dataclass, field
 
 AXES = {"x": 2, "y": 2, "z": 4}
@@ -131,7 +132,7 @@ class Program:
 
     def reshape(self) -> None:
         name, sizes = self.some()
-        if len(sizes) > 1 and self.rng.random() < 0.5:
+        if len(sizes) > 1 and (1 in sizes or self.rng.random() < 0.5):
             d = self.rng.randrange(len(sizes) - 1)
             result = (*sizes[:d], sizes[d] * sizes[d + 1], *sizes[d + 2 :])
         else:
@@ -140,7 +141,7 @@ class Program:
         self.new(result, f"stablehlo.reshape {name} : ({array(sizes)}) -> {array(result)}")
 
     def reduce(self) -> None:
-        name, sizes = self.some()
+        name, sizes = self.some(self.rng.choice((2, 3)))
         d = self.rng.randrange(len(sizes))
         result = sizes[:d] + sizes[d + 1 :]
         self.new(
@@ -148,8 +149,6 @@ class Program:
             f"stablehlo.reduce({name} init: %zero) applies stablehlo.add across dimensions = [{d}]"
             f" : ({array(sizes)}, tensor<f32>) -> {array(result)}",
         )
-        if not result:
-            self.arrays.pop()
 
     def broadcast(self) -> None:
         name, sizes = self.some()
@@ -169,20 +168,16 @@ class Program:
         d = self.rng.randrange(len(sizes))
         result = (*sizes[:d], 2 * sizes[d], *sizes[d + 1 :])
         types = f"({array(sizes)}, {array(sizes)}) -> {array(result)}"
-        self.new(
-            result, f"stablehlo.concatenate {name}, {self.like(sizes)}, dim = {d} : {types}"
-        )
+        self.new(result, f"stablehlo.concatenate {name}, {self.like(sizes)}, dim = {d} : {types}")
 
     def slice(self) -> None:
         name, sizes = self.some()
         d = self.rng.randrange(len(sizes))
+        if sizes[d] < 4:
+            return
         result = (*sizes[:d], sizes[d] // 2, *sizes[d + 1 :])
         ranges = ", ".join(f"0:{size}" for size in result)
-        self.new(
-            result, f"stablehlo.slice {name} [{ranges}] : ({array(sizes)}) -> {array(result)}"
-        )
-        if 0 in result or 1 in result:
-            self.arrays.pop()
+        self.new(result, f"stablehlo.slice {name} [{ranges}] : ({array(sizes)}) -> {array(result)}")
 
     def select(self) -> None:
         name, sizes = self.some()
@@ -206,7 +201,7 @@ class Program:
         name, sizes = self.some()
         d = self.rng.randrange(len(sizes))
         part = (*sizes[:d], sizes[d] // 2, *sizes[d + 1 :])
-        if 0 in part:
+        if sizes[d] < 2:
             return
         types = f"({array(sizes)}, {array(part)}{', tensor<i32>' * len(sizes)}) -> {array(sizes)}"
         starts = ", %start" * len(sizes)
@@ -232,8 +227,10 @@ class Program:
         self.arrays.append((f"%w{n}#1", sizes))
 
     def text(self) -> str:
-        """The program; its results are the last arrays, one in three with a sharding."""
-        returned = self.arrays[-3:]
+        """The program; its results are the arrays that nothing uses, one in three with a sharding."""
+        lines = "\n".join(self.lines)
+        unused = [each for each in self.arrays if not re.search(rf"{each[0]}\b(?! =)", lines)]
+        returned = unused or self.arrays[-1:]
         parameters = ", ".join(
             f"{name}: {array(sizes)}{sharding}" for name, sizes, sharding in self.parameters
         )
@@ -248,10 +245,9 @@ class Program:
         )
         names = ", ".join(name for name, _ in returned)
         types = ", ".join(array(sizes) for _, sizes in returned)
-        body = "\n".join(self.lines)
         return (
             f"module {{\n{MESH}\nfunc.func @main(%start: tensor<i32>, %zero: tensor<f32>"
-            f"{', ' if parameters else ''}{parameters}) -> ({results}) {{\n{body}\n"
+            f"{', ' if parameters else ''}{parameters}) -> ({results}) {{\n{lines}\n"
             f"  return {names} : {types}\n}}\n}}\n"
         )
 

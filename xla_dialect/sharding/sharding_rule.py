@@ -68,17 +68,11 @@ class ShardingRule:
             tokens.expect(name, "=", "{")
             lists[name] = tuple(tokens.list_until("}", lambda: letters.known(tokens)))
         tokens.finish()
-        rule = ShardingRule(
-            tuple(sizes.get(factor, 0) for factor in range(letters.count)),
-            operands,
-            results,
-            **lists,
-            is_custom=is_custom,
-        )
-        if 0 in rule.sizes:
-            name = factor_name(rule.sizes.index(0))
-            raise SpellingError(f"factor {name} has no size, or size 0")
-        return rule
+        for factor in range(letters.count):
+            if factor not in sizes:
+                raise SpellingError(f"factor {factor_name(factor)} has no size")
+        every = tuple(sizes[factor] for factor in range(letters.count))
+        return ShardingRule(every, operands, results, **lists, is_custom=is_custom)
 
     def __str__(self) -> str:
         names = [factor_name(number) for number in range(len(self.sizes))]
