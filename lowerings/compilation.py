@@ -100,6 +100,8 @@ class Options:
     """A file of schedules, as `xla-tune` writes them, to run operations by."""
     fusion: str | Path | None = None
     """A file of decisions on what is fused."""
+    transform_script: str | Path | None = None
+    """A file with a script of the transform dialect, run before schedules are planned."""
     flush_subnormals: bool = False
     profile: bool = False
     """Whether machine code measures the time of its kernels."""
@@ -124,6 +126,8 @@ class Options:
             raise CompilationError(f"the backend '{self.backend}' emulates no processor")
         if self.schedules is not None and not self.executor.is_scheduled:
             raise CompilationError(f"the backend '{self.backend}' obeys no schedules")
+        if self.transform_script is not None and not self.executor.is_scheduled:
+            raise CompilationError(f"the backend '{self.backend}' runs no transform scripts")
         if self.fusion is not None and not self.executor.is_compiled:
             raise CompilationError(f"the backend '{self.backend}' fuses nothing")
         if self.profile and not self.executor.is_profiled:
@@ -194,6 +198,7 @@ def compile(
     partitions: int | None = None,
     schedules: str | Path | None = None,
     fusion: str | Path | None = None,
+    transform_script: str | Path | None = None,
     flush_subnormals: bool = False,
     profile: bool = False,
     communicator: object = None,
@@ -217,11 +222,12 @@ def compile(
     each, are the processes that `Program.run_processes` runs, by default as many as the program
     says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
     which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
-    see `linalg-plan-fusion`. With `flush_subnormals` code may take subnormal numbers as zero where
-    that saves time: in sums of products of bf16. With `profile` machine code measures the time of
-    its kernels, for `Program.profile` to return. `communicator`, of mpi4py, has a rank for each
-    process: all of them compile the program and call it, each with the arguments of its own
-    process, for its results.
+    see `linalg-plan-fusion`. `transform_script` is a file with a script of the transform dialect,
+    which is run before schedules are planned. With `flush_subnormals` code may take subnormal
+    numbers as zero where that saves time: in sums of products of bf16. With `profile` machine code
+    measures the time of its kernels, for `Program.profile` to return. `communicator`, of mpi4py,
+    has a rank for each process: all of them compile the program and call it, each with the
+    arguments of its own process, for its results.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -239,6 +245,7 @@ def compile(
         partitions=partitions,
         schedules=schedules,
         fusion=fusion,
+        transform_script=transform_script,
         flush_subnormals=flush_subnormals,
         profile=profile,
         ranks=None if communicator is None else ranks_of(communicator),
@@ -273,7 +280,7 @@ def cache_entry(
         *(options.replicas, options.partitions),
         donate if donate == "aliased" else list(donate),
         *(checks_bounds(options.check_bounds), options.flush_subnormals),
-        *(path and read_file(path) for path in (options.schedules, options.fusion)),
+        *(path and read_file(path) for path in _files(options)),
     ]
     return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
@@ -334,8 +341,22 @@ def _set_processes(module: ModuleOp, options: Options) -> tuple[int, int]:
 
 def _lowering(module: ModuleOp, options: Options, name: str | None = None) -> Lowering:
     """The lowering that options describe, under the name that callers know the entry by."""
-    how = options.schedules, options.fusion, options.profile, options.flush_subnormals
-    return Lowering(module, options.entry, options.donate, name, *how)
+    return Lowering(
+        module,
+        options.entry,
+        options.donate,
+        name,
+        options.schedules,
+        options.fusion,
+        options.profile,
+        options.flush_subnormals,
+        options.transform_script,
+    )
+
+
+def _files(options: Options) -> tuple[str | Path | None, ...]:
+    """The files that decide how a program is compiled."""
+    return options.schedules, options.fusion, options.transform_script
 
 
 def _compile_native(module: ModuleOp, options: Options) -> Program:

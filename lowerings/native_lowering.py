@@ -16,6 +16,7 @@ from lowerings.driver.entry import functions_of, isolate_entry
 from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.schedule_option import for_machine, with_schedules
+from lowerings.driver.script_option import with_script
 from lowerings.execution.dynamic_sizes import (
     LoweredSignatures,
     RunTimeCheck,
@@ -68,6 +69,7 @@ class Lowering:
         fusion: str | Path | None = None,
         profile: bool = False,
         flush_subnormals: bool = False,
+        transform_script: str | Path | None = None,
     ):
         """
         `name`: what callers know the function by, if it is another; `profile`: whether it is
@@ -76,6 +78,7 @@ class Lowering:
         self.module = module
         self._schedules = schedules
         self._fusion = fusion
+        self._transform_script = transform_script
         self._options = profile, flush_subnormals
         self.level: str | None = None
         """The level that it has been brought to, if any."""
@@ -102,9 +105,8 @@ class Lowering:
 
     def to(self, level: str, machine: Machine) -> LoweredSignatures:
         """Brings the function to a level, which must not be above the one where it is."""
-        options = machine, *self._options
-        done = 0 if self.level is None else len(_native_passes(self.level, *options))
-        passes = _native_passes(level, *options)
+        done = 0 if self.level is None else len(self._passes_to(self.level, machine))
+        passes = self._passes_to(level, machine)
         if self._schedules is not None:
             passes = with_schedules(passes, self._schedules, machine)
         if self._fusion is not None:
@@ -115,6 +117,10 @@ class Lowering:
         lowered = self.run(passes[done:], manager)
         self.level = level
         return lowered
+
+    def _passes_to(self, level: str, machine: Machine) -> tuple[ModulePass, ...]:
+        passes = _native_passes(level, machine, *self._options)
+        return with_script(passes, self._transform_script, at_the_end=False)
 
     def run(self, passes: Sequence[ModulePass], manager: PassManager) -> LoweredSignatures:
         """Runs passes, of whatever pipeline, on the function: the next on its way."""

@@ -25,6 +25,7 @@ from lowerings.driver.pass_manager import (
 )
 from lowerings.driver.program import parse_program
 from lowerings.driver.schedule_option import PLANNING, with_schedules
+from lowerings.driver.script_option import with_script
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import LocatedError, XlaError
 
@@ -76,7 +77,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
         schedule = with_given_schedules(parse_schedule(args.passes or ""), args.schedules)
-        schedule = with_script(schedule, args.transform_script)
+        schedule = with_given_script(schedule, args.transform_script)
         schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
     outputs: list[bytes] = []
     exit_code = 0
@@ -114,18 +115,11 @@ def with_given_schedules(
     return [replace(each, module_pass=own) for each, own in zip(schedule, passes, strict=True)]
 
 
-def with_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[ScheduledPass]:
+def with_given_script(schedule: Sequence[ScheduledPass], script: str) -> Sequence[ScheduledPass]:
     """Passes with the one that runs a transform script, if there is one."""
-    if not script:
-        return schedule
-    quoted = script.replace("\\", "\\\\").replace('"', '\\"')
-    names = [each.module_pass.name for each in schedule]
-    place = names.index(PLANNING) if PLANNING in names else len(names)
-    return [
-        *schedule[:place],
-        *parse_schedule(f'transform-interpreter{{script="{quoted}"}}'),
-        *schedule[place:],
-    ]
+    by_pass = {id(each.module_pass): each for each in schedule}
+    passes = with_script([each.module_pass for each in schedule], script)
+    return [by_pass.get(id(each)) or ScheduledPass(each) for each in passes]
 
 
 def with_given_fusion(

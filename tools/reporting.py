@@ -103,6 +103,7 @@ def _printed_warnings(tool: str) -> Generator[None]:
             else:
                 show(message, category, *rest)
 
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = print_warning
         yield
 

@@ -36,7 +36,8 @@ def make_argument_parser() -> argparse.ArgumentParser:
         description="Compiles programs in several ways, runs them by turns, and shows their time, "
         "memory, code, results and what each pass did beside each other.",
         epilog="A contender is FILE or FILE:OPTION=VALUE:OPTION=VALUE..., with the options "
-        "pipeline (default: native), without (a pass of it), schedules and fusion (files), "
+        "pipeline (default: native), without (a pass of it), schedules, fusion and "
+        "transform_script (files), "
         "num_threads, entry and label: prog.mlir:schedules=tuned.schedules "
         "prog.mlir:without=linalg-cse. The others are compared with the first.",
     )

@@ -129,6 +129,11 @@ def add_compilation_arguments(parser: argparse.ArgumentParser) -> None:
     add("--schedules", metavar="FILE", help="schedules to run operations by (see xla-tune)")
     add("--fusion", metavar="FILE", help="decisions on what is fused (see linalg-plan-fusion)")
     add(
+        "--transform-script",
+        metavar="FILE",
+        help="a script that is run before schedules are planned",
+    )
+    add(
         "--flush-subnormals",
         action="store_true",
         help="take subnormal numbers as zero where that saves time: in products of bf16",
@@ -289,6 +294,7 @@ def run_function(
         partitions=grid.partitions,
         schedules=args.schedules,
         fusion=args.fusion,
+        transform_script=args.transform_script,
         flush_subnormals=args.flush_subnormals,
         profile=is_profiled(args),
         ranks=args.ranks,

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lowerings.compilation import Program
+from lowerings.compilation import Options, Program
+from lowerings.execution.profile import Profile
 from lowerings.jax.interfaces import is_tracer, jax, trace_context
 from lowerings.jax.leaves import abstract_leaf, to_jax, to_numpy, to_plain
 from lowerings.jax.lowered import JaxProgramError, Lowered
@@ -32,16 +33,20 @@ def jit(
     backend: str = "llvm",
     num_threads: int | None = None,
     schedules: str | Path | None = None,
+    fusion: str | Path | None = None,
+    transform_script: str | Path | None = None,
+    profile: bool = False,
 ) -> Any:
     """
     A function that JAX traces and lowers, and this toolkit compiles and runs.
 
     Takes and returns pytrees as `jax.jit` does, and compiles anew for other shapes, types, static
     arguments or settings of JAX. If an argument is a JAX array, so are the results, else they are
-    numpy arrays; neither is copied where that can be avoided. `backend`, `num_threads` and
-    `schedules` are those of `lowerings.compile`. Results are put into the memory of those arguments
-    of `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX arrays
-    are left as they are, for JAX may share their memory.
+    numpy arrays; neither is copied where that can be avoided. `backend`, `num_threads`,
+    `schedules`, `fusion`, `transform_script` and `profile` are those of `lowerings.compile`; the
+    profiles are what the method `profiles` returns. Results are put into the memory of those
+    arguments of `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX
+    arrays are left as they are, for JAX may share their memory.
 
     What `jax.shard_map` or `jax.pmap` gives to several devices runs in as many threads. Nothing is
     written in place then.
@@ -53,10 +58,19 @@ def jit(
     toolkit cannot compile; JAX's own errors pass through.
     """
 
+    options = Options(
+        backend=backend,
+        num_threads=num_threads,
+        schedules=schedules,
+        fusion=fusion,
+        transform_script=transform_script,
+        profile=profile,
+    )
+
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
         donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
-        return Jitted(function, numbers, names, donated, backend, num_threads, schedules)
+        return Jitted(function, numbers, names, donated, options)
 
     return make if fun is None else make(fun)
 
@@ -89,17 +103,13 @@ class Jitted:
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
         donated: Mapping[str, Any],
-        backend: str,
-        num_threads: int | None,
-        schedules: str | Path | None = None,
+        options: Options,
     ):
         """`donated`: what is given away, as `jax.jit` takes it."""
         self.__name__ = "function"
         functools.update_wrapper(self, function, updated=())  # JAX's functions have a `lower`
         self._function = function
-        self._backend = backend
-        self._num_threads = num_threads
-        self._schedules = schedules
+        self._options = options
         self._static_numbers = frozenset(static_argnums)
         self._static_names = frozenset(static_argnames)
         self._jax = jax.jit(
@@ -135,7 +145,14 @@ class Jitted:
             _tracing.reset(token)
         leaves, _ = self._leaves_and_key(args, kwargs)
         writable = frozenset(n for n, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
-        return Lowered(traced, self._backend, self._num_threads, writable, self._schedules)
+        return Lowered(traced, self._options, writable)
+
+    def profiles(self, *, reset: bool = False) -> list[Profile]:
+        """
+        The profiles of the programs that were compiled so far, one for each kind of arguments, in
+        the order of their first calls. Raises XlaError without `profile=True`.
+        """
+        return [each.program.profile(reset=reset) for each in self._specializations.values()]
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of a function inside one that is being traced for us becomes part of it."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.compilation import Options, Program, compile_source
 from lowerings.driver.context import make_context
+from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
 from lowerings.driver.schedule_option import with_schedules
+from lowerings.driver.script_option import with_script
 from lowerings.execution.processes import Runnable
 from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
 from lowerings.jax.host_callbacks import host_callbacks
@@ -63,15 +65,11 @@ class Lowered:
     def __init__(
         self,
         traced: Any,
-        backend: str,
-        num_threads: int | None,
+        options: Options,
         writable: frozenset[int],
-        schedules: str | Path | None = None,
     ):
         """`writable`: the leaves of the arguments that are numpy arrays, not JAX's."""
-        self.backend = backend
-        self.schedules = schedules
-        self.num_threads = num_threads
+        self.options = options
         self.name: str = traced.fun_name
         lowered = traced.lower(lowering_platforms=("cpu",))
         self._lowered = lowered
@@ -112,8 +110,11 @@ class Lowered:
         last = None if level in TARGET_LEVELS else level
         manager = PassManager(make_context(), verify_each=False)
         passes = parse_passes(",".join(pass_specs(NATIVE, last)))
-        if self.schedules is not None:
-            passes = with_schedules(passes, self.schedules, host())
+        if self.options.schedules is not None:
+            passes = with_schedules(passes, self.options.schedules, host())
+        if self.options.fusion is not None:
+            passes = with_fusion(passes, self.options.fusion)
+        passes = with_script(passes, self.options.transform_script, at_the_end=False)
         manager.run(module, passes)
         if level not in TARGET_LEVELS:
             return print_mlir(module) + "\n"
@@ -150,10 +151,8 @@ class Lowered:
         try:
             program = compile_source(
                 Source(self.stablehlo, self._file_name, "stablehlo"),
-                Options(
-                    backend=self.backend,
-                    num_threads=self.num_threads,
-                    schedules=self.schedules,
+                replace(
+                    self.options,
                     donate=self.donated,
                     custom_calls=host_callbacks(kept_callbacks(self._lowered)),
                 ),

@@ -11,6 +11,7 @@ from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
 from lowerings.driver.program import Source, read_file
 from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
+from lowerings.driver.script_option import with_script
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
 
@@ -35,6 +36,8 @@ class ProgramVariant:
     """A file of schedules to run operations by."""
     fusion: str | None = None
     """A file of decisions on what is fused."""
+    transform_script: str | None = None
+    """A script of the transform dialect, run before schedules are planned."""
     num_threads: int | None = None
     """None: as many as pay."""
     entry: str = "main"
@@ -65,7 +68,9 @@ class ProgramVariant:
             passes = with_schedules(passes, self.schedules, machine)
         if self.fusion is not None:
             passes = with_fusion(passes, self.fusion)
-        return tuple(replace(each, module_pass=own) for each, own in zip(kept, passes, strict=True))
+        known = {id(own): each.group for each, own in zip(kept, passes, strict=True)}
+        scripted = with_script(passes, self.transform_script)
+        return tuple(ScheduledPass(own, known.get(id(own), ())) for own in scripted)
 
     def ablations(self, machine: Machine) -> list[ProgramVariant]:
         """The same without each of its passes, one at a time."""
@@ -122,6 +127,7 @@ _OPTIONS = {
     "without": lambda contender, value: replace(contender, without=(*contender.without, value)),
     "schedules": lambda contender, value: replace(contender, schedules=value),
     "fusion": lambda contender, value: replace(contender, fusion=value),
+    "transform_script": lambda contender, value: replace(contender, transform_script=value),
     "num_threads": _with_threads,
     "entry": lambda contender, value: replace(contender, entry=value.removeprefix("@")),
     "label": lambda contender, value: replace(contender, label=value),
