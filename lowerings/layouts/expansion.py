@@ -121,7 +121,9 @@ class Expansion:
     def order(self, value: SSAValue) -> MemoryOrder:
         """The order of what stands for a value."""
         placed = self._placed.get(value)
-        return MemoryOrder.default(len(sizes_of(value))) if placed is None else placed[1]
+        if placed is not None:
+            return placed[1]
+        return MemoryOrder.default(len(sizes_of(value)) if is_array(value.type) else 0)
 
     def place(self, value: SSAValue, new: SSAValue, order: MemoryOrder) -> None:
         """Says that `new` stands for `value` from now on."""
