@@ -52,6 +52,15 @@ NATIVE: tuple[Stage, ...] = (
 )
 """From a program in the xla dialect to the loops that the LLVM target prints."""
 
+PARTITIONING: tuple[str, ...] = (
+    "xla-inline",
+    "xla-flatten-tuples",
+    "xla-insert-reshards",
+    "xla-reshard-to-collectives",
+    "xla-partition",
+)
+"""From a program that says how its arrays are split to that of one device."""
+
 PROFILE = {"tensors": "linalg-fuse-locations", "buffers": "xla-annotate-work"}
 """The last passes of levels where kernels are to be profiled; `xla-name-operations` comes first."""
 

@@ -27,11 +27,12 @@ from tempfile import TemporaryDirectory
 
 from xla_dialect.diagnostics import XlaError
 
-from . import xla_layout, xla_opt, xla_run
+from . import xla_compare, xla_layout, xla_opt, xla_run
 
 PAGES = (
     "docs/tutorial.md",
     "docs/python_api.md",
+    "docs/partitioning.md",
     "docs/profiling.md",
     "docs/transform_scripts.md",
 )
@@ -54,6 +55,7 @@ def _python(arguments: list[str]) -> int:
 
 _TOOLS: Mapping[str, Callable[[list[str]], int]] = {
     "python": _python,
+    "xla-compare": xla_compare.main,
     "xla-layout": xla_layout.main,
     "xla-opt": xla_opt.main,
     "xla-run": xla_run.main,

@@ -13,6 +13,11 @@ from xla_dialect.diagnostics import XlaError
 
 from .array_spec import RANDOM_SEED
 from .command_line import CommandLine
+from .compare.communication import (
+    communication_json,
+    communication_reports,
+    print_communication,
+)
 from .compare.contender import parse_contenders
 from .compare.json_report import as_json
 from .compare.measuring import ComparisonEffort, compare
@@ -75,6 +80,12 @@ def make_argument_parser() -> argparse.ArgumentParser:
         help="how long trying a pipeline, and a call in the emulator, may take (default 60)",
     )
     add("--passes", action="store_true", help="also print what each pass did")
+    add(
+        "--communication",
+        action="store_true",
+        help="run nothing: partition the programs as their shardings say, and show what a device "
+        "sends, computes and keeps",
+    )
     add("--json", metavar="FILE", help="write all figures as JSON; - is stdout, alone")
     add("--html", metavar="FILE", help="write a page with pictures, which needs no other file")
     return parser
@@ -103,6 +114,15 @@ def run(args: argparse.Namespace) -> int:
         min(args.timeout, LONGEST),
     )
     contenders = parse_contenders(args.contenders)
+    if args.communication:
+        reports = communication_reports(contenders)
+        if args.json == "-":
+            sys.stdout.write(communication_json(reports))
+            return 0
+        print_communication(reports, Console(width=None if sys.stdout.isatty() else WIDTH))
+        if args.json is not None:
+            _write(args.json, communication_json(reports))
+        return 0
     with Console(stderr=True).status("reading") as status:
         found = compare(contenders, args.ablations, args.input, effort, status.update)
     if args.json != "-":

@@ -23,7 +23,7 @@ from xla_dialect.dimensions import FactorType
 from xla_dialect.op import XlaOp, decode
 from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import SHARDING
-from xla_dialect.types import Array, array, flatten, sizes_of
+from xla_dialect.types import Array, sizes_of
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ class LocalOperation(DividedOperation):
     b: LocalBuilder
     operands: Sequence[SSAValue]
     """What this device has of the operands."""
+    result_types: Sequence[Attribute]
+    """The types of the parts of the results."""
 
     def moved(
         self, moves: Iterable[Move], fills: Mapping[int, SSAValue] | None = None
@@ -101,14 +103,6 @@ class LocalOperation(DividedOperation):
                 (fills or {}).get(move.operand),
             )
         return found
-
-    @property
-    def result_types(self) -> list[Array]:
-        """The types of the parts of the results."""
-        return [
-            array(cast(Array, type_).element_type, self.local_sizes(i, is_result=True))
-            for i, type_ in enumerate(flatten(self.op.result_types))
-        ]
 
     def again(
         self, operands: Sequence[SSAValue], properties: Mapping[str, Attribute] | None = None

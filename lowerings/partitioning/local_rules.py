@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from lowerings.partitioning import local_indexing, local_movement, local_windows
@@ -25,7 +25,8 @@ from xla_dialect.dimensions import FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.random import RngBitGeneratorOp, RngGetAndUpdateStateOp, RngOp
-from xla_dialect.types import BY_TYPE, Array, flatten, is_array, sizes_of
+from xla_dialect.types import BY_TYPE, Array
+from xla_dialect.xdsl.traversal import operands_of
 
 RULES: dict[type[XlaOp], LocalRule] = {
     **local_movement.RULES,
@@ -38,16 +39,17 @@ WHOLE = (ScanOp, RngOp, RngBitGeneratorOp, RngGetAndUpdateStateOp)
 
 def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
     """How an operation may be divided; None where nothing is known of its dimensions."""
-    if not isinstance(op, XlaOp) or isinstance(op, WHOLE):
+    if not isinstance(op, XlaOp) or isinstance(op, WHOLE) or op.contract().relate is None:
         return None
-    relations = op.dimension_relations()
-    if relations is None:
+    operands = tuple([static_sizes(value.type) for value in operands_of(op)])
+    results = tuple([static_sizes(result.type) for result in op.results])
+    if None in operands or None in results:
         return None
-    operands = [static_sizes(value.type) for value in op.operands]
-    results = [static_sizes(type_) for type_ in flatten(op.result_types)]
-    if None in operands or None in results or len(results) != len(op.results):
-        return None
-    sizes = cast("list[tuple[int, ...]]", operands), cast("list[tuple[int, ...]]", results)
+    sizes = (
+        cast("tuple[tuple[int, ...], ...]", operands),
+        cast("tuple[tuple[int, ...], ...]", results),
+    )
+    relations = op.relations_for(*sizes, op.properties)
 
     def admits(division: Division, factor: int, atoms: Atoms) -> bool:
         if is_regular(relations, factor):
@@ -62,10 +64,9 @@ def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
 def static_sizes(type_: Attribute) -> tuple[int, ...] | None:
     """The sizes of an array, none for what is no array; None where some are dynamic."""
     if not isinstance(type_, TensorType):
-        return () if not is_array(type_) else None
-    if DYNAMIC_INDEX in type_.get_shape():
-        return None
-    return sizes_of(cast(Array, type_))
+        return None if isinstance(type_, TupleType) else ()
+    sizes = cast(Array, type_).get_shape()
+    return None if DYNAMIC_INDEX in sizes else sizes
 
 
 def moved_bytes(op: XlaOp, division: Division, divided: FactorAtoms) -> float:

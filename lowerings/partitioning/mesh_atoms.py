@@ -93,6 +93,16 @@ class MeshAtoms:
 
     def spread(self, sharding: Sharding | None, rank: int) -> Spread:
         """What a sharding says of an array of this rank; replicated where it says nothing."""
+        found = self._spreads.get((sharding, rank))
+        if found is None:
+            found = self._spreads[sharding, rank] = self._spread(sharding, rank)
+        return found
+
+    @cached_property
+    def _spreads(self) -> dict[tuple[Sharding | None, int], Spread]:
+        return {}
+
+    def _spread(self, sharding: Sharding | None, rank: int) -> Spread:
         if sharding is None or sharding.rank != rank:
             return Spread(((),) * rank)
         dimensions = tuple(map(self.of_axes, sharding.axes))
@@ -100,6 +110,16 @@ class MeshAtoms:
 
     def sharding(self, spread: Spread) -> Sharding:
         """A spread as a closed sharding."""
+        found = self._shardings.get(spread)
+        if found is None:
+            found = self._shardings[spread] = self._sharding(spread)
+        return found
+
+    @cached_property
+    def _shardings(self) -> dict[Spread, Sharding]:
+        return {}
+
+    def _sharding(self, spread: Spread) -> Sharding:
         unreduced = in_mesh_order(map(self.atoms.__getitem__, spread.unreduced), self.mesh.sizes)
         axes = [self.axes_of(atoms) for atoms in spread.dimensions]
         found = Sharding.of_axes(self.name, axes)

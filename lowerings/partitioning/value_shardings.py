@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from lowerings.partitioning.local_rules import static_sizes
 from lowerings.partitioning.mesh_atoms import MeshAtoms
@@ -45,6 +46,7 @@ class ValueShardings:
 
     mesh: MeshAtoms
     parameters: dict[SSAValue, Spread]
+    """What is known of parameters, and has been found out of results."""
 
     @staticmethod
     def of(function: FuncOp, mesh: MeshAtoms) -> ValueShardings:
@@ -63,9 +65,9 @@ class ValueShardings:
 
     def spread(self, value: SSAValue) -> Spread:
         """How a value is spread."""
-        if isinstance(value, OpResult):
-            shardings = result_shardings(value.op)
-            sharding = None if shardings is None else shardings[value.index]
-            return self.mesh.spread(sharding, rank_of(value))
-        assert isinstance(value, BlockArgument)
-        return self.parameters.get(value) or Spread(((),) * rank_of(value))
+        found = self.parameters.get(value)
+        if found is None:
+            shardings = result_shardings(value.op) if isinstance(value, OpResult) else None
+            sharding = None if shardings is None else shardings[cast(OpResult, value).index]
+            found = self.parameters[value] = self.mesh.spread(sharding, rank_of(value))
+        return found

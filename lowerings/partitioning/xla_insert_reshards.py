@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from lowerings.partitioning.device_work import flops_of
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms
@@ -33,7 +33,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.axes import AxisReference
-from xla_dialect.types import Array
+from xla_dialect.types import Array, is_array
 from xla_dialect.xdsl.linking import insert_before
 from xla_dialect.xdsl.traversal import operands_of
 
@@ -93,6 +93,7 @@ class _Insertion:
 
     mesh: MeshAtoms
     spreads: dict[SSAValue, Spread] = field(default_factory=dict[SSAValue, Spread])
+    chosen: dict[Hashable, _Choice] = field(default_factory=dict["Hashable", _Choice])
     made: dict[tuple[Block | None, SSAValue, Spread], SSAValue] = field(
         default_factory=dict[tuple[Block | None, SSAValue, Spread], SSAValue]
     )
@@ -257,11 +258,38 @@ class _Insertion:
         operands: Sequence[Spread],
         wanted: Sequence[Spread | None],
     ) -> _Choice:
-        """The division of the least cost, among those the one into the most parts."""
+        """
+        The division of the least cost, among those the one into the most parts.
+
+        Layers repeat themselves, so what has been chosen is looked up.
+        """
+        key = (
+            type(op),
+            division.relations,
+            *(division.operand_sizes, division.result_sizes),
+            tuple(map(_element_type, (*operands_of(op), *op.results))),
+            *(tuple(operands), tuple(wanted)),
+            fold_of(op),
+        )
+        found = self.chosen.get(key)
+        if found is None:
+            found = self.chosen[key] = self.search(op, division, operands, wanted)
+        return found
+
+    def search(
+        self,
+        op: XlaOp,
+        division: Division,
+        operands: Sequence[Spread],
+        wanted: Sequence[Spread | None],
+    ) -> _Choice:
+        """The choice, by trying what the operands and results ask for."""
         results = [
             spread or Spread(((),) * _rank(result))
             for spread, result in zip(wanted, op.results, strict=True)
         ]
+        asked = (atom for spread in (*operands, *results) for atom in spread.used)
+        most = self.mesh.parts(set(asked))
         work = flops_of(op) / OPERATIONS_PER_BYTE
         best: _Choice | None = None
         least = 0.0
@@ -277,6 +305,8 @@ class _Insertion:
             weighed = cost + work / parts
             if best is None or (weighed, -parts) < (least, -best.parts):
                 best, least = _Choice(divided, mine, made, cost, parts), weighed
+            if not cost and parts == most:
+                break
         assert best is not None
         return best
 
@@ -325,6 +355,10 @@ class _Insertion:
             for i, value in enumerate(operands_of(last)):
                 self.use(last, i, wanted.get((last, i)) or Spread(((),) * _rank(value)))
         self.produce(op, produced, produced)
+
+
+def _element_type(value: SSAValue) -> Attribute:
+    return value.type.element_type if is_array(value.type) else value.type
 
 
 def _rank(value: SSAValue) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.partitioning.factor_atoms import FactorAtoms
 from lowerings.partitioning.local_builder import LocalBuilder
 from lowerings.partitioning.local_collectives import local_step
 from lowerings.partitioning.local_operation import LocalOperation
@@ -76,6 +77,10 @@ class _Partition:
     mesh: MeshAtoms
     shardings: ValueShardings
     local: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    divisions: dict[Hashable, FactorAtoms | None] = field(
+        default_factory=dict["Hashable", "FactorAtoms | None"]
+    )
+    """The divisions of operations found so far: layers repeat themselves."""
     b: LocalBuilder = field(init=False)
 
     def local_type(self, value: SSAValue) -> Attribute:
@@ -146,13 +151,25 @@ class _Partition:
                     f"{described(op)} takes whole arrays: xla-insert-reshards makes them"
                 )
             return self.copied(op, operands)
-        divided = division.divided_by(before, results)
+        key = type(op), division.relations, tuple(before), tuple(results)
+        if key not in self.divisions:
+            self.divisions[key] = division.divided_by(before, results)
+        divided = self.divisions[key]
         if divided is None:
             raise XlaError(
                 f"{described(op)} has shardings that contradict each other: xla-insert-reshards "
                 "makes reshards of them"
             )
-        return build_local(LocalOperation(cast(XlaOp, op), division, divided, self.b, operands))
+        return build_local(
+            LocalOperation(
+                cast(XlaOp, op),
+                division,
+                divided,
+                self.b,
+                operands,
+                [self.local_type(result) for result in op.results],
+            )
+        )
 
     def copied(self, op: Operation, operands: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The operation as it is."""

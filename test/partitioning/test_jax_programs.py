@@ -70,3 +70,15 @@ def test_the_work_is_divided(name: str) -> None:
     local, _, _, _ = partition_into(module)
     whole = communication_of(module).flops
     assert communication_of(local).flops <= 1.1 * whole / DEVICES
+
+
+@pytest.mark.parametrize("name", [name for name in EVEN if name != "lstm"])
+def test_devices_send_no_more_than_after_xla(name: str) -> None:
+    """By the same count of bytes, of what XLA's own partitioner makes of the program."""
+    program = PROGRAMS[name](DEVICES)
+    compiled = program.jitted().lower(*program.arguments).compile().as_text()
+    theirs = parse_program(compiled, input_format="hlo")
+    PassManager(make_context()).run(theirs, parse_passes("xla-flatten-tuples"))
+    module, _ = program_of(name)
+    mine, _, _, _ = partition_into(module)
+    assert communication_of(mine).bytes <= communication_of(theirs).bytes + 0.5

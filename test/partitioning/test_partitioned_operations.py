@@ -39,6 +39,13 @@ def _sum_over(*dimensions: int) -> Build:
 
 
 PROGRAMS: dict[str, Program] = {
+    "copy": Program(lambda b, x: b.copy(x), ["f32[8,6,4]"]),
+    "copy odd": Program(lambda b, x: b.copy(x), ["f32[10,7]"]),
+    "empty": Program(lambda b, x: b.neg(x), ["f32[0,4]"]),
+    "conditional": Program(
+        lambda b, i, x: b.conditional(i, [lambda v: b.tanh(v), lambda v: v + 1], [x, x]),
+        ["s32[]", "f32[6,7]"],
+    ),
     "add": Program(lambda b, x, y: x + y, ["f32[6,8]", "f32[6,8]"]),
     "tanh": Program(lambda b, x: b.tanh(x), ["f32[5,7]"]),
     "transpose": Program(lambda b, x: b.transpose(x, [2, 0, 1]), ["f32[6,8,5]"]),
