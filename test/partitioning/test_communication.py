@@ -1,0 +1,137 @@
+"""Reports on what devices send, and the plans behind reshards."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_program
+from lowerings.partitioning.communication import communication_of
+from lowerings.partitioning.reshard_steps import (
+    Collective,
+    ReshardProblem,
+    Spread,
+    plan_reshard,
+    ring_bytes,
+)
+from tools import xla_compare, xla_opt
+
+LOOP = """
+HloModule ring, num_partitions=4
+
+step {{
+  p = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[8] get-tuple-element(p), index=1
+  one = s32[] constant({step})
+  next = s32[] add(i, one)
+  sent = f32[8] collective-permute(x), channel_id=1, source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},{{3,0}}}}
+  ROOT t = (s32[], f32[8]) tuple(next, sent)
+}}
+
+goes_on {{
+  p = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] {limit}
+  ROOT c = pred[] compare(i, n), direction={direction}
+}}
+
+ENTRY main {{
+  x = f32[8] parameter(0)
+  start = s32[] constant({start})
+  t = (s32[], f32[8]) tuple(start, x)
+  w = (s32[], f32[8]) while(t), condition=goes_on, body=step
+  ROOT r = f32[8] get-tuple-element(w), index=1
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "limit", "direction", "trips"),
+    [
+        (0, 1, 5, "LT", 5),
+        (0, 2, 5, "LT", 3),
+        (1, 1, 5, "LE", 5),
+        (9, -3, 0, "GT", 3),
+        (7, 1, 5, "LT", 0),
+    ],
+)
+def test_iterations_count(start: int, step: int, limit: int, direction: str, trips: int) -> None:
+    text = LOOP.format(start=start, step=step, limit=f"constant({limit})", direction=direction)
+    module = parse_program(text, input_format="hlo")
+    PassManager(make_context()).run(module, parse_passes("xla-flatten-tuples"))
+    report = communication_of(module)
+    assert (report.bytes, report.unknown_loops) == (32 * trips, 0)
+
+
+ANNOTATED = """module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4]>}} {
+  func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>},
+                  %w: tensor<16x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+    %0 = xla.dot %x, %w {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    func.return %0 : tensor<8x4xf32>
+  }
+}
+"""
+
+
+def test_two_shardings_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [tmp_path / "sum.mlir", tmp_path / "rows.mlir"]
+    files[0].write_text(ANNOTATED, encoding="utf-8")
+    rows = ANNOTATED.replace('[{}, {"x"}]', '[{"x"}, {}]').replace("[{}, {}]>}", '[{"x"}, {}]>}')
+    files[1].write_text(rows, encoding="utf-8")
+    assert xla_compare.main(["--communication", *map(str, files), "--json", "-"]) == 0
+    first, second = json.loads(capsys.readouterr().out).values()
+    # An all-reduce of 8 x 4 floats over 4 devices; the weights are gathered.
+    assert (first["bytes"], second["bytes"]) == (192, 192)
+    assert [e["collective"] for e in second["exchanges"]] == ["all_gather"]
+    assert first["flops"] == 2 * 8 * 4 * 4
+    assert xla_compare.main(["--communication", *map(str, files)]) == 0
+    assert re.search(r"all bytes\W+192\W+192", capsys.readouterr().out)
+
+
+def test_the_report_is_json_if_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(ANNOTATED, encoding="utf-8")
+    passes = "xla-insert-reshards,xla-partition,xla-report-communication{json=true}"
+    assert xla_opt.main([str(file), "-p", passes, "-o", str(tmp_path / "local.mlir")]) == 0
+    report = json.loads(capsys.readouterr().err)
+    (exchange,) = report["exchanges"]
+    assert (exchange["collective"], exchange["axes"], exchange["calls"]) == ("all_reduce", '"x"', 1)
+    assert exchange["line"] == f"{file}:5"
+    assert report["bytes"] == exchange["bytes"] == 192
+
+
+@st.composite
+def spreads(draw: st.DrawFn, rank: int) -> Spread:
+    dimensions: list[list[int]] = [[] for _ in range(rank)]
+    for atom in draw(st.permutations(range(3))):
+        place = draw(st.integers(-1, rank - 1))
+        if place >= 0:
+            dimensions[place].append(atom)
+    return Spread(tuple(map(tuple, dimensions)))
+
+
+@given(data=st.data())
+def test_no_plan_sends_more_than_gathering_all(data: st.DataObject) -> None:
+    sizes = tuple(data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=3)))
+    start, target = data.draw(spreads(len(sizes))), data.draw(spreads(len(sizes)))
+    problem = ReshardProblem((2, 2, 3), sizes, 4, target)
+    steps, bytes_ = plan_reshard(problem, start)
+    assert (steps[-1].after if steps else start) == target
+    here, most = start, 0.0
+    for d, atoms in enumerate(start.dimensions):
+        if atoms != target.dimensions[d] and atoms:
+            after = here.with_dimension(d, ())
+            size, members = problem.device_bytes(after), problem.parts(atoms)
+            most += ring_bytes(Collective.ALL_GATHER, 0, size, members)
+            here = after
+    assert bytes_ <= most + 1e-9
+    assert not steps or bool(bytes_) or {s.collective for s in steps} == {Collective.ALL_SLICE}
