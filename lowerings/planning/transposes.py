@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lowerings.loops.body import indexed_dimensions
 from lowerings.loops.nest import Nest
 from lowerings.schedules.schedule import Loop, LoopOrder
 
@@ -24,7 +25,9 @@ def along_rows(nest: Nest, order: LoopOrder) -> Sequence[Loop]:
         return order.loops
     *kept, row, column = order.loops
     vectors = nest.extents[row.dimension] // row.tile
-    sizes = range(LEAST_VECTORS, MOST_VECTORS + 1)
+    # A dimension whose index is asked for has one loop (SR12).
+    is_asked_for = row.dimension in indexed_dimensions(nest)
+    sizes = range(LEAST_VECTORS, 1 if is_asked_for else MOST_VECTORS + 1)
     size = max((n for n in sizes if vectors % n == 0), default=vectors)
     blocks = [Loop(row.dimension, size * row.tile)] if size < vectors else []
     return (*kept, *blocks, column, row)

@@ -47,6 +47,22 @@ func.func @transpose_in_blocks(%a: memref<1024x448xf32>, %b: memref<448x1024xf32
   func.return
 }
 
+// An index that is asked for is that of one loop.
+// CHECK-LABEL: @transpose_of_a_triangle
+// CHECK:       schedule.nest = #schedule.nest<loops = [d0 by 16, d1 by 16], vector = d0 x 16, transpose = d1>
+func.func @transpose_of_a_triangle(%a: memref<256x256xf32>, %b: memref<256x256xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%a : memref<256x256xf32>) outs(%b : memref<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %zero = arith.constant 0.0 : f32
+    %below = arith.cmpi sle, %j, %i : index
+    %r = arith.select %below, %x, %zero : f32
+    linalg.yield %r : f32
+  }
+  func.return
+}
+
 // CHECK-LABEL: @dense
 // CHECK:       schedule.nest = #schedule.nest<collapse = {{.*}}d0, d1{{.*}}, loops = [d1 by 16], vector = d1 x 16>
 func.func @dense(%a: memref<64x48xf32>, %b: memref<64x48xf32>) {
