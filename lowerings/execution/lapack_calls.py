@@ -62,6 +62,15 @@ _Argument: TypeAlias = _Constant | int
 
 
 @dataclass(frozen=True)
+class _Square:
+    """A square matrix."""
+
+    type: str
+    """Of an element, as LLVM writes it."""
+    size: int
+
+
+@dataclass(frozen=True)
 class _Call:
     """A routine of Fortran with what it is given, all by address."""
 
@@ -70,6 +79,8 @@ class _Call:
     arguments: tuple[_Argument, ...]
     updated: tuple[int, int]
     """The operand whose elements a result has before, and the number of that result."""
+    by_columns: _Square | None = None
+    """What this result has in each problem, if the routine wants it by columns."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,19 @@ def _triangular_solve(call: _Request) -> _Call:
     return _Call("cython_blas", arguments, (1, 2))
 
 
+def _factors(call: _Request) -> _Call:
+    """Of a square matrix; in the place of another one LAPACK could not leave its transpose."""
+    *batch, _, size = call.shapes[0]
+    matrix, (dtype, one) = (*batch, size, size), _ELEMENTS[call.letter]
+    shapes = matrix, matrix, (*batch, size), tuple(batch)
+    call.require_types(*shapes, dtypes=(dtype, dtype, "int32", "int32"))
+    length = _Constant.number(size)
+    arguments = (length, length, 1, length, 2, 3)
+    return _Call("cython_lapack", arguments, (0, 1), _Square(one.type, size))
+
+
 _ROUTINES: Mapping[str, tuple[int, Callable[[_Request], _Call]]] = {
+    "getrf": (1, _factors),
     "potrf": (1, _triangular_factor),
     "trsm": (2, _triangular_solve),
 }
@@ -221,6 +244,8 @@ def _module(call: _Call, name: str, sizes: Sequence[int], operands: int, batch: 
         for each, symbol in constants.items()
         if isinstance(each, _Constant)
     ]
+    if call.by_columns is not None:
+        lines += _transposition(call.by_columns)
     lines += [
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
@@ -252,11 +277,50 @@ def _module(call: _Call, name: str, sizes: Sequence[int], operands: int, batch: 
             f"  %place{argument} = getelementptr i8, ptr %array{argument}, i64 %offset{argument}",
         ]
         given.append(f"ptr %place{argument}")
+    turned: list[str] = []
+    if call.by_columns is not None:
+        turned = [f"  call void @transpose(ptr %place{result})"]
     lines += [
+        *turned,
         f"  call void %routine({', '.join(given)})",
+        *turned,
         "  %next = add i64 %number, 1",
         f"  %more = icmp slt i64 %next, {batch}",
         "  br i1 %more, label %problem, label %done",
         *("done:", "  ret i32 0", "}"),
     ]
     return "\n".join(lines)
+
+
+def _transposition(matrix: _Square) -> list[str]:
+    """LLVM IR of a function that transposes a matrix in place."""
+    size, type_ = matrix.size, matrix.type
+    return [
+        "define private void @transpose(ptr %matrix) {",
+        "entry:",
+        "  br label %row",
+        "row:",
+        "  %i = phi i64 [ 0, %entry ], [ %next_i, %row_end ]",
+        f"  %row_start = mul i64 %i, {size}",
+        "  %some = icmp ne i64 %i, 0",
+        "  br i1 %some, label %column, label %row_end",
+        "column:",
+        "  %j = phi i64 [ 0, %row ], [ %next_j, %column ]",
+        f"  %column_start = mul i64 %j, {size}",
+        "  %below = add i64 %row_start, %j",
+        "  %above = add i64 %column_start, %i",
+        f"  %p = getelementptr {type_}, ptr %matrix, i64 %below",
+        f"  %q = getelementptr {type_}, ptr %matrix, i64 %above",
+        f"  %x = load {type_}, ptr %p",
+        f"  %y = load {type_}, ptr %q",
+        f"  store {type_} %y, ptr %p",
+        f"  store {type_} %x, ptr %q",
+        "  %next_j = add i64 %j, 1",
+        "  %more_j = icmp ult i64 %next_j, %i",
+        "  br i1 %more_j, label %column, label %row_end",
+        "row_end:",
+        "  %next_i = add i64 %i, 1",
+        f"  %more_i = icmp ult i64 %next_i, {size}",
+        "  br i1 %more_i, label %row, label %end",
+        *("end:", "  ret void", "}"),
+    ]

@@ -56,6 +56,12 @@ def solve(
     return call(f"lapack_{LETTERS[element]}trsm_ffi", ", ".join(settings), [matrix, b], [b])
 
 
+def factors(sizes: Sequence[int], element: str = "f32") -> str:
+    matrix, least = tensor(sizes, element), min(sizes[-2:])
+    results = [matrix, tensor((*sizes[:-2], least), "i32"), tensor(sizes[:-2], "i32")]
+    return call(f"lapack_{LETTERS[element]}getrf_ffi", "", [matrix], results)
+
+
 def numbers(sizes: Sequence[int], element: str) -> np.ndarray:
     random = np.random.default_rng(0)
     found = random.standard_normal(sizes)
@@ -106,6 +112,26 @@ def test_cholesky(element: str, sizes: tuple[int, ...]) -> None:
     assert (np.triu(lower, 1) == np.triu(a, 1)).all()
 
 
+@pytest.mark.parametrize("element", LETTERS)
+@pytest.mark.parametrize("sizes", [(1, 1), (7, 7), (2, 3, 5, 5), (70, 70)], ids=str)
+def test_factors(element: str, sizes: tuple[int, ...]) -> None:
+    a = numbers(sizes, element)
+    both, pivots, info = assert_as_reference(factors(sizes, element), a)
+    assert not info.any()
+    product = (np.tril(both, -1) + np.eye(sizes[-1])) @ np.triu(both)
+    size = sizes[-1]
+    for problem, order, whole in zip(
+        a.reshape(-1, size, size),
+        pivots.reshape(-1, size),
+        product.reshape(-1, size, size),
+        strict=True,
+    ):
+        rows = problem.copy()
+        for row, other in enumerate(order - 1):
+            rows[[row, other]] = rows[[other, row]]
+        np.testing.assert_allclose(whole, rows, rtol=1e-3, atol=1e-3)
+
+
 def test_info_says_where_a_matrix_is_not_positive_definite() -> None:
     a = np.stack([np.diag([1, 1, -1]), np.diag([1, 1, 1]), np.diag([0, 1, 1])]).astype(np.float32)
     _, info = assert_as_reference(cholesky((3, 3, 3)), a)
@@ -137,6 +163,8 @@ def test_triangular_solve(
         cholesky((0, 0)),
         cholesky((0, 3, 3)),
         cholesky((2, 0, 0)),
+        factors((0, 0)),
+        factors((0, 3, 3)),
         solve((0, 3, 2)),
         solve((2, 3, 0)),
         solve((0, 2)),
@@ -155,6 +183,7 @@ def test_problems_without_elements(text: str) -> None:
         cholesky((3, 3), uplo="X"),
         solve((3, 2), size=4),
         solve((3, 2), options="LLXN"),
+        factors((3, 4)),
         call("lapack_spotrf_ffi", "", ["tensor<3x3xf32>"], ["tensor<3x3xf32>", "tensor<i32>"]),
         call("lapack_spotrf_ffi", "", ["tensor<9xf32>"], ["tensor<9xf32>", "tensor<i32>"]),
         call(
