@@ -91,7 +91,8 @@ def _bufferize_yielding_block(
 
     def finish() -> None:
         _move_to_targets(yielded, targets, state)
-        scalars = [value for value in yielded if not is_tensor(value)]
+        # Not `yielded`: results of loops inside may have been replaced.
+        scalars = [value for value in terminator.arguments if not is_tensor(value)]
         state.insert(scf.YieldOp(*scalars))
         state.replaced(terminator)
 

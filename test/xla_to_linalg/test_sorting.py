@@ -186,7 +186,20 @@ def test_any_topk(
 def test_topk_of_every_type(name: str) -> None:
     """Any bits, in the total order of floats; the first of equal ones comes first."""
     x = any_bits(name, 1000)
-    check_natively(lambda x: TopkOp(x, k=300, largest=True), x)
+    for k in (300, 7):
+        check_natively(lambda x, k=k: TopkOp(x, k=k, largest=True), x)
+
+
+@pytest.mark.parametrize("length", [96, 2100])
+def test_topk_of_blocks(length: int) -> None:
+    """The first entries in one block, in all, in what no block has, and equal ones everywhere."""
+    x = np.random.default_rng(0).standard_normal((5, length)).astype(np.float32)
+    x[1, 40:43] = 100
+    x[2, ::16] += 50
+    x[3, -3:] = 100
+    x[4] = 1
+    for largest in (True, False):
+        check_natively(lambda x, largest=largest: TopkOp(x, k=3, largest=largest), x)
 
 
 def test_topk_of_long_lines() -> None:
