@@ -11,11 +11,13 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from math import prod
 from typing import TypeAlias, cast
+
+import numpy as np
 
 from lowerings.execution.code import LoadedCode
 from lowerings.targets.llvm.machine import host
@@ -57,17 +59,32 @@ _ELEMENTS = {
 """By the letter of a routine: the dtype of its matrices, and one."""
 
 
-_Argument: TypeAlias = _Constant | int
-"""A constant, or the number of an operand or result, of which a routine gets one problem."""
+@dataclass(frozen=True)
+class _Scratch:
+    """Memory that a routine needs for one problem."""
+
+    number: int
+    size: int
+    """In bytes."""
+
+
+_Argument: TypeAlias = _Constant | _Scratch | int
+"""
+A constant, memory, or the number of an operand or result, of which a routine gets one problem.
+"""
 
 
 @dataclass(frozen=True)
-class _Square:
-    """A square matrix."""
+class _Transpose:
+    """A matrix of one problem with its rows as columns, which is how Fortran has it."""
 
+    source: _Scratch | int
+    target: _Scratch | int
+    rows: int
+    columns: int
+    """Of the source."""
     type: str
-    """Of an element, as LLVM writes it."""
-    size: int
+    """Of the elements, as LLVM writes it."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +94,14 @@ class _Call:
     library: str
     """The module of scipy that exports it."""
     arguments: tuple[_Argument, ...]
-    updated: tuple[int, int]
+    updated: tuple[int, int] | None = None
     """The operand whose elements a result has before, and the number of that result."""
-    by_columns: _Square | None = None
-    """What this result has in each problem, if the routine wants it by columns."""
+    before: tuple[_Transpose, ...] = ()
+    after: tuple[_Transpose, ...] = ()
+    routine: str = ""
+    """Its name without the letter, if that is not the name of the custom call."""
+    zeroed: tuple[int, ...] = ()
+    """The results that a routine leaves alone: zeros."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +126,10 @@ class _Request:
             raise _Unusual
         if any(size >= 1 << 31 for shape in shapes for size in shape):
             raise _Unusual
+
+
+_MAX_SCRATCH = 1 << 28
+"""Bytes that are had without asking; with more than that, Python says where memory is short."""
 
 
 class _Unusual(Exception):
@@ -144,21 +169,185 @@ def _triangular_solve(call: _Request) -> _Call:
     return _Call("cython_blas", arguments, (1, 2))
 
 
-def _factors(call: _Request) -> _Call:
-    """Of a square matrix; in the place of another one LAPACK could not leave its transpose."""
-    *batch, _, size = call.shapes[0]
-    matrix, (dtype, one) = (*batch, size, size), _ELEMENTS[call.letter]
-    shapes = matrix, matrix, (*batch, size), tuple(batch)
-    call.require_types(*shapes, dtypes=(dtype, dtype, "int32", "int32"))
-    length = _Constant.number(size)
-    arguments = (length, length, 1, length, 2, 3)
-    return _Call("cython_lapack", arguments, (0, 1), _Square(one.type, size))
+@dataclass
+class _Fortran:
+    """The memory and the types that a routine on matrices by columns needs, as they are named."""
+
+    request: _Request
+    scratch: list[_Scratch] = field(default_factory=list[_Scratch])
+
+    @property
+    def element(self) -> tuple[str, str, int]:
+        """The dtype of matrices, their type for LLVM, and their size in bytes."""
+        dtype, one = _ELEMENTS[self.request.letter]
+        return dtype, one.type, np.dtype(dtype).itemsize
+
+    @property
+    def real(self) -> str:
+        """The dtype of what is real of a complex matrix too."""
+        return _ELEMENTS[_REAL[self.request.letter]][0]
+
+    @property
+    def is_complex(self) -> bool:
+        return self.request.letter in "cz"
+
+    def memory(self, count: int, dtype: str) -> _Scratch:
+        """Memory for so many elements."""
+        self.scratch.append(_Scratch(len(self.scratch), max(count, 1) * np.dtype(dtype).itemsize))
+        return self.scratch[-1]
+
+    def by_columns(self, rows: int, columns: int) -> _Scratch:
+        """Memory for a matrix."""
+        return self.memory(rows * columns, self.element[0])
+
+    def transpose(
+        self, source: _Scratch | int, target: _Scratch | int, m: int, n: int
+    ) -> _Transpose:
+        """From rows of a matrix of `m` times `n` to columns; with `n` and `m`, the other way."""
+        return _Transpose(source, target, m, n, self.element[1])
+
+
+_REAL = {"s": "s", "d": "d", "c": "s", "z": "d"}
+
+
+def _lu(call: _Request) -> _Call:
+    """Both factors, the pivots from 1, and info."""
+    *batch, m, n = call.shapes[0]
+    k, fortran = min(m, n), _Fortran(call)
+    matrix, dtype = (*batch, m, n), fortran.element[0]
+    call.require_types(
+        *(matrix, matrix, (*batch, k), tuple(batch)), dtypes=(dtype, dtype, "int32", "int32")
+    )
+    number, a = _Constant.number, fortran.by_columns(m, n)
+    return _Call(
+        "cython_lapack",
+        (number(m), number(n), a, number(m), 2, 3),
+        before=(fortran.transpose(0, a, m, n),),
+        after=(fortran.transpose(a, 1, n, m),),
+    )
+
+
+def _qr(call: _Request) -> _Call:
+    """R over the Householder vectors, and their factors."""
+    *batch, m, n = call.shapes[0]
+    k, fortran = min(m, n), _Fortran(call)
+    matrix, dtype = (*batch, m, n), fortran.element[0]
+    call.require_types(matrix, matrix, (*batch, k), dtypes=(dtype,) * 3)
+    number, a = _Constant.number, fortran.by_columns(m, n)
+    work, info = fortran.memory(3 * n, dtype), fortran.memory(1, "int32")
+    return _Call(
+        "cython_lapack",
+        (number(m), number(n), a, number(m), 2, work, number(max(3 * n, 1)), info),
+        before=(fortran.transpose(0, a, m, n),),
+        after=(fortran.transpose(a, 1, n, m),),
+    )
+
+
+def _orthogonal_matrix(call: _Request) -> _Call:
+    """Q out of Householder vectors and their factors."""
+    *batch, m, n = call.shapes[0]
+    k, fortran = call.shapes[1][-1], _Fortran(call)
+    matrix, dtype = (*batch, m, n), fortran.element[0]
+    call.require_types(matrix, (*batch, k), matrix, dtypes=(dtype,) * 3)
+    if not m >= n >= k:
+        raise _Unusual
+    number, a = _Constant.number, fortran.by_columns(m, n)
+    work, info = fortran.memory(3 * n, dtype), fortran.memory(1, "int32")
+    sizes = (number(m), number(n), number(k))
+    return _Call(
+        "cython_lapack",
+        (*sizes, a, number(m), 1, work, number(max(3 * n, 1)), info),
+        before=(fortran.transpose(0, a, m, n),),
+        after=(fortran.transpose(a, 2, n, m),),
+        routine="ungqr" if fortran.is_complex else "orgqr",
+    )
+
+
+def _symmetric_eigenvalues(call: _Request) -> _Call:
+    """Eigenvectors in columns (if the mode is `V`), ascending eigenvalues, and info."""
+    *batch, _, n = call.shapes[0]
+    fortran, wanted = _Fortran(call), call.character("mode", "NV") == "V"
+    matrix, dtype = (*batch, n, n), fortran.element[0]
+    call.require_types(
+        *(matrix, matrix, (*batch, n), tuple(batch)),
+        dtypes=(dtype, dtype, fortran.real, "int32"),
+    )
+    number, a = _Constant.number, fortran.by_columns(n, n)
+    integers = 3 + 5 * n if wanted else 1
+    if fortran.is_complex:
+        length, reals = (2 * n + n * n, 1 + 5 * n + 2 * n * n) if wanted else (n + 1, n)
+        real_work = (fortran.memory(reals, fortran.real), number(max(reals, 1)))
+    else:
+        length, real_work = (1 + 6 * n + 2 * n * n if wanted else 2 * n + 1), ()
+    work, integer_work = fortran.memory(length, dtype), fortran.memory(integers, "int32")
+    return _Call(
+        "cython_lapack",
+        (
+            _Constant.character("V" if wanted else "N"),
+            _Constant.character(call.character("uplo", "LU")),
+            *(number(n), a, number(max(n, 1)), 2, work, number(length), *real_work),
+            *(integer_work, number(integers), 3),
+        ),
+        updated=None if wanted else (0, 1),
+        before=(fortran.transpose(0, a, n, n),),
+        after=(fortran.transpose(a, 1, n, n),) if wanted else (),
+        routine="heevd" if fortran.is_complex else "syevd",
+    )
+
+
+def _singular_values(call: _Request) -> _Call:
+    """The used-up matrix, singular values, U, the adjoint of V, and info."""
+    *batch, m, n = call.shapes[0]
+    k, fortran, mode = min(m, n), _Fortran(call), call.character("mode", "ANS")
+    matrix, (dtype, _, _) = (*batch, m, n), fortran.element
+    rows, columns = (m, n) if mode == "A" else (k, k)
+    u_shape, v_shape = call.shapes[3], call.shapes[4]
+    expected = ((*batch, m, rows), (*batch, columns, n))
+    if mode == "N":
+        expected = u_shape, v_shape
+    call.require_types(
+        *(matrix, matrix, (*batch, k), *expected, tuple(batch)),
+        dtypes=(dtype, dtype, fortran.real, dtype, dtype, "int32"),
+    )
+    number, a = _Constant.number, fortran.by_columns(m, n)
+    u, v = fortran.by_columns(m, rows), fortran.by_columns(columns, n)
+    large, small, vectors = max(m, n), k, mode != "N"
+    if fortran.is_complex:
+        length = 2 * small * small * vectors + large + 2 * small
+        reals = max(5 * small * small + 7 * small, 2 * small * (large + small) + small)
+        real_work = (fortran.memory(reals, fortran.real),)
+    else:
+        real_work = ()
+        length = 4 * small * small + large + 9 * small
+        if not vectors:
+            length = max(14 * small + 4, 10 * small + 2 + 25 * (25 + 8)) + large
+    work, integer_work = fortran.memory(length, dtype), fortran.memory(8 * small, "int32")
+    return _Call(
+        "cython_lapack",
+        (
+            _Constant.character(mode),
+            *(number(m), number(n), a, number(m), 2, u, number(m), v, number(max(columns, 1))),
+            *(work, number(max(length, 1)), *real_work, integer_work, 5),
+        ),
+        updated=(0, 1),
+        before=(fortran.transpose(0, a, m, n),),
+        after=(fortran.transpose(u, 3, rows, m), fortran.transpose(v, 4, n, columns))
+        if vectors
+        else (),
+        zeroed=() if vectors else (3, 4),
+    )
 
 
 _ROUTINES: Mapping[str, tuple[int, Callable[[_Request], _Call]]] = {
-    "getrf": (1, _factors),
     "potrf": (1, _triangular_factor),
     "trsm": (2, _triangular_solve),
+    "getrf": (1, _lu),
+    "geqrf": (1, _qr),
+    "orgqr": (2, _orthogonal_matrix),
+    "ungqr": (2, _orthogonal_matrix),
+    "syevd": (1, _symmetric_eigenvalues),
+    "heevd": (1, _symmetric_eigenvalues),
+    "gesdd": (1, _singular_values),
 }
 """By name: how many operands it has, and how it is called."""
 
@@ -179,13 +368,15 @@ def native_lapack_call(op: CustomCallOp, name: str) -> LoadedCode | None:
     arrays = cast("tuple[ArrayType, ...]", types)
     shapes = tuple(sizes_of(each) for each in arrays)
     dtypes = tuple(numpy_dtype(each.element_type).name for each in arrays)
-    if any(len(shape) < 2 for shape in shapes[:operands]):
+    if len(shapes[0]) < 2 or any(not shape for shape in shapes[1:operands]):
         return None
     try:
         call = plan(_Request(letter, configuration_of(op), shapes, dtypes))
     except _Unusual:
         return None
-    address = _exported(call, letter + routine)
+    if sum(each.size for each in _scratch(call)) > _MAX_SCRATCH:
+        return None
+    address = _exported(call, letter + (call.routine or routine))
     if address is None:
         return None
     sizes = tuple(
@@ -244,11 +435,11 @@ def _module(call: _Call, name: str, sizes: Sequence[int], operands: int, batch: 
         for each, symbol in constants.items()
         if isinstance(each, _Constant)
     ]
-    if call.by_columns is not None:
-        lines += _transposition(call.by_columns)
     lines += [
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+        "declare ptr @malloc(i64)",
+        "declare void @free(ptr)",
         f'define i32 @"{name}"({", ".join(f"ptr %array{n}" for n in range(len(sizes)))}) {{',
         "entry:",
     ]
@@ -258,69 +449,98 @@ def _module(call: _Call, name: str, sizes: Sequence[int], operands: int, batch: 
             for number, size in enumerate(sizes[operands:], operands)
         ]
         return "\n".join([*lines, "  ret i32 0", "}"])
-    operand, result = call.updated
-    copied = f"ptr %array{result}, ptr %array{operand}, i64 {sizes[operand]}, i1 false"
+    lines += _prepared(call, sizes)
     lines += [
-        f"  call void @llvm.memcpy.p0.p0.i64({copied})",
         f"  %routine = load ptr, ptr @{_ADDRESS}",
         "  br label %problem",
         "problem:",
         "  %number = phi i64 [ 0, %entry ], [ %next, %problem ]",
     ]
-    given: list[str] = []
-    for argument in call.arguments:
-        if isinstance(argument, _Constant):
-            given.append(f"ptr {constants[argument]}")
-            continue
-        lines += [
-            f"  %offset{argument} = mul i64 %number, {sizes[argument] // batch}",
-            f"  %place{argument} = getelementptr i8, ptr %array{argument}, i64 %offset{argument}",
-        ]
-        given.append(f"ptr %place{argument}")
-    turned: list[str] = []
-    if call.by_columns is not None:
-        turned = [f"  call void @transpose(ptr %place{result})"]
     lines += [
-        *turned,
-        f"  call void %routine({', '.join(given)})",
-        *turned,
+        line
+        for number, size in enumerate(sizes)
+        for line in (
+            f"  %offset{number} = mul i64 %number, {size // batch}",
+            f"  %place{number} = getelementptr i8, ptr %array{number}, i64 %offset{number}",
+        )
+    ]
+    given = ", ".join(
+        f"ptr {constants[each] if isinstance(each, _Constant) else _place(each)}"
+        for each in call.arguments
+    )
+    lines += [*map(_transposition, call.before), f"  call void %routine({given})"]
+    lines += [*map(_transposition, call.after)]
+    lines += [
         "  %next = add i64 %number, 1",
         f"  %more = icmp slt i64 %next, {batch}",
         "  br i1 %more, label %problem, label %done",
-        *("done:", "  ret i32 0", "}"),
+        "done:",
+        *(f"  call void @free(ptr %memory{each.number})" for each in _scratch(call)),
+        *("  ret i32 0", "}"),
     ]
-    return "\n".join(lines)
+    kinds = {each.type for each in (*call.before, *call.after)}
+    return "\n".join([*lines, *map(_transpose_function, sorted(kinds))])
 
 
-def _transposition(matrix: _Square) -> list[str]:
-    """LLVM IR of a function that transposes a matrix in place."""
-    size, type_ = matrix.size, matrix.type
-    return [
-        "define private void @transpose(ptr %matrix) {",
-        "entry:",
-        "  br label %row",
-        "row:",
-        "  %i = phi i64 [ 0, %entry ], [ %next_i, %row_end ]",
-        f"  %row_start = mul i64 %i, {size}",
-        "  %some = icmp ne i64 %i, 0",
-        "  br i1 %some, label %column, label %row_end",
-        "column:",
-        "  %j = phi i64 [ 0, %row ], [ %next_j, %column ]",
-        f"  %column_start = mul i64 %j, {size}",
-        "  %below = add i64 %row_start, %j",
-        "  %above = add i64 %column_start, %i",
-        f"  %p = getelementptr {type_}, ptr %matrix, i64 %below",
-        f"  %q = getelementptr {type_}, ptr %matrix, i64 %above",
-        f"  %x = load {type_}, ptr %p",
-        f"  %y = load {type_}, ptr %q",
-        f"  store {type_} %y, ptr %p",
-        f"  store {type_} %x, ptr %q",
-        "  %next_j = add i64 %j, 1",
-        "  %more_j = icmp ult i64 %next_j, %i",
-        "  br i1 %more_j, label %column, label %row_end",
-        "row_end:",
-        "  %next_i = add i64 %i, 1",
-        f"  %more_i = icmp ult i64 %next_i, {size}",
-        "  br i1 %more_i, label %row, label %end",
-        *("end:", "  ret void", "}"),
-    ]
+def _scratch(call: _Call) -> list[_Scratch]:
+    return [each for each in call.arguments if isinstance(each, _Scratch)]
+
+
+def _prepared(call: _Call, sizes: Sequence[int]) -> list[str]:
+    """What is done once for all problems: memory is had, and results are what they stay."""
+    lines: list[str] = []
+    if call.updated is not None:
+        operand, result = call.updated
+        copied = f"ptr %array{result}, ptr %array{operand}, i64 {sizes[operand]}, i1 false"
+        lines.append(f"  call void @llvm.memcpy.p0.p0.i64({copied})")
+    for result in call.zeroed:
+        zeroed = f"ptr %array{result}, i8 0, i64 {sizes[result]}, i1 false"
+        lines.append(f"  call void @llvm.memset.p0.i64({zeroed})")
+    for each in _scratch(call):
+        lines.append(f"  %memory{each.number} = call ptr @malloc(i64 {each.size})")
+    return lines
+
+
+def _place(where: _Scratch | int) -> str:
+    return f"%memory{where.number}" if isinstance(where, _Scratch) else f"%place{where}"
+
+
+def _transposition(transpose: _Transpose) -> str:
+    arrays = f"ptr {_place(transpose.target)}, ptr {_place(transpose.source)}"
+    sizes = f"i64 {transpose.rows}, i64 {transpose.columns}"
+    return f"  call void {_transpose_name(transpose.type)}({arrays}, {sizes})"
+
+
+def _transpose_name(type_: str) -> str:
+    return f'@"transpose of {type_}"'
+
+
+def _transpose_function(type_: str) -> str:
+    """`target[c, r] = source[r, c]`, both dense, for sizes that are not 0."""
+    return f"""
+define private void {_transpose_name(type_)}(ptr %target, ptr %source, i64 %rows, i64 %columns) {{
+entry:
+  br label %row
+row:
+  %r = phi i64 [ 0, %entry ], [ %next_row, %end ]
+  %start = mul i64 %r, %columns
+  br label %column
+column:
+  %c = phi i64 [ 0, %row ], [ %next_column, %column ]
+  %from_index = add i64 %start, %c
+  %from = getelementptr {type_}, ptr %source, i64 %from_index
+  %value = load {type_}, ptr %from
+  %below = mul i64 %c, %rows
+  %to_index = add i64 %below, %r
+  %to = getelementptr {type_}, ptr %target, i64 %to_index
+  store {type_} %value, ptr %to
+  %next_column = add i64 %c, 1
+  %has_column = icmp slt i64 %next_column, %columns
+  br i1 %has_column, label %column, label %end
+end:
+  %next_row = add i64 %r, 1
+  %has_row = icmp slt i64 %next_row, %rows
+  br i1 %has_row, label %row, label %done
+done:
+  ret void
+}}"""

@@ -228,3 +228,102 @@ def test_the_registry_comes_first() -> None:
     found, info = lowerings.compile(cholesky((2, 2)), custom_calls=registry)(np.ones((2, 2), "f4"))
     assert found.tolist() == [[2, 2], [2, 2]]
     assert info == 7
+
+
+REAL = {"f32": "f32", "f64": "f64", "complex<f32>": "f32", "complex<f64>": "f64"}
+MATRICES = [(1, 1), (4, 4), (2, 3, 5, 4), (3, 2, 6), (70, 70), (80, 20)]
+
+
+def decomposition(routine: str, sizes: Sequence[int], element: str, mode: str = "") -> str:
+    """A call of a routine on a matrix, with the results that it has."""
+    *batch, m, n = sizes
+    k = min(m, n)
+    rows, columns = (m, n) if mode == "A" else (k, k)
+    matrix, info = tensor(sizes, element), tensor(batch, "i32")
+    results = {
+        "getrf": [matrix, tensor((*batch, k), "i32"), info],
+        "geqrf": [matrix, tensor((*batch, k), element)],
+        "evd": [matrix, tensor((*batch, n), REAL[element]), info],
+        "gesdd": [
+            *(matrix, tensor((*batch, k), REAL[element])),
+            *(tensor((*batch, m, rows), element), tensor((*batch, columns, n), element), info),
+        ],
+    }[routine]
+    if routine == "evd":
+        routine = "heevd" if element.startswith("complex") else "syevd"
+    settings = f"mode = {ord(mode)} : ui8, uplo = {ord('U')} : ui8" if mode else ""
+    return call(f"lapack_{LETTERS[element]}{routine}_ffi", settings, [matrix], results)
+
+
+@pytest.mark.parametrize("element", LETTERS)
+@pytest.mark.parametrize("sizes", MATRICES, ids=str)
+def test_lu(element: str, sizes: tuple[int, ...]) -> None:
+    a = numbers(sizes, element)
+    factors, pivots, info = assert_as_reference(decomposition("getrf", sizes, element), a)
+    assert not info.any()
+    k = min(sizes[-2:])
+    lower = np.tril(factors[..., :k], -1) + np.eye(sizes[-2], k)
+    product = (lower @ np.triu(factors[..., :k, :])).reshape(-1, *sizes[-2:])
+    swaps = pivots.reshape(-1, k) - 1
+    for matrix, order, expected in zip(product, swaps, a.reshape(-1, *sizes[-2:]), strict=True):
+        for row, other in reversed(list(enumerate(order))):
+            matrix[[row, other]] = matrix[[other, row]]
+        np.testing.assert_allclose(matrix, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_info_of_a_singular_matrix() -> None:
+    a = np.stack([np.diag([1, 0, 2]), np.eye(3)]).astype(np.float32)
+    _, _, info = assert_as_reference(decomposition("getrf", (2, 3, 3), "f32"), a)
+    assert info.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("element", LETTERS)
+@pytest.mark.parametrize("sizes", MATRICES, ids=str)
+def test_qr(element: str, sizes: tuple[int, ...]) -> None:
+    *batch, m, n = sizes
+    k = min(m, n)
+    a = numbers(sizes, element)
+    factors, tau = assert_as_reference(decomposition("geqrf", sizes, element), a)
+    routine = "ungqr" if element.startswith("complex") else "orgqr"
+    vectors = np.ascontiguousarray(factors[..., :k])
+    operands = [tensor((*batch, m, k), element), tensor((*batch, k), element)]
+    text = call(f"lapack_{LETTERS[element]}{routine}_ffi", "", operands, operands[:1])
+    (q,) = assert_as_reference(text, vectors, tau)
+    product = q @ np.triu(factors[..., :k, :])
+    np.testing.assert_allclose(product, a, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("element", LETTERS)
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3, 5, 5), (40, 40)], ids=str)
+@pytest.mark.parametrize("mode", "NV")
+def test_symmetric_eigenvalues(element: str, sizes: tuple[int, ...], mode: str) -> None:
+    a = positive(sizes, element)
+    vectors, values, info = assert_as_reference(decomposition("evd", sizes, element, mode), a)
+    assert not info.any()
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), rtol=1e-3)
+    if mode == "V":
+        np.testing.assert_allclose(
+            a @ vectors, vectors * values[..., None, :], rtol=1e-3, atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("element", LETTERS)
+@pytest.mark.parametrize("sizes", MATRICES, ids=str)
+@pytest.mark.parametrize("mode", "NSA")
+def test_singular_values(element: str, sizes: tuple[int, ...], mode: str) -> None:
+    a = numbers(sizes, element)
+    text = decomposition("gesdd", sizes, element, mode)
+    _, values, u, vt, info = assert_as_reference(text, a)
+    assert not info.any()
+    expected = np.linalg.svd(a, compute_uv=False)
+    np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-4)
+    k = min(sizes[-2:])
+    if mode != "N":
+        product = u[..., :k] * values[..., None, :] @ vt[..., :k, :]
+        np.testing.assert_allclose(product, a, rtol=1e-3, atol=1e-3)
+
+
+def test_large_matrices_are_left_to_python() -> None:
+    """Their memory may be short, which machine code does not see."""
+    text = decomposition("gesdd", (9000, 4000), "f64", "S")
+    assert calls_python(compiled(text))
