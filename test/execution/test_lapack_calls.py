@@ -183,7 +183,6 @@ def test_problems_without_elements(text: str) -> None:
         cholesky((3, 3), uplo="X"),
         solve((3, 2), size=4),
         solve((3, 2), options="LLXN"),
-        factors((3, 4)),
         call("lapack_spotrf_ffi", "", ["tensor<3x3xf32>"], ["tensor<3x3xf32>", "tensor<i32>"]),
         call("lapack_spotrf_ffi", "", ["tensor<9xf32>"], ["tensor<9xf32>", "tensor<i32>"]),
         call(
@@ -256,8 +255,8 @@ def decomposition(routine: str, sizes: Sequence[int], element: str, mode: str = 
 
 
 @pytest.mark.parametrize("element", LETTERS)
-@pytest.mark.parametrize("sizes", MATRICES, ids=str)
-def test_lu(element: str, sizes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("sizes", [(2, 3, 5, 4), (3, 2, 6), (80, 20)], ids=str)
+def test_lu_of_a_matrix_that_is_not_square(element: str, sizes: tuple[int, ...]) -> None:
     a = numbers(sizes, element)
     factors, pivots, info = assert_as_reference(decomposition("getrf", sizes, element), a)
     assert not info.any()
