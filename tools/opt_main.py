@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
+from lowerings.driver.communication_option import with_communication_report
 from lowerings.driver.context import make_context
 from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import (
@@ -79,6 +80,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
         schedule = with_given_schedules(parse_schedule(args.passes or ""), args.schedules)
         schedule = with_given_script(schedule, args.transform_script)
         schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
+        if args.print_communication:
+            schedule = with_communication_report(schedule)
     outputs: list[bytes] = []
     exit_code = 0
     for chunk in chunks:

@@ -37,6 +37,10 @@ FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
         "report where the time goes, as a tree of wall time (stderr)",
     ),
     (("--pass-statistics",), "report what each pass did to the number of operations (stderr)"),
+    (
+        ("--print-communication",),
+        "report what a device sends, computes and keeps, once the program is that of one (stderr)",
+    ),
     (("--print-memory",), "report buffers, copies and peak memory, from buffers on (stderr)"),
     (("--print-fusion",), "print what is fused with what, and why or why not (stderr)"),
     (

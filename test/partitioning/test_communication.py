@@ -109,6 +109,18 @@ def test_the_report_is_json_if_asked_for(
     assert report["bytes"] == exchange["bytes"] == 192
 
 
+def test_a_flag_puts_the_report_where_it_belongs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(ANNOTATED, encoding="utf-8")
+    passes = "xla-insert-reshards,xla-partition,xla-expand-communication,xla-simplify"
+    assert xla_opt.main([str(file), "-p", passes, "--print-communication"]) == 0
+    output = capsys.readouterr()
+    assert re.search(r'all_reduce +"x" +1 +192', output.err)
+    assert "xla.custom_call" in output.out
+
+
 @st.composite
 def spreads(draw: st.DrawFn, rank: int) -> Spread:
     dimensions: list[list[int]] = [[] for _ in range(rank)]
