@@ -40,6 +40,7 @@ from lowerings.execution.observed_values import (
     take_observations,
 )
 from lowerings.execution.parallel_runs import take_parallel_runs
+from lowerings.execution.partitioned_runs import PartitionedProgram, partition
 from lowerings.execution.processes import Runnable
 from lowerings.execution.rank_runs import (
     OnCompiled,
@@ -96,6 +97,8 @@ class Options:
     replicas: int | None = None
     partitions: int | None = None
     """Of each replica; None for as many as the program says."""
+    partitioned: bool = False
+    """Whether a program that says how its arrays are split is run in parts."""
     schedules: str | Path | None = None
     """A file of schedules, as `xla-tune` writes them, to run operations by."""
     fusion: str | Path | None = None
@@ -196,6 +199,7 @@ def compile(
     compile_cache: bool | str | Path | None = None,
     replicas: int | None = None,
     partitions: int | None = None,
+    partitioned: bool = False,
     schedules: str | Path | None = None,
     fusion: str | Path | None = None,
     transform_script: str | Path | None = None,
@@ -220,14 +224,16 @@ def compile(
     where machine code is kept for other processes, True for the usual one; by default as
     `XLA_COMPILE_CACHE` in the environment says, else there is none. `replicas`, and `partitions` of
     each, are the processes that `Program.run_processes` runs, by default as many as the program
-    says. `schedules` is a file of schedules, as `xla-tune` writes them; a ScheduleWarning says
-    which of them an operation does not admit. `fusion` is a file of decisions on what is fused,
-    see `linalg-plan-fusion`. `transform_script` is a file with a script of the transform dialect,
-    which is run before schedules are planned. With `flush_subnormals` code may take subnormal
-    numbers as zero where that saves time: in sums of products of bf16. With `profile` machine code
-    measures the time of its kernels, for `Program.profile` to return. `communicator`, of mpi4py,
-    has a rank for each process: all of them compile the program and call it, each with the
-    arguments of its own process, for its results.
+    says. With `partitioned` a program that says how its arrays are split (Shardy's annotations) is
+    partitioned over the devices of its mesh: a call takes and returns whole arrays, and the parts
+    are computed by as many processes. `schedules` is a file of schedules, as `xla-tune` writes
+    them; a ScheduleWarning says which of them an operation does not admit. `fusion` is a file of
+    decisions on what is fused, see `linalg-plan-fusion`. `transform_script` is a file with a script
+    of the transform dialect, which is run before schedules are planned. With `flush_subnormals`
+    code may take subnormal numbers as zero where that saves time: in sums of products of bf16. With
+    `profile` machine code measures the time of its kernels, for `Program.profile` to return.
+    `communicator`, of mpi4py, has a rank for each process: all of them compile the program and call
+    it, each with the arguments of its own process, for its results.
 
     Raises XlaError for a program that cannot be read, breaks a rule, or cannot be compiled.
     """
@@ -243,6 +249,7 @@ def compile(
         memory_limit=memory_limit,
         replicas=replicas,
         partitions=partitions,
+        partitioned=partitioned,
         schedules=schedules,
         fusion=fusion,
         transform_script=transform_script,
@@ -258,7 +265,9 @@ def compile_source(
 ) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
     cached = cache_entry(source, options, compile_cache)
-    if options.ranks is None and cached is not None and (found := cached.load()) is not None:
+    # Of a program in parts the cache has that of one device, and all ranks look together.
+    is_whole = options.ranks is None and not options.partitioned
+    if is_whole and cached is not None and (found := cached.load()) is not None:
         return _loaded(found, options)
     return compile_module(source.parse(), replace(options, cached=cached))
 
@@ -277,7 +286,7 @@ def cache_entry(
     donate = options.donate
     parts = [
         *(source.text, source.file_name, source.input_format, options.entry),
-        *(options.replicas, options.partitions),
+        *(options.replicas, options.partitions, options.partitioned),
         donate if donate == "aliased" else list(donate),
         *(checks_bounds(options.check_bounds), options.flush_subnormals),
         *(path and read_file(path) for path in _files(options)),
@@ -297,6 +306,8 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     if options.entry not in functions_of(module):
         found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
         raise CompilationError(f"there is no function @{options.entry} (functions: {found})")
+    if options.partitioned and level_of(module) == LEVELS[0]:
+        return _compile_parts(module, options)
     counts = _set_processes(module, options)
     calls = dict(options.custom_calls)
     if options.executor.is_compiled and level_of(module) == LEVELS[0]:
@@ -312,6 +323,17 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     program = options.executor.compile(module, options)
     program.process_counts = counts
     return program if options.ranks is None else RankProgram(program, options.ranks)
+
+
+def _compile_parts(module: ModuleOp, options: Options) -> Program:
+    whole = signature_in(module, options.entry)
+    shards = partition(module, options.entry)
+    counts = process_counts(module)
+    options = replace(options, partitioned=False, partitions=options.partitions or counts[1])
+    if shards is None:
+        return compile_module(module, options)
+    local = compile_module(module, replace(options, donate=()))
+    return PartitionedProgram(local, whole, shards)
 
 
 def _set_processes(module: ModuleOp, options: Options) -> tuple[int, int]:

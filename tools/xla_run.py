@@ -30,6 +30,7 @@ from lowerings.execution.openmp import runtime
 from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
+from lowerings.partitioning.mesh_atoms import program_mesh
 from lowerings.pipelines import LEVELS
 from xla_dialect.devices.process_grid import Host, LogicalId, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -231,12 +232,21 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
     talks = any(type(op) in PROCESS_OPERATIONS for op in module.walk()) and not runs_others
     counts = process_counts(module) if talks else (1, 1)
     asked = (args.replicas, args.partitions)
+    if is_split(module, args):
+        return ProcessGrid()
     replicas, partitions = (
         count if number is None else number for number, count in zip(asked, counts, strict=True)
     )
     if args.ranks is None:
         return ProcessGrid(replicas, partitions)
     return args.ranks.grid(replicas, partitions)
+
+
+def is_split(module: ModuleOp, args: argparse.Namespace) -> bool:
+    """Whether it is run in parts: several partitions are asked for, and it says what each has."""
+    if args.partitions is None or level_of(module) != LEVELS[0]:
+        return False
+    return program_mesh(module) is not None
 
 
 def backend_for(module: ModuleOp, args: argparse.Namespace) -> str:
@@ -273,7 +283,9 @@ def run_function(
         else InterpretedProgram(module, name, observer=observer).signature
     )
     given = arrays_by_process(args.input, grid)
-    own = grid.places if args.ranks is None else [grid.places[args.ranks.rank]]
+    partitioned = is_split(module, args)
+    is_for_all = args.ranks is None or partitioned
+    own = grid.places if is_for_all else [grid.places[args.ranks.rank]]
     arguments = [
         make_arguments(given[place], signature, grid, place) if place in own else []
         for place in grid.places
@@ -291,7 +303,8 @@ def run_function(
         time_limit=args.timeout if backend in EMULATED_BACKENDS else time_limit(args),
         memory_limit=args.memory_limit,
         replicas=grid.replicas,
-        partitions=grid.partitions,
+        partitions=args.partitions if partitioned else grid.partitions,
+        partitioned=partitioned,
         schedules=args.schedules,
         fusion=args.fusion,
         transform_script=args.transform_script,

@@ -30,6 +30,8 @@ def jit(
     static_argnames: str | Sequence[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Sequence[str] | None = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     backend: str = "llvm",
     num_threads: int | None = None,
     schedules: str | Path | None = None,
@@ -48,8 +50,10 @@ def jit(
     arguments of `donate_argnums` or `donate_argnames` that are numpy arrays, where types agree; JAX
     arrays are left as they are, for JAX may share their memory.
 
-    What `jax.shard_map` or `jax.pmap` gives to several devices runs in as many threads. Nothing is
-    written in place then.
+    What is given to several devices, by `in_shardings` and `out_shardings` (as `jax.jit` takes
+    them), arguments that are split over devices, `with_sharding_constraint`, `jax.shard_map` or
+    `jax.pmap`, is partitioned, and runs in as many threads. Nothing is written in place then.
+    Results that are JAX arrays are put where `out_shardings` says.
 
     Functions of Python that a program calls (`jax.pure_callback`, `io_callback`, `debug.print`) are
     called in the order of the program, whether `ordered` or not.
@@ -69,8 +73,10 @@ def jit(
 
     def make(function: Callable[..., Any]) -> Jitted:
         numbers, names = _static_parameters(function, static_argnums, static_argnames)
-        donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
-        return Jitted(function, numbers, names, donated, options)
+        given = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
+        shardings = {"in_shardings": in_shardings, "out_shardings": out_shardings}
+        given |= {name: value for name, value in shardings.items() if value is not None}
+        return Jitted(function, numbers, names, given, options)
 
     return make if fun is None else make(fun)
 
@@ -81,6 +87,8 @@ class _Specialization:
 
     program: Program
     lowered: Lowered
+    out_shardings: Any = None
+    """Where results are put that are JAX arrays."""
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         """Runs the program on the leaves of the arguments."""
@@ -91,7 +99,10 @@ class _Specialization:
         results = [
             restore(value, aval) for value, aval in zip(found, lowered.out_avals, strict=True)
         ]
-        return jax.tree.unflatten(lowered.out_tree, results)
+        tree = jax.tree.unflatten(lowered.out_tree, results)
+        if self.out_shardings is None or restore is not to_jax:
+            return tree
+        return jax.device_put(tree, self.out_shardings)
 
 
 class Jitted:
@@ -102,21 +113,22 @@ class Jitted:
         function: Callable[..., Any],
         static_argnums: Sequence[int],
         static_argnames: Sequence[str],
-        donated: Mapping[str, Any],
+        given: Mapping[str, Any],
         options: Options,
     ):
-        """`donated`: what is given away, as `jax.jit` takes it."""
+        """`given`: what is given away, and shardings, as `jax.jit` takes them."""
         self.__name__ = "function"
         functools.update_wrapper(self, function, updated=())  # JAX's functions have a `lower`
         self._function = function
         self._options = options
+        self._out_shardings = given.get("out_shardings")
         self._static_numbers = frozenset(static_argnums)
         self._static_names = frozenset(static_argnames)
         self._jax = jax.jit(
             function,
             static_argnums=tuple(static_argnums),
             static_argnames=tuple(static_argnames),
-            **donated,
+            **given,
             keep_unused=True,
         )
         self._specializations: dict[Hashable, _Specialization] = {}
@@ -129,7 +141,8 @@ class Jitted:
             if any(map(is_tracer, leaves)):
                 return self._inline(args, kwargs)
             lowered = self.lower(*args, **kwargs)
-            found = self._specializations[key] = _Specialization(lowered.compile(), lowered)
+            found = _Specialization(lowered.compile(), lowered, self._out_shardings)
+            self._specializations[key] = found
         return found(leaves)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

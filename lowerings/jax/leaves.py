@@ -8,7 +8,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lowerings.jax.interfaces import Aval, JaxArray, jax, jax_array, keys_of_words, words_of_keys
+from lowerings.jax.interfaces import (
+    Aval,
+    JaxArray,
+    is_tracer,
+    jax,
+    jax_array,
+    keys_of_words,
+    words_of_keys,
+)
 
 
 def abstract_leaf(leaf: Any) -> Hashable:
@@ -18,7 +26,9 @@ def abstract_leaf(leaf: Any) -> Hashable:
     Python numbers are weakly typed, so they differ from arrays of the same element type.
     """
     if isinstance(leaf, jax.Array):
-        return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)
+        kind = leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)
+        is_split = not is_tracer(leaf) and len(leaf.sharding.device_set) > 1
+        return (*kind, leaf.sharding) if is_split else kind
     if isinstance(leaf, np.ndarray | np.generic):
         array = cast("NDArray[Any]", leaf)
         return array.shape, array.dtype

@@ -153,6 +153,7 @@ class Lowered:
                 Source(self.stablehlo, self._file_name, "stablehlo"),
                 replace(
                     self.options,
+                    partitioned="sdy.mesh " in self.stablehlo,
                     donate=self.donated,
                     custom_calls=host_callbacks(kept_callbacks(self._lowered)),
                 ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from peers import mpiexec
-from rank_checks import CHECKS, EXECUTORS, RANKS
+from rank_checks import CHECKS, EXECUTORS, IN_PARTS, RANKS
 
 import lowerings
 from lowerings.execution import compile_cache
@@ -84,7 +84,8 @@ def outcomes() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("executor", "name"), [(e, name) for e, names in EXECUTORS.items() for name in names]
+    ("executor", "name"),
+    [(e, name) for e, names in EXECUTORS.items() for name in (*names, IN_PARTS)],
 )
 def test_as_threads(executor: str, name: str):
     assert outcomes()[f"{executor} {name}"] == "ok"

@@ -223,6 +223,23 @@ CHECKS = {
         counts=(2, 2),
     ),
 }
+PARTS = """
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=4], device_ids=[2,0,3,1]>}} {
+  func.func @main(%x: tensor<7x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<6x7xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>}, tensor<6xf32>) {
+    %y = xla.transpose %x {dimensions = [1, 0]} : (tensor<7x6xf32>) -> tensor<6x7xf32>
+    %zero = xla.constant dense<0.0> : tensor<f32>
+    %s = xla.reduce %x, %zero {dimensions = [0]} : (tensor<7x6xf32>, tensor<f32>) -> tensor<6xf32>
+        to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+      %c = xla.add %a, %b : tensor<f32>
+      xla.return %c : tensor<f32>
+    }
+    func.return %y, %s : tensor<6x7xf32>, tensor<6xf32>
+  }
+}
+"""
+"""A program that says how its arrays are split."""
+IN_PARTS = "in parts"
 EXECUTORS = {
     "llvm": list(CHECKS),
     "reference": list(CHECKS),
@@ -255,6 +272,12 @@ def main() -> None:
                 threads = lowerings.compile(check.text, **options)
                 expected = threads.run_processes(arguments)
                 print(f"{backend} {name}: {compared(found, expected)}", flush=True)
+        array = np.random.default_rng(1).standard_normal((7, 6)).astype(np.float32)
+        options = {"backend": backend, "partitioned": True}
+        found = lowerings.compile(PARTS, communicator=world, **options)(array)
+        if world.rank == 0:
+            expected = lowerings.compile(PARTS, **options)(array)
+            print(f"{backend} {IN_PARTS}: {compared([found], [expected])}", flush=True)
 
 
 def compared(found: list[Any], expected: list[Any]) -> str:
