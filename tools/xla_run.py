@@ -284,8 +284,9 @@ def run_function(
     )
     given = arrays_by_process(args.input, grid)
     partitioned = is_split(module, args)
-    is_for_all = args.ranks is None or partitioned
-    own = grid.places if is_for_all else [grid.places[args.ranks.rank]]
+    own = grid.places
+    if args.ranks is not None and not partitioned:
+        own = [grid.places[args.ranks.rank]]
     arguments = [
         make_arguments(given[place], signature, grid, place) if place in own else []
         for place in grid.places

@@ -129,7 +129,7 @@ def test_shardings_of_jax():
 
     x, w = counted(8, 6) / 48, counted(6, 4) / 24
     expected = jax.jit(function)(x, w)
-    shardings = {
+    shardings: dict[str, Any] = {
         "in_shardings": (over("x"), over(None, "y")),
         "out_shardings": (over("x", "y"), over()),
     }
