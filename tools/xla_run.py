@@ -282,15 +282,8 @@ def run_function(
         if level_of(module) == LEVELS[0]
         else InterpretedProgram(module, name, observer=observer).signature
     )
-    given = arrays_by_process(args.input, grid)
     partitioned = is_split(module, args)
-    own = grid.places
-    if args.ranks is not None and not partitioned:
-        own = [grid.places[args.ranks.rank]]
-    arguments = [
-        make_arguments(given[place], signature, grid, place) if place in own else []
-        for place in grid.places
-    ]
+    arguments = arguments_by_process(signature, grid, args)
     items = items_by_process(args.infeed, grid)
     hosts = [Host.of(items[place]) for place in grid.places]
     options = Options(
@@ -328,6 +321,19 @@ def run_function(
                 program.run_processes(arguments, hosts=hosts)
         profile = program.profile()
     return FunctionRun(name, program.signature, grid, results, outfeeds, profile)
+
+
+def arguments_by_process(
+    signature: Signature, grid: ProcessGrid, args: argparse.Namespace
+) -> list[list[AnyArray]]:
+    """The arguments of every process, replica by replica; of several ranks each has its own only."""
+    given = arrays_by_process(args.input, grid)
+    is_own = args.ranks is not None and len(grid.places) > 1
+    places = [grid.places[args.ranks.rank]] if is_own else grid.places
+    return [
+        make_arguments(given[place], signature, grid, place) if place in places else []
+        for place in grid.places
+    ]
 
 
 def warn_of_missing_threads(backend: str, args: argparse.Namespace) -> None:
