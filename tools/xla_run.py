@@ -326,10 +326,11 @@ def run_function(
 def arguments_by_process(
     signature: Signature, grid: ProcessGrid, args: argparse.Namespace
 ) -> list[list[AnyArray]]:
-    """The arguments of every process, replica by replica; of several ranks each has its own only."""
+    """The arguments of every process, replica by replica; ranks have their own only."""
     given = arrays_by_process(args.input, grid)
-    is_own = args.ranks is not None and len(grid.places) > 1
-    places = [grid.places[args.ranks.rank]] if is_own else grid.places
+    places = grid.places
+    if args.ranks is not None and len(places) > 1:
+        places = [places[args.ranks.rank]]
     return [
         make_arguments(given[place], signature, grid, place) if place in places else []
         for place in grid.places
