@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from lowerings.partitioning.factor_shardings import BOTH, NONE, ArraySharding, Directions
+from lowerings.partitioning.manual_computation import ManualBorder, manual_border
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import (
     OpPriority,
@@ -32,7 +33,7 @@ from xla_dialect.ops.custom_calls import (
     SHARDING_GROUP,
     CustomCallOp,
 )
-from xla_dialect.sharding.array_sharding import Sharding
+from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import (
     parameter_shardings,
     result_shardings,
@@ -95,6 +96,8 @@ class Graph:
     meshes: Mapping[str, MeshAtoms]
     places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
     returned: list[Place] = field(default_factory=list[Place])
+    borders: list[Place] = field(default_factory=list[Place])
+    """What the borders of manual computations take: as they say, whatever is given."""
     nodes: list[Node] = field(default_factory=list[Node])
     """In the order of the text."""
     exits: list[Node] = field(default_factory=list[Node])
@@ -109,7 +112,7 @@ class Graph:
             zip(arguments, parameter_shardings(function), strict=True)
         ):
             place = graph._add(argument, f"parameter {number}")
-            graph._say(place, sharding, function)
+            graph._say(place, sharding)
         operations = operations_in(function.body)
         for op in operations:
             if isinstance(op, XlaOp) and op.forwards_values():
@@ -124,7 +127,7 @@ class Graph:
             zip(operands_of(last), returned_shardings(function), strict=True)
         ):
             place = Place(f"result {number}", _sizes(value.type))
-            graph._say(place, sharding, function)
+            graph._say(place, sharding)
             graph.returned.append(place)
             source = graph.place(value)
             if source is not None:
@@ -143,7 +146,7 @@ class Graph:
     def all_places(self) -> Iterator[Place]:
         """Every place once."""
         yield from dict.fromkeys(self.places.values())
-        yield from self.returned
+        yield from (*self.returned, *self.borders)
 
     def _add(self, value: SSAValue, name: str) -> Place:
         place = Place(name, _sizes(value.type))
@@ -169,19 +172,43 @@ class Graph:
                 place = self._add(result, described(op))
                 place.operation = op
             if shardings is not None and number < len(shardings):
-                self._say(place, shardings[number], op)
+                self._say(place, shardings[number])
+        border = manual_border(op)
+        if border is not None:
+            self._say_of_border(op, border)
 
-    def _say(self, place: Place, sharding: Sharding | None, op: Operation) -> None:
-        """Notes what is said of a place; raises XlaError where that makes no sense."""
+    def _say_of_border(self, op: Operation, border: ManualBorder) -> None:
+        """A border says how what it takes and gives is split: parts along free axes only."""
+        values = zip(operands_of(op), op.results, border.shardings, strict=True)
+        for number, (operand, result, sharding) in enumerate(values):
+            source, target = self.place(operand), self.place(result)
+            if source is None or target is None:
+                continue
+            taken = Place(f"operand {number} of {described(op)}", source.sizes)
+            inside = Sharding(
+                sharding.mesh,
+                tuple(
+                    DimensionSharding(
+                        tuple(a for a in each.axes if a.name not in border.manual_axes),
+                        each.is_closed,
+                    )
+                    for each in sharding.dimensions
+                ),
+            )
+            self._say(taken, sharding if border.is_cut else inside)
+            self._say(target, inside if border.is_cut else sharding)
+            self.borders.append(taken)
+            node = Node(taken.name, identity_rule(taken.sizes, 1), (source, taken), op)
+            node.directions = (BOTH,) * len(OpPriority)
+            self._connect(node)
+            self.nodes.append(node)
+
+    def _say(self, place: Place, sharding: Sharding | None) -> None:
+        """Notes what is said of a place."""
         place.sharding = ArraySharding.unknown(len(place.sizes))
         if sharding is None:
             return
-        mesh = self.meshes.get(str(sharding.mesh))
-        if mesh is None:
-            raise XlaError(f"{described(op)}: {place.name}: there is no mesh @{sharding.mesh}")
-        fault = sharding.fault(mesh.mesh, len(place.sizes))
-        if fault is not None:
-            raise XlaError(f"{described(op)}: {place.name}: sharding <{sharding}> {fault}")
+        mesh = self.meshes[str(sharding.mesh)]
         if not mesh.mesh.is_maximal:
             place.said, place.mesh = sharding, mesh
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,12 +12,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.partitioning.constant_uses import ConstantUses
+from lowerings.partitioning.explanation import explanation
 from lowerings.partitioning.factor_propagation import STRATEGIES
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import rank_of
 from lowerings.partitioning.propagation import Propagation
 from lowerings.partitioning.propagation_graph import Graph, Place
 from lowerings.rewriting.change import ReportingPass
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,
@@ -27,6 +30,7 @@ from xla_dialect.sharding.attributes import (
     set_result_shardings,
 )
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.verification.shardings import ShardingFault, verify_shardings
 from xla_dialect.xdsl.traversal import operations_in
 
 
@@ -62,6 +66,10 @@ class XlaPropagateShardingsPass(ReportingPass):
         if strategies is None:
             known = ", ".join(STRATEGIES)
             raise PassFailedException(f"{self.name}: strategy={self.strategy} is none of {known}")
+        try:
+            verify_shardings(op)
+        except ShardingFault as fault:
+            raise XlaError(f"{described(fault.operation)}: {fault}") from None
         meshes = _mesh_atoms(op)
         if not meshes:
             return False
@@ -71,6 +79,8 @@ class XlaPropagateShardingsPass(ReportingPass):
             uses = ConstantUses.split(function)
             graph = Graph.of(function, meshes)
             Propagation(graph, strategies).run()
+            if self.explain:
+                print(explanation(function.sym_name.data, graph), file=sys.stderr)
             _write(function, graph)
             uses.merge()
         return True
@@ -116,14 +126,11 @@ def _mesh_atoms(module: ModuleOp) -> dict[str, MeshAtoms]:
         key = str(sharding.mesh)
         if isinstance(sharding.mesh, Mesh):
             named[key] = sharding.mesh
-        elif key not in meshes:
-            continue
         shardings.setdefault(key, []).append(sharding)
     found: dict[str, MeshAtoms] = {}
     for key, name in named.items():
         mesh = name if isinstance(name, Mesh) else meshes[name]
-        used = [s for s in shardings[key] if s.fault(mesh, s.rank) is None]
-        found[key] = MeshAtoms.of(name, mesh, used)
+        found[key] = MeshAtoms.of(name, mesh, shardings[key])
     return found
 
 

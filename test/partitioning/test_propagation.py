@@ -128,7 +128,7 @@ def test_a_rule_that_does_not_fit() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("<@mesh", "<@other", "parameter 0: there is no mesh @other"),
+        ("<@mesh", "<@other", "parameter 0: sharding .*: there is no mesh @other"),
         ('{"y"}', '{"x"}', 'axis "x" is used twice'),
         (', {"y"}', "", "has 1 dimensions for an array of rank 2"),
     ],
@@ -153,3 +153,27 @@ def test_strategies() -> None:
     assert propagated(text, strategy="basic-then-aggressive") == ['@mesh, [{"x"}, {}]']
     with pytest.raises(Exception, match="strategy=odd is none of basic, aggressive"):
         propagated(text, strategy="odd")
+
+
+def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each array says from where its sharding came, each conflict why it is one."""
+    propagated(
+        f"{HEAD}func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #xla.sharding<@mesh, "
+        '[{"x"}, {}]>}, %b: tensor<4x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>}) '
+        "-> tensor<8x4xf32> {\n"
+        "  %0 = xla.dot %a, %b {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} : "
+        "(tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>\n"
+        "  %1 = xla.negate %0 : tensor<8x4xf32>\n"
+        "  func.return %1 : tensor<8x4xf32>\n}\n}\n",
+        explain=True,
+    )
+    found = capsys.readouterr().err
+    assert 'parameter 0: [{"x"}, {}], said by the program' in found
+    assert (
+        'dimension 0: {"x"} from parameter 0, 2 operations away, '
+        "through xla.negate at test.mlir:4:" in found
+    )
+    assert (
+        'factor j: parameter 1 has {"x"}, xla.dot at test.mlir:3:3 {}: its dimension 0 took {"x"}'
+        in found
+    )

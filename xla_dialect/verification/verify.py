@@ -27,6 +27,7 @@ from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
+from xla_dialect.verification.shardings import ShardingFault, verify_shardings
 from xla_dialect.verification.verified_keys import VerifiedKeys, is_decided_by_key
 from xla_dialect.xdsl.dominance import NotDefined, verify_alone, visit_in_order
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -69,7 +70,8 @@ def verify(module: ModuleOp, sources: Sources | None = None) -> None:
         verify_channels(
             program.transfers, functions, filter(is_call, chain.from_iterable(runners.values()))
         )
-    except ChannelFault as fault:
+        verify_shardings(module)
+    except (ChannelFault, ShardingFault) as fault:
         raise invalid_program(fault.operation, str(fault), program.sources) from None
 
 
