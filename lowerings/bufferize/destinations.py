@@ -54,7 +54,7 @@ def plan_destinations(
         _prefer(state, block, value, destination)
     seen: set[Operation] = set()
     for op in reversed(block.ops):
-        if isinstance(op, tensor.InsertSliceOp) and op not in seen:
+        if type(op) is tensor.InsertSliceOp and op not in seen:
             chain = _insertions(op)
             seen.update(chain)
             if isinstance(chain[-1].dest.owner, tensor.EmptyOp):

@@ -22,13 +22,14 @@ from lowerings.bufferize.tensor_operands import (
     is_tensor,
     view_source,
 )
+from xla_dialect.xdsl.traversal import operands_of
 
 __all__ = ["NEVER", "Liveness"]
 
 NEVER = -1
 """Before every position."""
 
-LOOPS = (scf.ForOp, scf.WhileOp, scf.ParallelOp)
+LOOPS = frozenset[type[Operation]]((scf.ForOp, scf.WhileOp, scf.ParallelOp))
 
 
 @dataclass(eq=False)
@@ -94,14 +95,14 @@ class Liveness:
         depths[block] = len(loops)
         for op in block.ops:
             position = self.position[op]
-            for operand in op.operands:
+            for operand in operands_of(op):
                 if is_tensor(operand):
                     self._use(operand, position, loops, depths)
             if is_linalg_operation(op):
                 for extract in captured_tensors(op.regions[0]):
                     self._use(extract.tensor, position, loops, depths)
             else:
-                inner = (*loops, op) if isinstance(op, LOOPS) else loops
+                inner = (*loops, op) if type(op) in LOOPS else loops
                 for region in op.regions:
                     for nested in region.blocks:
                         self._collect_uses(nested, inner, depths)

@@ -105,7 +105,7 @@ class MemoryLiveness:
                     self._note_uses(inner, position, loops)
                 continue
             self._position_of[op] = position
-            inside = (*loops, op) if isinstance(op, LOOPS) else loops
+            inside = (*loops, op) if type(op) in LOOPS else loops
             for region in op.regions:
                 for nested in region.blocks:
                     self._visit(nested, inside)

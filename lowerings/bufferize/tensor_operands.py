@@ -66,7 +66,7 @@ _VIEWS = (
 
 
 def is_tensor(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType)
+    return type(value.type) is TensorType
 
 
 def is_linalg_operation(op: Operation) -> bool:

@@ -123,7 +123,7 @@ def _objection(op: Operation, objection_to: AttributeMemo[str | None]) -> str | 
     touches_tensors = False
     for value in (*operands_of(op), *op.results):
         type_ = value.type
-        if isinstance(type_, TensorType):
+        if type(type_) is TensorType:
             touches_tensors = True
             if (reason := objection_to(value.type)) is not None:
                 return reason
@@ -131,7 +131,7 @@ def _objection(op: Operation, objection_to: AttributeMemo[str | None]) -> str | 
         return None
     if type(op) not in _TABLE and op.name not in _TERMINATORS:
         return "no bufferization is known for it"
-    if not isinstance(op, tensor.ExtractOp) and _is_in_linalg_body(op):
+    if type(op) is not tensor.ExtractOp and _is_in_linalg_body(op):
         return "the body of a linalg operation can only extract elements of tensors"
     objection = _OBJECTIONS.get(type(op))
     return None if objection is None else objection(op)

@@ -212,7 +212,7 @@ class _Outliner:
     def outline_block(self, block: Block) -> None:
         """Outlines the operations of a block and of the regions in it."""
         for op in tuple(block.ops):
-            if isinstance(op, memref.CopyOp) or is_linalg_operation(op):
+            if type(op) is memref.CopyOp or is_linalg_operation(op):
                 self._meet(op)
             elif op.regions:
                 self._flush(self._pending)
@@ -344,6 +344,9 @@ def _does_one_computation(function: func.FuncOp) -> bool:
 
 def _leaves_memory_alone(op: Operation) -> bool:
     """Whether an operation without regions neither reads nor writes the elements of memrefs."""
-    if isinstance(op, (*VIEW_OPERATIONS, memref.AllocOp, memref.GetGlobalOp)):
+    if type(op) in _WITHOUT_ACCESS:
         return True
-    return not any(isinstance(operand.type, MemRefType) for operand in op.operands)
+    return not any(type(operand.type) is MemRefType for operand in operands_of(op))
+
+
+_WITHOUT_ACCESS = frozenset((*VIEW_OPERATIONS, memref.AllocOp, memref.GetGlobalOp))

@@ -139,7 +139,7 @@ class _ModulePlanner:
             return
         self._calling.append(name)
         for op in operations_in(function):
-            if isinstance(op, func.CallOp):
+            if type(op) is func.CallOp:
                 callee = self.functions.get(op.callee.root_reference.data)
                 if callee is not None:
                     self.plan(callee)

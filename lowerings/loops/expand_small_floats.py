@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
@@ -95,8 +94,8 @@ def _has_small_floats(op: Operation) -> bool:
 
 
 def _element_type(type_: Attribute) -> Attribute:
-    if isinstance(type_, VectorType):
-        return cast("VectorType[Attribute]", type_).element_type
+    if type(type_) is VectorType:
+        return type_.element_type
     return type_
 
 

@@ -81,7 +81,7 @@ class XlaPlanSchedulesPass(ModulePass):
                 if schedule_of(inner) is None:
                     schedule = given and given.schedule_for(inner)
                     set_schedule(inner, schedule or self._schedule(nest_of(inner, self.name)))
-            elif isinstance(inner, scf.ForOp):
+            elif type(inner) is scf.ForOp:
                 microseconds = promised_microseconds(inner)
                 if microseconds is not None and self._least <= microseconds:
                     make_parallel(inner)

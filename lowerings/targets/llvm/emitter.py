@@ -22,9 +22,9 @@ from lowerings.targets.llvm.types import (
     POINTER,
     MemRefLayout,
     ValueType,
-    layout_of,
     value_type_of,
 )
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +91,9 @@ class Symbols(Protocol):
 
     value_types: dict[int, tuple[Attribute, ValueType]]
     """The types met so far, by the identity of MLIR's, which is kept alive here."""
+
+    layouts: AttributeMemo[MemRefLayout]
+    """What the types of memrefs say."""
 
     @property
     def guards(self) -> Guards | None:
@@ -274,6 +277,10 @@ class FunctionEmitter:
             found = self._types[id(type_)] = type_, value_type_of(type_)
         return found[1]
 
+    def layout(self, type_: Attribute) -> MemRefLayout:
+        """What a memref type says; raises UnsupportedType."""
+        return self.symbols.layouts(type_)
+
     def typed(self, value: SSAValue) -> str:
         """A scalar or vector as an operand with its type."""
         return f"{self.type_of(value).text} {self.values[value]}"
@@ -306,7 +313,7 @@ class FunctionEmitter:
         """The types of the registers that hold a value of a type."""
         if not isinstance(type_, MemRefType):
             return [value_type_of(type_).text]
-        layout = layout_of(cast(Attribute, type_))
+        layout = self.layout(cast(Attribute, type_))
         return [POINTER] + [INDEX.text] * (layout.shape + layout.strides).count(None)
 
     def bind(self, value: SSAValue, operands: Sequence[str], parameter: int | None = None) -> None:
@@ -315,7 +322,7 @@ class FunctionEmitter:
         if not isinstance(type_, MemRefType):
             (self.values[value],) = operands
             return
-        layout = layout_of(cast(Attribute, type_))
+        layout = self.layout(cast(Attribute, type_))
         unknown = iter(operands[1:])
         numbers = [
             next(unknown) if number is None else str(number)

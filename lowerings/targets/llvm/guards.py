@@ -192,7 +192,7 @@ def stopping_functions(module: ModuleOp, check_bounds: bool) -> frozenset[str]:
                 callers.setdefault(op.callee.string_value(), []).append(name)
                 if isinstance(op.parent_op(), scf.ForOp):
                     waiting.append(name)
-            elif isinstance(op, scf.WhileOp):
+            elif type(op) is scf.WhileOp:
                 waiting.append(name)
     found: set[str] = set()
     while waiting:

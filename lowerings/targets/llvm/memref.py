@@ -30,7 +30,7 @@ from lowerings.targets.llvm.addressing import (
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler, View
 from lowerings.targets.llvm.errors import UnsupportedType
 from lowerings.targets.llvm.loops import Bound, emit_loop
-from lowerings.targets.llvm.types import INDEX, MemRefLayout, layout_of
+from lowerings.targets.llvm.types import INDEX, MemRefLayout
 from xla_dialect.xdsl.operation_table import OperationTable
 
 ALLOCATION_ALIGNMENT = 64
@@ -63,7 +63,7 @@ def _define_view(
     Makes the view `result` known. Sizes and strides that its type states are taken from there,
     the others from `sizes` and `strides`.
     """
-    layout = layout_of(result.type)
+    layout = e.layout(result.type)
     e.views[result] = View(
         layout,
         pointer,
@@ -97,7 +97,7 @@ def _dense_numbers(
 
 def emit_alloc(e: FunctionEmitter, op: memref.AllocOp) -> None:
     result = op.results[0]
-    layout = layout_of(result.type)
+    layout = e.layout(result.type)
     sizes, strides, count = _dense_numbers(e, layout, op.dynamic_sizes)
     size = multiply(e, count, str(layout.element.size))
     # aligned_alloc wants a multiple of the alignment.
@@ -120,7 +120,7 @@ def emit_dealloc(e: FunctionEmitter, op: memref.DeallocOp) -> None:
 def emit_alloca(e: FunctionEmitter, op: memref.AllocaOp) -> None:
     """A slot of the stack frame, allocated once in the entry block even for an alloca in a loop."""
     result = op.results[0]
-    layout = layout_of(result.type)
+    layout = e.layout(result.type)
     if not layout.is_static:
         raise UnsupportedType(f"memref.alloca of unknown size: {result.type}")
     pointer = e.name()
@@ -180,7 +180,7 @@ def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
     steps = mixed(e, op.static_strides, op.strides)
     # The offset of a dimension of size 1 is 0, as its index is.
     pointer = element_address(e, source, offsets)
-    layout = layout_of(result.type)
+    layout = e.layout(result.type)
     kept = _kept_dimensions(op, layout.shape)
     strides = [
         multiply(e, source.strides[dimension], steps[dimension]) if stated is None else ""
@@ -192,7 +192,7 @@ def emit_subview(e: FunctionEmitter, op: memref.SubviewOp) -> None:
 def emit_view(e: FunctionEmitter, op: memref.ViewOp) -> None:
     source, result = e.view(op.source), op.results[0]
     pointer = move_pointer(e, "i8", source.pointer, [e.values[op.byte_shift]])
-    sizes, strides, _ = _dense_numbers(e, layout_of(result.type), op.sizes)
+    sizes, strides, _ = _dense_numbers(e, e.layout(result.type), op.sizes)
     _define_view(e, result, pointer, sizes, strides, source)
 
 
@@ -205,7 +205,7 @@ def emit_parts_of_complex(e: FunctionEmitter, op: UnrealizedConversionCastOp) ->
     """Views complex numbers as pairs of reals in the same memory; other casts are rejected."""
     source, result = op.operands[0], op.results[0]
     view = e.view(source)
-    if view.layout.element.size != 2 * layout_of(result.type).element.size:
+    if view.layout.element.size != 2 * e.layout(result.type).element.size:
         raise UnsupportedType(f"a cast of {source.type} to {result.type}")
     strides = [multiply(e, stride, "2") for stride in view.strides[:-1]]
     _define_view(e, result, view.pointer, [*view.sizes[:-1], ""], [*strides, "1"], view)
@@ -276,7 +276,7 @@ def emit_assume_alignment(e: FunctionEmitter, op: memref.AssumeAlignmentOp) -> N
     view = e.view(op.memref)
     alignment = op.alignment.value.data
     e.emit(f'call void @llvm.assume(i1 true) [ "align"(ptr {view.pointer}, i64 {alignment}) ]')
-    e.views[op.results[0]] = replace(view, layout=layout_of(op.results[0].type))
+    e.views[op.results[0]] = replace(view, layout=e.layout(op.results[0].type))
 
 
 # ---- copying

@@ -36,6 +36,7 @@ from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
 from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
+from xla_dialect.xdsl.attribute_identity import AttributeMemo
 from xla_dialect.xdsl.operation_table import OperationTable
 from xla_dialect.xdsl.traversal import operations_in
 
@@ -148,6 +149,7 @@ class _ModuleEmitter:
         self.profile: ProfileWriter | None = None
         self.handlers: dict[type[Operation], Handler] = HANDLERS
         self.value_types: dict[int, tuple[Attribute, ValueType]] = {}
+        self.layouts = AttributeMemo(layout_of)
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
         self.outside: set[str] = set()
