@@ -75,7 +75,7 @@ class LoopBuilder:
         self.called: set[str] = set()
         """The functions of the module that were called."""
         self._outer: list[list[Operation]] = []
-        self._private: dict[MemRefType[Attribute], memref.AllocaOp] | None = None
+        self._private: dict[tuple[MemRefType[Attribute], int], memref.AllocaOp] | None = None
         self._known: list[dict[tuple[object, ...], SSAValue]] = [{}]
 
     def add(self, op: OperationT) -> OperationT:
@@ -146,16 +146,18 @@ class LoopBuilder:
         """Whether some open loop is parallel."""
         return self._private is not None
 
-    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
+    def scratch(self, memref_type: MemRefType[Attribute], number: int = 0) -> SSAValue:
         """
         Memory on the stack that what is written here may use; each iteration of a parallel loop
-        has its own. Asked for again, it is the same: its users take turns.
+        has its own. Asked for again, it is the same: its users take turns, but for those of another
+        number.
         """
         if self._private is None:
-            return self.constants.scratch(memref_type)
-        if memref_type not in self._private:
-            self._private[memref_type] = scratch_memory(memref_type)
-        return self._private[memref_type].memref
+            return self.constants.scratch(memref_type, number)
+        key = memref_type, number
+        if key not in self._private:
+            self._private[key] = scratch_memory(memref_type)
+        return self._private[key].memref
 
     def branch(
         self,

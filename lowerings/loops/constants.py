@@ -77,7 +77,7 @@ class FunctionConstants:
         self._numbers: dict[tuple[float, float, Attribute], SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}
         self._last: Operation | None = None
-        self._scratch: dict[MemRefType[Attribute], SSAValue] = {}
+        self._scratch: dict[tuple[MemRefType[Attribute], int], SSAValue] = {}
         for op in entry.ops:
             if not isinstance(op, arith.ConstantOp):
                 break
@@ -130,16 +130,16 @@ class FunctionConstants:
         )
         return self.attribute(dense, vector_type)
 
-    def scratch(self, memref_type: MemRefType[Attribute]) -> SSAValue:
+    def scratch(self, memref_type: MemRefType[Attribute], number: int = 0) -> SSAValue:
         """
         Memory on the stack, aligned to cache lines. Asked for again, it is the same: its users
-        take turns.
+        take turns, but for those of another number.
         """
-        known = self._scratch.get(memref_type)
+        known = self._scratch.get((memref_type, number))
         if known is None:
             op = scratch_memory(memref_type)
             self._insert(op)
-            known = self._scratch[memref_type] = op.memref
+            known = self._scratch[memref_type, number] = op.memref
         return known
 
     def erase_unused(self) -> None:

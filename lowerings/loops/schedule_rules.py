@@ -226,6 +226,10 @@ def _check_packs(nest: Nest, body: Body, schedule: Schedule, packs: Sequence[Pac
     if vector is None or vector not in roles.columns:
         raise ScheduleError(f"(SR9) vectors along no dimension of {pack.factor} alone")
     inside = schedule.steps[schedule.steps.index(pack) + 1 :]
+    summing = [nest.is_reduction[step.dimension] for step in inside if isinstance(step, Loop)]
+    if schedule.at_once != TERMS_AT_ONCE["pairs"] and summing != sorted(summing):
+        # What flipped signs add to a sum is taken off where the sum starts, which has to be once.
+        raise ScheduleError("(SR10) quads summed outside of loops over rows or columns")
     if outer_steps(inside):
         # The first loop over the vector dimension may count panels.
         tiles = [step for step in inside if isinstance(step, Loop) and step.dimension != vector]

@@ -150,7 +150,7 @@ class _TiledNest:
         product = panels.flipped
         if product is None:
             return None
-        excess = builder.scratch(panels.excess_memory)
+        excess = builder.scratch(panels.excess_memory, 1)
         zero = builder.constants.number(0, panels.factor.type)
         nest = panels.excess_nest(product, memory, excess, zero)
         column = panels.column

@@ -377,3 +377,18 @@ func.func @wide_pairs(%a: memref<40x12xbf16>, %b: memref<12x64xbf16>, %c: memref
   }
   func.return
 }
+
+// -----
+
+// expected-error@+2 {{linalg.generic: schedule: (SR10) quads summed outside of loops over rows or columns}}
+func.func @quads_outside(%a: memref<40x12xi8>, %b: memref<12x48xi8>, %c: memref<40x48xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<40x12xi8>, memref<12x48xi8>) outs(%c : memref<40x48xi32>) attrs = {schedule.nest = #schedule.nest<quads = d2, loops = [pack rhs {loops = [d2, d1 by 16], vector = d1 x 16}, d0, d2, d1 by 16], vector = d1 x 16>} {
+  ^bb0(%x: i8, %y: i8, %sum: i32):
+    %v = arith.extsi %x : i8 to i32
+    %w = arith.extsi %y : i8 to i32
+    %p = arith.muli %v, %w : i32
+    %r = arith.addi %sum, %p : i32
+    linalg.yield %r : i32
+  }
+  func.return
+}

@@ -1,19 +1,27 @@
 """Four products of bytes, and two of bf16, at a time: by the processor's instructions and without."""
 
 import itertools
+import random
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
 import pytest
 from einsums import Einsum
+from loops_level import context, parse
 from machine_code import MachineCode, lower
+from random_schedules import random_schedule
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.llvm import CallIntrinsicOp
+from xdsl.utils.exceptions import PassFailedException
 
 from lowerings import compile
 from lowerings.compilation import Program
 from lowerings.ir.dot_products import DotProduct
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.planning.xla_plan_schedules import XlaPlanSchedulesPass
+from lowerings.schedules.dialect import set_schedule
+from lowerings.schedules.schedule import Factor
 from lowerings.targets.llvm.machine import host
 from xla_dialect.mlir_text import print_mlir
 
@@ -125,3 +133,29 @@ def test_subnormals_are_kept_unless_asked_for() -> None:
     assert kept[2, 4] == 2.0**-30
     (flushed,) = product("bf16", "bf16", "f32", shape, flush_subnormals=True)(a, b)
     assert flushed[2, 4] == (0 if host().multiplies_bfloats else 2.0**-30)
+
+
+@pytest.mark.parametrize("element", ["i8", "bf16"])
+def test_random_schedules(element: str) -> None:
+    """Each is refused by a rule, or computes what numpy does."""
+    total, terms = {"i8": ("i32", 4), "bf16": ("f32", 2)}[element]
+    case = Einsum("mk,kn->mn", (24, 9, 37), element, total, fill=False)
+    factors = {Factor.LHS: [1, 0], Factor.RHS: [0, 2]}
+    admitted = 0
+    for seed in range(150):
+        module = parse(case.text())
+        (op,) = (op for op in module.walk() if isinstance(op, GenericOp))
+        schedule = random_schedule(random.Random(seed), (24 // terms, 9, 37), factors)
+        set_schedule(op, replace(schedule, paired=0, at_once=terms))
+        try:
+            ConvertLinalgToVectorLoopsPass().apply(context(), module)
+        except PassFailedException as error:
+            if "schedule: (SR" not in str(error):
+                raise
+            continue
+        arrays = case.arrays(seed)
+        found = arrays[-1].copy()
+        MachineCode(module).run("main", [*arrays[:-1], found])
+        case.assert_result(arrays, found)
+        admitted += 1
+    assert admitted > 3
