@@ -37,9 +37,18 @@ from lowerings.xla_to_linalg.structured import (
     sizes_of,
 )
 from lowerings.xla_to_linalg.windows import Sliding
+from xla_dialect.ops.elementwise_binary import AddOp, MultiplyOp
+from xla_dialect.types import BY_TYPE
 
 ROWS_AT_ONCE = 8
 """Independent running values hide the latency of one another's operations."""
+ROWS_IN_ONE_SET, BYTES_BETWEEN_SETS = 4, 4096
+"""
+Rows so far apart share a set of the first-level cache, which has lines for so many of them and as
+many of the results: with more, a sum took up to three times as long. Other operations take so long
+that they need the rows all the same.
+"""
+QUICK = AddOp, MultiplyOp
 NANOSECONDS, NANOSECONDS_IN_LANES = 0.9, 0.2
 """Time for one element of a common computation, in scalar and in vector code."""
 LARGEST_SCALAR_ROW = 16
@@ -94,7 +103,8 @@ class CumulativeReduction:
         if inner > LARGEST_SCALAR_ROW:
             turn = self.sizes[1] * inner * NANOSECONDS_IN_LANES
             return shared_loop(self.builder, outer, 1, turn, starts, (), self._along_rows)
-        rows = next(n for n in range(ROWS_AT_ONCE // inner or 1, 0, -1) if outer % n == 0)
+        most = self._chains_at_once // inner or 1
+        rows = next(n for n in range(most, 0, -1) if outer % n == 0)
         return shared_loop(
             self.builder,
             outer,
@@ -104,6 +114,17 @@ class CumulativeReduction:
             (),
             lambda builder, row, results: self._along_scalars(builder, row, results, rows),
         )
+
+    @property
+    def _chains_at_once(self) -> int:
+        """How many running values are advanced together."""
+        _, length, inner = self.sizes
+        row_bits = length * inner * BY_TYPE[array_type(self.values[0]).element_type].bits
+        first, *others = self.computation.ops
+        is_quick = isinstance(first, QUICK) and len(others) == 1
+        if is_quick and row_bits % (8 * BYTES_BETWEEN_SETS) == 0:
+            return ROWS_IN_ONE_SET
+        return ROWS_AT_ONCE
 
     def _step(
         self, s: ScalarBuilder, running: Sequence[SSAValue], elements: Sequence[SSAValue]
