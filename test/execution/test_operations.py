@@ -371,3 +371,32 @@ def test_arrays_of(name: str) -> None:
     expected = lowerings.compile(text, backend="reference")(*arguments)
     for mine, theirs in zip(found, expected, strict=True):
         same(mine, theirs)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name.endswith("fnuz")])
+@pytest.mark.parametrize(
+    ("backend", "level"),
+    [("llvm", None), ("reference", None), ("interpreter", "tensors"), ("interpreter", "loops")],
+)
+def test_the_nan_without_a_sign_is_above_all_in_total_order(
+    name: str, backend: str, level: str | None
+) -> None:
+    text = f"""
+    less {{
+      a = {name}[] parameter(0)
+      b = {name}[] parameter(1)
+      ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER
+    }}
+    ENTRY main {{
+      x = {name}[256] parameter(0)
+      nan = {name}[] constant(nan)
+      nans = {name}[256] broadcast(nan), dimensions={{}}
+      below = pred[256] compare(x, nans), direction=LT, type=TOTALORDER
+      sorted = {name}[256] sort(x), dimensions={{0}}, to_apply=less
+      ROOT t = (pred[256], {name}[256]) tuple(below, sorted)
+    }}"""
+    x = all_codes(name)
+    below, ordered = lowerings.compile(text, backend=backend, level=level)(x)
+    numbers_of = x.astype(np.float32)
+    np.testing.assert_array_equal(below, ~np.isnan(numbers_of))
+    np.testing.assert_array_equal(ordered.astype(np.float32), np.sort(numbers_of))

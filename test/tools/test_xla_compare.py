@@ -100,8 +100,11 @@ def test_passes_plan_for_the_machine() -> None:
             for each in usual.passes(machine)
             if each.module_pass.name == "xla-plan-schedules"
         )
-        pairs = machine.multiplies_pairs
-        assert planning == XlaPlanSchedulesPass(machine.vector_bits, pairs)
+        assert planning == XlaPlanSchedulesPass(
+            machine.vector_bits,
+            pair_products=machine.multiplies_pairs,
+            quad_products=machine.multiplies_quads,
+        )
 
 
 def test_figures_that_do_not_vary() -> None:

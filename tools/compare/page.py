@@ -20,12 +20,21 @@ from .quantities import (
 )
 
 _STYLE = """
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; }
-table { border-collapse: collapse; margin: 1em 0; }
-th, td { border-bottom: 1px solid #ccc; padding: .2em .7em; text-align: right; }
-th:first-child, td:first-child, table.words td { text-align: left; }
+:root { color-scheme: light dark; --rule: #8884; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; }
+h1 { font-size: 1.5em; margin-bottom: 0; }
+h2 { border-top: 1px solid var(--rule); font-size: 1.1em; margin: 2em 0 .8em; padding-top: 1em; }
+p { color: color-mix(in srgb, currentColor 75%, transparent); }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1em 0; }
+th, td { border-bottom: 1px solid var(--rule); padding: .3em .7em; text-align: right; }
+table.figures td, th { white-space: nowrap; }
+tr:hover td { background: var(--rule); }
+th:first-child, td:first-child, table.words td, table.words th { text-align: left; }
+table.words td { vertical-align: top; }
+summary { cursor: pointer; padding: .2em 0; }
 .scroll { overflow-x: auto; }
-svg { font: 12px system-ui, sans-serif; max-width: 100%; height: auto; }
+svg { display: block; font: 12px system-ui, sans-serif; max-width: 100%; height: auto; }
+svg text { fill: currentColor; }
 code { overflow-wrap: anywhere; }
 """
 
@@ -39,11 +48,13 @@ def as_page(comparison: Comparison) -> str:
     body = [
         f"<h1>xla-compare</h1><p><code>{escape(heading(comparison))}</code></p>",
         _table(
-            ["contender", *COLUMNS],
-            (
-                [label, *cells(own, comparison.tolerance)]
-                for label, own in zip(labels, figures, strict=True)
-            ),
+            *_known_columns(
+                ["contender", *COLUMNS],
+                [
+                    [label, *cells(own, comparison.tolerance)]
+                    for label, own in zip(labels, figures, strict=True)
+                ],
+            )
         ),
         *(f"<p>{escape(remark)}</p>" for remark in remarks(comparison)),
         "<h2>Time of a call: median, quartiles, least and most</h2>",
@@ -62,7 +73,7 @@ def as_page(comparison: Comparison) -> str:
                 [
                     label,
                     seconds(own.compilation.seconds),
-                    *(seconds(own.compilation.parts.get(part, 0.0)) for part in parts),
+                    *(_part(own.compilation.parts.get(part)) for part in parts),
                 ]
                 for label, own in zip(labels, figures, strict=True)
             ),
@@ -85,6 +96,18 @@ def as_page(comparison: Comparison) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>xla-compare</title>'
         f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
     )
+
+
+def _known_columns(
+    head: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Without the columns of figures that nobody asked for."""
+    kept = [n for n in range(len(head)) if any(row[n] != UNKNOWN for row in rows)]
+    return [head[n] for n in kept], [[row[n] for n in kept] for row in rows]
+
+
+def _part(taken: float | None) -> str:
+    return seconds(taken) if taken else UNKNOWN
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "figures") -> str:

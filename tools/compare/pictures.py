@@ -13,6 +13,9 @@ _COLOURS = (
 )
 """Told apart by people who see colours differently; the first seven are Paul Tol's `bright`."""
 _WIDTH, _LABELS, _ROW, _BAR = 900, 250, 24, 14
+_STEPS = 190
+"""Where the first step is: what leans left from it is up to so long."""
+_RULE = "#8886"
 _LONGEST_LABEL = 38
 
 
@@ -30,7 +33,7 @@ def bars(values: Sequence[tuple[str, float, Sequence[float], tuple[float, float]
         SubElement(bar, "title").text = f"{label}: {seconds(median)}"
         middle = top + 5 + _BAR / 2
         for width, (low, high) in ((1, (min(turns), max(turns))), (3, quartiles)):
-            _line(svg, [(_LABELS + x * scale, middle) for x in (low, high)], "#222", width)
+            _line(svg, [(_LABELS + x * scale, middle) for x in (low, high)], "currentColor", width)
         _text(svg, seconds(median), _LABELS + max(turns) * scale + 6, top + 16)
     return tostring(svg, "unicode")
 
@@ -62,18 +65,18 @@ def curves(labels: Sequence[str], steps: Sequence[str], values: Sequence[Mapping
     height = 240
     svg = _svg(height + 160 + _ROW * (1 + (len(labels) - 1) // 6))
     most = max((value for own in values for value in own.values()), default=1)
-    apart = (_WIDTH - 120) / max(1, len(steps) - 1)
+    apart = (_WIDTH - _STEPS - 40) / max(1, len(steps) - 1)
     for share in (0, 0.5, 1):
         level = height - 10 - share * (height - 30)
-        _line(svg, [(80, level), (_WIDTH - 40, level)], "#ddd", 1)
-        _text(svg, integer(round(most * share)), 72, level + 4, "end")
+        _line(svg, [(_STEPS, level), (_WIDTH - 40, level)], _RULE, 1)
+        _text(svg, integer(round(most * share)), _STEPS - 8, level + 4, "end")
     for number, step in enumerate(steps):
-        x = 80 + number * apart
+        x = _STEPS + number * apart
         label = _text(svg, _short(step), x, height + 8, "end")
         label.set("transform", f"rotate(-40 {x:.1f} {height + 8})")
     for number, (label, own) in enumerate(zip(labels, values, strict=True)):
         points = [
-            (80 + place * apart, height - 10 - own[step] / most * (height - 30))
+            (_STEPS + place * apart, height - 10 - own[step] / most * (height - 30))
             for place, step in enumerate(steps)
             if step in own
         ]
