@@ -11,6 +11,7 @@ import pytest
 from peers import has_jax
 
 from lowerings.execution.arrays import ArgumentError
+from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import XlaError
 
 if has_jax():
@@ -398,3 +399,15 @@ def test_without_jax_it_says_what_is_missing() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.returncode == 1
     assert found.stderr.endswith("lowerings.jax needs JAX: pip install 'xla-dialect[jax]'\n")
+
+
+def test_subnormals_are_flushed_on_demand() -> None:
+    x, y = np.zeros((16, 64), jnp.bfloat16), np.zeros((64, 32), jnp.bfloat16)
+    x[2, 3], y[3, 4] = 2.0**-130, 2.0**100
+
+    def product(x: Any, y: Any) -> Any:
+        return jnp.matmul(x, y, preferred_element_type=jnp.float32)
+
+    assert jit(product)(x, y)[2, 4] == 2.0**-30
+    flushed = jit(product, flush_subnormals=True)(x, y)[2, 4]
+    assert flushed == (0 if host().multiplies_bfloats else 2.0**-30)
