@@ -55,6 +55,7 @@ NATIVE: tuple[Stage, ...] = (
 PARTITIONING: tuple[str, ...] = (
     "xla-inline",
     "xla-flatten-tuples",
+    "xla-propagate-shardings",
     "xla-insert-reshards",
     "xla-reshard-to-collectives",
     "xla-partition",
