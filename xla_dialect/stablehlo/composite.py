@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -82,8 +83,10 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
 
 
 def _is_qualified(name: str) -> bool:
-    namespace, dot, rest = name.partition(".")
-    return bool(dot and namespace and rest)
+    return _QUALIFIED.fullmatch(name) is not None
+
+
+_QUALIFIED = re.compile(r"[a-zA-Z]\w*(?:\.[\w$]+)+", re.ASCII)
 
 
 def convert_async_start(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -23,6 +23,19 @@ _DIMENSIONS = {
 """From the properties of `xla.dot` to the fields of `#stablehlo.dot`."""
 
 
+KNOWN_ALGORITHMS = {
+    "dot_any_f8_any_f8_f32": (1,),
+    "dot_f16_f16_f16": (1,),
+    "dot_f16_f16_f32": (1,),
+    "dot_bf16_bf16_bf16": (1,),
+    "dot_bf16_bf16_f32": (1, 3, 6, 9),
+    "dot_tf32_tf32_f32": (1, 3),
+    "dot_f32_f32_f32": (1,),
+    "dot_f64_f64_f64": (1,),
+}
+"""The algorithms of dots that some hardware has, and of how many products each may consist."""
+
+_ALGORITHM_COUNTS = ("lhs_component_count", "rhs_component_count", "num_primitive_operations")
 _ALGORITHM_TYPES = ("lhs_precision", "rhs_precision", "accumulation")
 
 
@@ -32,17 +45,31 @@ def algorithm_name(op: SourceOp, algorithm: Attribute) -> str:
         op.fail(f"algorithm is {algorithm}, not #stablehlo.dot_algorithm<...>")
     fields = dict(algorithm.data)
     types = [str(fields.get(f"{name}_type")) for name in _ALGORITHM_TYPES]
+    counts = [_count(fields.get(name)) for name in _ALGORITHM_COUNTS]
+    for name, count in zip(_ALGORITHM_COUNTS, counts, strict=True):
+        if count < 1:
+            op.fail(f"{name} of the algorithm is {count}, not positive")
+    products = counts.pop()
+    fast = fields.get("allow_imprecise_accumulation") == BoolAttr.from_bool(True)
     if all(type_.startswith("f8") for type_ in types[:2]):
-        fast = fields.get("allow_imprecise_accumulation") == BoolAttr.from_bool(True)
-        return f"dot_any_f8_any_f8_{types[2]}{'_fast_accum' if fast else ''}"
-    products = fields.get("num_primitive_operations")
-    count = products.value.data if isinstance(products, IntegerAttr) else 1
-    return f"dot_{'_'.join(types)}{f'_x{count}' if count > 1 else ''}"
+        types[:2] = ["any_f8", "any_f8"]
+    name = f"dot_{'_'.join(types)}"
+    if products not in KNOWN_ALGORITHMS.get(name, ()) or counts != [1, 1]:
+        op.fail(f"no hardware has the algorithm {algorithm}")
+    if fast and types[0] != "any_f8":
+        op.fail(f"no hardware has an imprecise algorithm {algorithm}")
+    return f"{name}{f'_x{products}' if products > 1 else ''}{'_fast_accum' if fast else ''}"
+
+
+def _count(value: Attribute | None) -> int:
+    return value.value.data if isinstance(value, IntegerAttr) else 1
 
 
 def keep_precision(op: SourceOp) -> None:
     """Keeps a precision that is not the default one, spelled as in HLO text."""
     precisions = op.words("precision_config")
+    if len(precisions) > 2:
+        op.fail(f"precision_config has {len(precisions)} entries for two operands")
     if any(word != "DEFAULT" for word in precisions):
         op.attributes["xla.operand_precision"] = StringAttr(
             f"{{{','.join(word.lower() for word in precisions)}}}"
@@ -56,6 +83,8 @@ def emit_dot(
     keep_precision(op)
     algorithm = op.take("algorithm")
     if algorithm is not None:
+        if "xla.operand_precision" in op.attributes:
+            op.fail("precision_config is not DEFAULT, though there is an algorithm")
         op.attributes["xla.algorithm"] = StringAttr(algorithm_name(op, algorithm))
     properties = {name: dimension_list(values) for name, values in dimensions.items()}
     return conversion.emit(DotOp, conversion.operands(op), conversion.result_types(op), properties)

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import (
+    ComparisonDirection,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
 )
@@ -22,6 +23,7 @@ from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.bits import convert_bits
+from xla_dialect.stablehlo.complex_order import ordered
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
@@ -88,6 +90,15 @@ def keep_accuracy(op: SourceOp) -> None:
     fields = dict(accuracy.data)
     mode = fields.get("mode")
     word = mode.data if isinstance(mode, Word) else "DEFAULT"
+    for name in _TOLERANCES:
+        number = fields.get(name)
+        value = (
+            cast("FloatAttr[Any] | IntegerAttr[Any]", number).value.data
+            if isinstance(number, FloatAttr | IntegerAttr)
+            else 0
+        )
+        if value < 0 or (value and word != "TOLERANCE"):
+            op.fail(f"{name} is {value} in result_accuracy of mode {word}")
     if word == "TOLERANCE":
         numbers = ",".join(f"{name}={_number(fields.get(name))}" for name in _TOLERANCES)
         op.attributes["xla.result_accuracy"] = StringAttr(f"{{tolerance={{{numbers}}}}}")
@@ -160,6 +171,12 @@ _FUNCTION = form()
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in BINARY},
+    "stablehlo.maximum": Row(
+        _ELEMENTWISE, ordered(one_to_one(binary.MaximumOp), ComparisonDirection.GT), operands=2
+    ),
+    "stablehlo.minimum": Row(
+        _ELEMENTWISE, ordered(one_to_one(binary.MinimumOp), ComparisonDirection.LT), operands=2
+    ),
     "stablehlo.bitcast_convert": Row(
         _FUNCTION,
         Special(same(conversions.BitcastConvertOp), convert_bitcast),

@@ -18,6 +18,7 @@ from xla_dialect.stablehlo.correspondence import same, word
 from xla_dialect.stablehlo.dynamic_shapes import sized_result
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, word_clause
+from xla_dialect.types import as_array, spell
 
 DISTRIBUTIONS = {
     "UNIFORM": RandomDistribution.UNIFORM,
@@ -36,6 +37,9 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     if word not in DISTRIBUTIONS:
         op.fail(f"rng_distribution is {word or 'missing'}")
     declared, operands = conversion.result_types(op), conversion.operands(op)
+    shape = as_array(operands[2].type)
+    if shape is None or len(shape.get_shape()) != 1:
+        op.fail(f"operand 2 is {spell(operands[2].type)}, not a list of sizes")
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:
         declared = [sized_result(op, conversion, sizes)]

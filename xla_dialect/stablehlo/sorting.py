@@ -8,13 +8,17 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
+from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.sorting import SortOp, TopkOp
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
+from xla_dialect.types import BY_NAME, PRED, array, as_array
 from xla_dialect.xdsl.creation import create
+
+U8 = BY_NAME["u8"].type
 
 
 def convert_sort(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -54,7 +58,22 @@ def parse_top_k(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 
 _SORT = same(SortOp, named(integer("dimension", -1), flag("is_stable")))
 
+_TOP_K = same(TopkOp, named(integer("k")))
+
+
+def convert_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`chlo.top_k`; truth values count as 1 and 0."""
+    (operand,), declared = conversion.operands(op), conversion.result_types(op)
+    source, values = as_array(operand.type), as_array(declared[0])
+    if source is None or values is None or {source.element_type, values.element_type} != {PRED}:
+        return _TOP_K(op, conversion)
+    numbers = conversion.emit(ConvertOp, [operand], [array(U8, sizes_of(source))])
+    types = [array(U8, sizes_of(values)), declared[1]]
+    found, places = conversion.emit(TopkOp, numbers, types, _TOP_K.taken(op))
+    return [conversion.emit(ConvertOp, [found], [values])[0], places]
+
+
 ROWS: Mapping[str, Row] = {
     "stablehlo.sort": Row(None, Special(_SORT, convert_sort), results=None, regions=1),
-    "chlo.top_k": Row(parse_top_k, same(TopkOp, named(integer("k"))), operands=1, results=2),
+    "chlo.top_k": Row(parse_top_k, Special(_TOP_K, convert_top_k), operands=1, results=2),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xla_dialect.devices.replica_groups import SourceTargetPairs
@@ -36,6 +36,10 @@ def convert_infeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         )
         if count != len(op.results) - 1:
             op.fail(f"layout is {layout}, expected one of each of {len(op.results) - 1} arrays")
+        for part in cast("ArrayAttr[Attribute]", layout).data:
+            entries = part.data if isinstance(part, ArrayAttr) else ()
+            if not all(isinstance(entry, IntegerAttr) for entry in entries):
+                op.fail(f"layout {layout} has entries that are no numbers")
         op.attributes["xla.layout"] = layout
     return conversion.emit(
         xla.InfeedOp,

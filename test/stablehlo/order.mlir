@@ -1,0 +1,21 @@
+// RUN: xla-run %s --all-functions --backend reference
+// RUN: xla-run %s --all-functions --backend llvm
+
+// Complex numbers are ordered by their real, then by their imaginary part; truth values as 1 and 0.
+
+func.func @main() {
+  %x = stablehlo.constant dense<[(1.0, 2.0), (1.0, 5.0), (-3.0, 0.0)]> : tensor<3xcomplex<f32>>
+  %y = stablehlo.constant dense<[(2.0, -9.0), (1.0, 4.0), (-3.0, 0.0)]> : tensor<3xcomplex<f32>>
+  %0 = stablehlo.maximum %x, %y : tensor<3xcomplex<f32>>
+  check.expect_eq_const %0, dense<[(2.0, -9.0), (1.0, 5.0), (-3.0, 0.0)]> : tensor<3xcomplex<f32>>
+  %1 = stablehlo.minimum %x, %y : tensor<3xcomplex<f32>>
+  check.expect_eq_const %1, dense<[(1.0, 2.0), (1.0, 4.0), (-3.0, 0.0)]> : tensor<3xcomplex<f32>>
+  %b = stablehlo.constant dense<[false, true, false, true]> : tensor<4xi1>
+  %v, %i = chlo.top_k(%b, k = 3) : tensor<4xi1> -> (tensor<3xi1>, tensor<3xi32>)
+  check.expect_eq_const %v, dense<[true, true, false]> : tensor<3xi1>
+  check.expect_eq_const %i, dense<[1, 3, 0]> : tensor<3xi32>
+  %z = stablehlo.constant dense<[(0.0, 0.0), (0.0, 1.0), (-0.0, 0.0), (2.0, 0.0)]> : tensor<4xcomplex<f32>>
+  %c = stablehlo.convert %z : (tensor<4xcomplex<f32>>) -> tensor<4xi1>
+  check.expect_eq_const %c, dense<[false, true, false, true]> : tensor<4xi1>
+  return
+}

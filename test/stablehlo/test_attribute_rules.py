@@ -1,0 +1,113 @@
+"""Rules of attributes of StableHLO: each is broken alone, and jaxlib breaks it off as well."""
+
+import pytest
+from stablehlo_oracle import rejection
+
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.stablehlo import read_stablehlo
+
+DOT = "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
+TYPES = "(tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>"
+
+
+def dot(attributes: str) -> str:
+    return f'"stablehlo.dot_general"(%x, %x) <{{{DOT}, {attributes}}}> : {TYPES}'
+
+
+def algorithm(
+    types: tuple[str, str, str] = ("f32", "f32", "f32"),
+    counts: tuple[int, int, int] = (1, 1, 1),
+    imprecise: str = "false",
+) -> str:
+    lhs, rhs, sums = types
+    return (
+        f"algorithm = #stablehlo.dot_algorithm<lhs_precision_type = {lhs}, rhs_precision_type = {rhs}, "
+        f"accumulation_type = {sums}, lhs_component_count = {counts[0]}, "
+        f"rhs_component_count = {counts[1]}, num_primitive_operations = {counts[2]}, "
+        f"allow_imprecise_accumulation = {imprecise}>"
+    )
+
+
+def precisions(*words: str) -> str:
+    listed = ", ".join(f"#stablehlo<precision {word}>" for word in words)
+    return f"precision_config = [{listed}]"
+
+
+def accuracy(atol: float, rtol: float, ulps: int, mode: str) -> str:
+    return (
+        f'"stablehlo.exponential"(%x) <{{result_accuracy = #stablehlo.result_accuracy<atol = {atol:e}, '
+        f"rtol = {rtol:e}, ulps = {ulps}, mode = #stablehlo.result_accuracy_mode<{mode}>>}}> : "
+        "(tensor<4x4xf32>) -> tensor<4x4xf32>"
+    )
+
+
+def rng(shape: str) -> str:
+    return (
+        f'"stablehlo.rng"(%a, %a, %{shape}) <{{rng_distribution = #stablehlo<rng_distribution UNIFORM>}}> : '
+        f"(tensor<f32>, tensor<f32>, tensor<{'' if shape == 'i' else '1x1x'}i64>) -> tensor<4xf32>"
+    )
+
+
+def composite(name: str) -> str:
+    return f'"stablehlo.composite"(%x) <{{name = "{name}", decomposition = @f, version = 1 : i32}}> : (tensor<4x4xf32>) -> tensor<4x4xf32>'
+
+
+LEGAL = [
+    dot(precisions("HIGH", "HIGHEST")),
+    dot(precisions()),
+    dot(precisions("HIGH")),
+    *(dot(algorithm(("bf16", "bf16", "f32"), (1, 1, count))) for count in (1, 3, 6, 9)),
+    dot(f"{algorithm(('tf32', 'tf32', 'f32'), (1, 1, 3))}, {precisions('DEFAULT', 'DEFAULT')}"),
+    *(dot(algorithm(("f8E4M3FN", "f8E5M2", "f32"), imprecise=word)) for word in ("true", "false")),
+    accuracy(0, 0.5, 2, "TOLERANCE"),
+    accuracy(0, 0, 0, "HIGHEST"),
+    composite("a1.b.c$"),
+]
+
+ILLEGAL = {
+    dot(precisions("HIGH", "HIGH", "HIGH")): "precision_config has 3 entries",
+    dot(f"{algorithm()}, {precisions('HIGH', 'DEFAULT')}"): "precision_config is not DEFAULT",
+    dot(algorithm(counts=(0, 1, 1))): "lhs_component_count of the algorithm is 0",
+    dot(algorithm(counts=(1, -1, 1))): "rhs_component_count of the algorithm is -1",
+    dot(algorithm(counts=(1, 1, 0))): "num_primitive_operations of the algorithm is 0",
+    dot(algorithm(counts=(1, 1, 2))): "no hardware has the algorithm",
+    dot(algorithm(counts=(2, 2, 1))): "no hardware has the algorithm",
+    dot(algorithm(("f32", "f64", "f32"))): "no hardware has the algorithm",
+    dot(algorithm(("i8", "i8", "i32"))): "no hardware has the algorithm",
+    dot(algorithm(imprecise="true")): "no hardware has an imprecise algorithm",
+    accuracy(-1, 0, 0, "TOLERANCE"): "atol is -1.0 in result_accuracy of mode TOLERANCE",
+    accuracy(0, 0, -1, "TOLERANCE"): "ulps is -1 in result_accuracy of mode TOLERANCE",
+    accuracy(0, 0.5, 0, "DEFAULT"): "rtol is 0.5 in result_accuracy of mode DEFAULT",
+    accuracy(0, 0, 2, "HIGHEST"): "ulps is 2 in result_accuracy of mode HIGHEST",
+    rng("i"): "operand 2 is s64[], not a list of sizes",
+    rng("ii"): "operand 2 is s64[1,1], not a list of sizes",
+    composite("1a.b"): "name is '1a.b', not of the form namespace.op",
+    composite("a b.c"): "name is 'a b.c', not of the form namespace.op",
+    composite("a"): "name is 'a', not of the form namespace.op",
+}
+
+
+def program(operation: str) -> str:
+    return (
+        "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>) {\n"
+        f"%0 = {operation}\nreturn\n}}\n"
+        "func.func private @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\nreturn %x : tensor<4x4xf32>\n}"
+    )
+
+
+@pytest.mark.parametrize("operation", LEGAL)
+def test_legal(operation: str):
+    read_stablehlo(program(operation))
+
+
+@pytest.mark.parametrize("operation", ILLEGAL)
+def test_illegal(operation: str):
+    with pytest.raises(LocatedError, match=r"^f.mlir:2:7: error: stablehlo\.") as caught:
+        read_stablehlo(program(operation), "f.mlir")
+    assert ILLEGAL[operation] in caught.value.message
+
+
+@pytest.mark.jax
+def test_jaxlib_says_the_same():
+    assert [rejection(program(operation)) for operation in LEGAL] == [None] * len(LEGAL)
+    assert all(rejection(program(operation)) is not None for operation in ILLEGAL)
