@@ -31,6 +31,10 @@ _DIALECTS = {
 
 _PASSES = (
     "lowerings.expand.convert_stablehlo_to_xla",
+    "lowerings.expand.stablehlo_refine_arguments",
+    "lowerings.expand.stablehlo_refine_shapes",
+    "lowerings.expand.stablehlo_canonicalize_dynamism",
+    "lowerings.expand.stablehlo_check_shape_assertions",
     "lowerings.simplify.xla_inline",
     "lowerings.simplify.xla_flatten_tuples",
     "lowerings.communication.xla_expand_communication",

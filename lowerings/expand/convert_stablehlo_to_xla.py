@@ -32,6 +32,18 @@ def argument_types(text: str, ctx: Context) -> list[Attribute]:
     return types
 
 
+def convert_in_place(op: ModuleOp, types: Sequence[Attribute] = ()) -> None:
+    """Replaces the functions of a module of StableHLO; raises XlaError for an unknown size."""
+    result = convert_stablehlo(op, types)
+    for function in list(op.ops):
+        function.detach()
+        function.erase(safe_erase=False)
+    for function in list(result.ops):
+        function.detach()
+        op.body.block.add_op(function)
+    op.attributes.update(result.attributes)
+
+
 @dataclass(frozen=True)
 class ConvertStablehloToXlaPass(ModulePass):
     """
@@ -66,11 +78,4 @@ class ConvertStablehloToXlaPass(ModulePass):
         types: Sequence[Attribute] = ()
         if self.arguments:
             types = argument_types(self.arguments, ctx)
-        result = convert_stablehlo(op, types)
-        for function in list(op.ops):
-            function.detach()
-            function.erase(safe_erase=False)
-        for function in list(result.ops):
-            function.detach()
-            op.body.block.add_op(function)
-        op.attributes.update(result.attributes)
+        convert_in_place(op, types)

@@ -4,6 +4,7 @@ from xla_dialect.stablehlo.reader import (
     CHLO,
     STABLEHLO,
     convert_stablehlo,
+    has_source_operations,
     read_stablehlo,
     takes_dynamic_arguments,
 )
@@ -12,6 +13,7 @@ __all__ = [
     "CHLO",
     "STABLEHLO",
     "convert_stablehlo",
+    "has_source_operations",
     "read_stablehlo",
     "takes_dynamic_arguments",
 ]

@@ -50,6 +50,7 @@ from xla_dialect.types import (
     element_class,
     fits,
     spell,
+    takes_unknown_sizes,
     united_type,
 )
 from xla_dialect.xdsl.creation import create
@@ -73,6 +74,8 @@ def typed_operands(
     if found is None or not element_class(found.element_type) & allowed:
         op.fail(f"an operand is {spell(first)}, expected an array of {allowed.describe()}")
     agree = all(compatible(operand.type, first) for operand in operands)
+    if agree and takes_unknown_sizes():
+        first = united_type(*(cast(Array, operand.type) for operand in operands))
     for type_ in [*(operand.type for operand in operands), *types]:
         if not agree or not fits(first, type_):
             op.fail(f"takes and returns one type, found {spell(first)} and {spell(type_)}")

@@ -23,7 +23,7 @@ from xla_dialect.stablehlo.syntax import (
     parse_attributes_and_types,
     same_type,
 )
-from xla_dialect.types import Array, array, spell
+from xla_dialect.types import Array, array, as_array, fits, is_unbounded, spell
 from xla_dialect.xdsl.creation import create
 
 
@@ -91,9 +91,14 @@ def convert_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
     """`stablehlo.broadcast` puts new dimensions in front."""
     added = op.integers("broadcast_sizes")
     operand, declared = conversion.operands(op)[0], conversion.result_types(op)
-    sizes = (*added, *sizes_of(operand.type))
-    if min(added, default=0) < 0 or sizes_of(declared[0]) != sizes:
+    source, sizes = as_array(operand.type), (*added, *sizes_of(operand.type))
+    found = None
+    if source is not None and min(added, default=0) >= 0:
+        found = array(source.element_type, sizes)
+    if found is None or not fits(found, declared[0]):
         op.fail(f"sizes {list(added)} before {spell(operand.type)} for {spell(declared[0])}")
+    if is_unbounded(declared[0]):
+        declared = [found]
     dimensions = dimension_list(range(len(added), len(sizes)))
     return conversion.emit(xla.BroadcastOp, [operand], declared, {"dimensions": dimensions})
 

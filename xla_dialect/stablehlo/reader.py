@@ -55,7 +55,7 @@ from xla_dialect.stablehlo.mesh_groups import ATTRIBUTES as MESH_ATTRIBUTES
 from xla_dialect.stablehlo.parser import StableHloParser
 from xla_dialect.stablehlo.shardy_attributes import ATTRIBUTES as SHARDY_ATTRIBUTES
 from xla_dialect.stablehlo.size_checks import SizeChecks
-from xla_dialect.stablehlo.source import SourceError, UnknownShape, classes_of
+from xla_dialect.stablehlo.source import SourceError, SourceOp, UnknownShape, classes_of
 from xla_dialect.stablehlo.source_locations import SourceLocations
 from xla_dialect.types import unknown_sizes
 from xla_dialect.verification.verify import InvalidProgram, invalid_program, verify
@@ -188,6 +188,11 @@ def convert_stablehlo(
 def takes_dynamic_arguments(module: ModuleOp) -> bool:
     """Whether a public function has to know its arguments before its arrays have sizes."""
     return any(isinstance(op, FuncOp) and takes_dynamic(op) for op in module.ops)
+
+
+def has_source_operations(module: ModuleOp) -> bool:
+    """Whether operations of StableHLO or CHLO are in a module, which stayed what it was."""
+    return any(isinstance(op, SourceOp) for op in operations_in(module))
 
 
 def _unresolved(module: ModuleOp, conversion: Conversion) -> ModuleOp:

@@ -62,7 +62,8 @@ class SizeChecks(Conversion):
     def convert_operation(self, op: Operation) -> None:
         """Adds what an operation becomes; its results have the declared types."""
         if op.name in _STATIC_RESULTS:
-            for result in op.results:
+            is_second = op.name == "stablehlo.rng_bit_generator"
+            for result in op.results[is_second:]:  # the state is the first one
                 if is_unbounded(self.type(result.type, op)):
                     message = f"the result is {result.type}, its sizes have to be known"
                     raise SourceError(op, message)

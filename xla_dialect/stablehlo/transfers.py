@@ -37,7 +37,8 @@ def convert_infeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         if count != len(op.results) - 1:
             op.fail(f"layout is {layout}, expected one of each of {len(op.results) - 1} arrays")
         for part in cast("ArrayAttr[Attribute]", layout).data:
-            entries = part.data if isinstance(part, ArrayAttr) else ()
+            whole = isinstance(part, ArrayAttr)
+            entries = cast("ArrayAttr[Attribute]", part).data if whole else ()
             if not all(isinstance(entry, IntegerAttr) for entry in entries):
                 op.fail(f"layout {layout} has entries that are no numbers")
         op.attributes["xla.layout"] = layout
