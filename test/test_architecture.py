@@ -97,6 +97,10 @@ FORMATS_AND_MEANING: dict[str, tuple[str, ...]] = {
         "lowerings.universe",
         # The conversion of StableHLO, as a pass.
         "lowerings.expand.convert_stablehlo_to_xla",
+        "lowerings.expand.stablehlo_canonicalize_dynamism",
+        "lowerings.expand.stablehlo_check_shape_assertions",
+        "lowerings.expand.stablehlo_refine_arguments",
+        "lowerings.expand.stablehlo_refine_shapes",
     ),
     "xla_dialect.reference": (
         # Folds constants by evaluating them.
