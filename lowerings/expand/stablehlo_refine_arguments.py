@@ -36,11 +36,13 @@ class StablehloRefineArgumentsPass(ModulePass):
     name = "stablehlo-refine-arguments"
 
     types: str = ""
-    """The types of all arguments: `3x4xf32,?xi32`."""
+    """The types of all arguments, `3x4xf32,?xi32`; where none are given, all stay as they are."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Raises ArgumentTypesError for types that are no refinement of the declared ones."""
-        types = argument_types(self.types, ctx) if self.types else []
+        if not self.types:
+            return
+        types = argument_types(self.types, ctx)
         for function in op.ops:
             if not isinstance(function, FuncOp) or function.sym_name.data != "main":
                 continue
