@@ -96,10 +96,13 @@ class ReshardProblem:
         """The number of blocks that atoms make."""
         return prod(self.atom_sizes[a] for a in atoms)
 
+    def block(self, spread: Spread, d: int) -> int:
+        """The size of a device's block along a dimension, padding included."""
+        return ceil_div(self.sizes[d], self.parts(spread.dimensions[d]))
+
     def device_bytes(self, spread: Spread) -> int:
         """Bytes of a device's block, padding included."""
-        blocks = map(self.parts, spread.dimensions)
-        elements = prod(ceil_div(n, k) for n, k in zip(self.sizes, blocks, strict=True))
+        elements = prod(self.block(spread, d) for d in range(len(self.sizes)))
         return int(elements * self.element_bytes)
 
     def nests(self, d: int, outer: Atoms, added: Atoms) -> bool:
@@ -227,13 +230,12 @@ def _plan(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], flo
 
 
 def step_bytes(problem: ReshardProblem, before: Spread, step: Step) -> float:
-    """The bytes that a device sends in a step."""
-    return ring_bytes(
-        step.collective,
-        problem.device_bytes(before),
-        problem.device_bytes(step.after),
-        problem.parts(step.atoms),
-    )
+    """The bytes that a device sends in a step, padding for blocks of equal size included."""
+    sent, members = problem.device_bytes(before), problem.parts(step.atoms)
+    if step.target is not None:
+        cut = problem.block(before, step.target)
+        sent = sent // max(cut, 1) * members * problem.block(step.after, step.target)
+    return ring_bytes(step.collective, sent, problem.device_bytes(step.after), members)
 
 
 def _way(came_by: dict[Spread, tuple[Spread, Step]], here: Spread) -> tuple[Step, ...]:

@@ -72,7 +72,7 @@ def test_the_work_is_divided(name: str) -> None:
     assert communication_of(local).flops <= 1.1 * whole / DEVICES
 
 
-@pytest.mark.parametrize("name", [name for name in EVEN if name != "lstm"])
+@pytest.mark.parametrize("name", EVEN)
 def test_devices_send_no_more_than_after_xla(name: str) -> None:
     """By the same count of bytes, of what XLA's own partitioner makes of the program."""
     program = PROGRAMS[name](DEVICES)

@@ -14,6 +14,7 @@ from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.partitioning.xla_partition import XlaPartitionPass
+from lowerings.partitioning.xla_propagate_shardings import XlaPropagateShardingsPass
 from lowerings.partitioning.xla_reshard_to_collectives import XlaReshardToCollectivesPass
 from xla_dialect.reference.interpreter import run
 from xla_dialect.reference.parallel import run_replicated
@@ -89,6 +90,7 @@ def partition_into(module: ModuleOp) -> tuple[ModuleOp, MeshAtoms, list[Any], li
     """The program of one device, the mesh, and the shardings of parameters and results."""
     module = module.clone()
     ctx = Context()
+    XlaPropagateShardingsPass().apply(ctx, module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartitionWarning)
         XlaInsertReshardsPass().apply(ctx, module)
