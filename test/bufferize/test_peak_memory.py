@@ -172,6 +172,7 @@ MORE = {
     "argsort 256k": RADIX,
     "sort 1000 rows of 1000": RADIX,
     "sort 1000 columns of 1000": RADIX,
+    "top 100 of 1M": RADIX,
     "top 1000 of 100k": RADIX,
     "top 32 of 64 rows of 2048": RADIX,
     "fft 64 of 1024": LIBRARY,

@@ -105,6 +105,24 @@ def _steps(x: Any) -> Any:
     return lax.fori_loop(0, 1000, lambda _, y: jnp.tanh(y * 1.1 + x), x)
 
 
+def _runge_kutta(x: Any) -> Any:
+    """A loop of operations on few numbers: the Lorenz equations."""
+
+    def slope(y: Any) -> Any:
+        return jnp.stack(
+            [10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - y[2] * 8 / 3]
+        )
+
+    def step(_: Any, y: Any) -> Any:
+        first = slope(y)
+        second = slope(y + 0.005 * first)
+        third = slope(y + 0.005 * second)
+        fourth = slope(y + 0.01 * third)
+        return y + 0.01 / 6 * (first + 2 * second + 2 * third + fourth)
+
+    return lax.fori_loop(0, 1000, step, x)
+
+
 def _rows_replaced(x: Any, rows: Any) -> Any:
     """A loop that changes one row of an array after the other."""
 
@@ -164,6 +182,7 @@ ELEMENTWISE = (
     ),
     Row("sin(x) * cos(x) + x", lambda x: jnp.sin(x) * jnp.cos(x) + x, (f32(*_WIDE),)),
     Row("gelu", lambda x: jax.nn.gelu(x, approximate=True), (f32(*_WIDE),)),
+    Row("gelu, exact", lambda x: jax.nn.gelu(x, approximate=False), (f32(*_WIDE),)),
     Row("exp bf16", jnp.exp, (bf16(*_WIDE),)),
     Row("log f64", lambda x: jnp.log(x * x), (f64(*_WIDE),)),
 )
@@ -188,6 +207,7 @@ MATRIX_PRODUCTS = (
     Row("matmul s8 512", _product, (s8(512, 512), s8(512, 512)), _LIBRARY),
     Row("matmul f64 512", _product, (f64(512, 512), f64(512, 512)), _LIBRARY),
     Row("matrix * vector 2048", _product, (f32(2048, 2048), f32(2048))),
+    Row("vector * matrix 2048", _product, (f32(2048), f32(2048, 2048))),
 )
 
 CONVOLUTIONS = (
@@ -283,11 +303,13 @@ ORDER = (
     Row("sort 1000 rows of 1000", jnp.sort, (f32(1000, 1000),), _SORT),
     Row("sort 1000 columns of 1000", lambda x: jnp.sort(x, axis=0), (f32(1000, 1000),), _SORT),
     Row("top 1000 of 100k", lambda x: lax.top_k(x, 1000), (f32(100_000),), _LIBRARY),
+    Row("top 100 of 1M", lambda x: lax.top_k(x, 100), (f32(1 << 20),), _LIBRARY),
     Row("top 32 of 64 rows of 2048", lambda x: lax.top_k(x, 32), (f32(64, 2048),), _LIBRARY),
 )
 
 MOVEMENT = (
     Row("transpose", lambda x: x.T, (f32(1024, 1024),)),
+    Row("transpose 2048", lambda x: x.T, (f32(2048, 2048),)),
     Row("NCHW to NHWC", lambda x: x.transpose(0, 2, 3, 1), (f32(8, 64, 56, 56),)),
     Row("concatenate, slice, pad", _joined, (f32(512, 2048), f32(512, 4096))),
     Row("embedding", lambda x, i: x[i], (f32(10_000, 256), indices(4096, 10_000))),
@@ -302,6 +324,12 @@ MOVEMENT = (
         (f32(10_000), f32(1 << 20), indices(1 << 20, 10_000)),
     ),
     Row("1000 steps of tanh 8x64", _steps, (f32(8, 64),)),
+    Row(
+        "1000 steps of RK4 on 3 numbers",
+        _runge_kutta,
+        (f32(3),),
+        "Operations hand numbers on through memory; XLA has all of a step in registers.",
+    ),
     Row("256 rows replaced in a loop", _rows_replaced, (f32(256, 256), f32(256, 256))),
 )
 
@@ -322,6 +350,7 @@ TRANSFORMS = (
     ),
     Row("triangular solve 256", _solve_operation(), (lower_triangular(256), f32(256, 64))),
     Row("triangular solve 256, LAPACK", _solved, (lower_triangular(256), f32(256, 64)), _SAME),
+    Row("solve 128, LAPACK", jnp.linalg.solve, (positive_definite(128), f32(128, 8)), _SAME),
     Row("random bits 1M", _random_bits, (indices(1, 1 << 30),)),
 )
 
