@@ -18,14 +18,16 @@ from rich.console import Console
 
 from xla_dialect.diagnostics import XlaError
 
+from .benchmark.communication import measure_communication
 from .benchmark.contenders import Effort, Figures
 from .benchmark.measurement import GROUPS, measure, processors, rows_of
 from .benchmark.report import GroupReport, markdown, print_report, write_page
 from .benchmark.toolkit import measure_toolkit
 from .reporting import guarded
 
-TOOLKIT = "toolkit"
-"""The name for what is measured beside rows."""
+TOOLKIT, COMMUNICATION = "toolkit", "communication"
+"""The names for what is measured beside rows."""
+BESIDE_ROWS = (TOOLKIT, COMMUNICATION)
 OUTPUT_COLUMNS = 140
 """The width of tables in a file or a log."""
 
@@ -40,7 +42,7 @@ def run(argv: Sequence[str] | None) -> int:
     arguments = parse(argv)
     effort = Effort(arguments.turns, arguments.compiles)
     console = Console(width=None if sys.stdout.isatty() else OUTPUT_COLUMNS)
-    names = arguments.rows or [*GROUPS, TOOLKIT]
+    names = arguments.rows or [*GROUPS, *BESIDE_ROWS]
     chosen = chosen_rows(names)
     every = [(group, name) for group, found in chosen.items() for name in found]
     figures = {n: measure(every, n, effort) for n in arguments.threads} if every else {}
@@ -49,6 +51,8 @@ def run(argv: Sequence[str] | None) -> int:
         print_report(report, console)
     if arguments.write:
         write_page(arguments.write, markdown(reports, effort))
+    if COMMUNICATION in names:
+        measure_communication(arguments.turns, console)
     if TOOLKIT in names:
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, processors()[:1])
@@ -63,7 +67,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "rows",
         nargs="*",
         metavar="ROW",
-        help=f"names of rows or groups: {', '.join((*GROUPS, TOOLKIT))} (default: all groups)",
+        help=f"names of rows or groups: {', '.join((*GROUPS, *BESIDE_ROWS))} (default: all groups)",
     )
     parser.add_argument(
         "--threads",
@@ -98,7 +102,7 @@ def thread_counts(text: str) -> tuple[int, ...]:
 def chosen_rows(names: Sequence[str]) -> dict[str, list[str]]:
     """The rows that are named, or whose group is, by group; raises XlaError for any other name."""
     chosen: dict[str, list[str]] = {}
-    single = {name for name in names if name not in (*GROUPS, TOOLKIT)}
+    single = {name for name in names if name not in (*GROUPS, *BESIDE_ROWS)}
     for group in GROUPS:
         # Groups import optional packages, so a group is only loaded if a name may be in it.
         if group in names or single:
