@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xla_dialect.builder import XlaBuilder, XlaValue
 from xla_dialect.builder.contraction import DotDimensionNumbers
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
 from xla_dialect.sharding.axes import AxisReference
@@ -45,6 +46,44 @@ PROGRAMS: dict[str, Program] = {
     "conditional": Program(
         lambda b, i, x: b.conditional(i, [lambda v: b.tanh(v), lambda v: v + 1], [x, x]),
         ["s32[]", "f32[6,7]"],
+    ),
+    "dot of integers": Program(lambda b, x, y: b.dot(x, y), ["s8[6,8]", "s8[8,5]"]),
+    "dot of predicates": Program(lambda b, x, y: b.dot(x, y), ["pred[6,7]", "pred[7,4]"]),
+    "dot of bf16": Program(lambda b, x, y: b.dot(x, y), ["bf16[4,7]", "bf16[7,4]"]),
+    "sum of complex numbers": Program(
+        lambda b, x: b.reduce(x, b.constant(np.complex64(1 + 2j)), lambda p, q: p + q, [0]),
+        ["c64[7,3]"],
+    ),
+    "all": Program(
+        lambda b, x: b.reduce(x, b.constant(True), lambda p, q: p & q, [1]), ["pred[4,5]"]
+    ),
+    "product": Program(
+        lambda b, x: b.reduce(x, b.constant(np.int32(3)), lambda p, q: p * q, [0, 1]),
+        ["s32[5,3]"],
+        3,
+    ),
+    "least": Program(lambda b, x: b.reduce(x, b.constant(np.float64(0)), b.min, [0]), ["f64[5,3]"]),
+    "places of the largest": Program(
+        lambda b, x: b.reduce(
+            [x, b.iota("s32[6,7]", 1)],
+            [b.constant(np.float32(-np.inf)), b.constant(np.int32(0))],
+            lambda v, i, w, j: (b.max(v, w), b.select(v >= w, i, j)),
+            [1],
+        ),
+        ["f32[6,7]"],
+    ),
+    "rows by u8": Program(
+        lambda b, x, i: b.gather(
+            x,
+            b.reshape(i, [5, 1]),
+            offset_dims=[1],
+            collapsed_slice_dims=[0],
+            start_index_map=[0],
+            index_vector_dim=1,
+            slice_sizes=[1, 3],
+        ),
+        ["s32[9,3]", "u8[5]"],
+        12,
     ),
     "add": Program(lambda b, x, y: x + y, ["f32[6,8]", "f32[6,8]"]),
     "tanh": Program(lambda b, x: b.tanh(x), ["f32[5,7]"]),
@@ -196,14 +235,13 @@ def built(program: Program) -> ModuleOp:
 
 
 def arguments_of(module: ModuleOp, bound: int, rng: np.random.Generator) -> list[Any]:
-    """Small integers as floats: sums are exact in any order."""
+    """Small integers, as floats too: sums are exact in any order."""
     found: list[Any] = []
     for type_ in array_types(main_of(module).function_type.inputs.data):
-        sizes = type_.get_shape()
-        if str(type_.element_type) == "i32":
-            found.append(rng.integers(-1, bound, sizes).astype(np.int32))
-        else:
-            found.append(rng.integers(-8, 8, sizes).astype(np.float32))
+        dtype = numpy_dtype(type_.element_type)
+        is_index = dtype.kind in "iu"
+        low, high = (-1 if dtype.kind == "i" else 0, bound) if is_index else (-8, 8)
+        found.append(rng.integers(low, high, type_.get_shape()).astype(dtype))
     return found
 
 
