@@ -22,7 +22,7 @@ from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.interfaces import IR, STABLEHLO, XLA_CLIENT, make_context
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
 from lowerings.pjrt.shardings import propagated, shards_of
-from xla_dialect.diagnostics import XlaError
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.sharding.shards import Shards
 
 CALLBACKS = "xla_dialect.host_callbacks"
@@ -281,11 +281,14 @@ def _compile(text: ProgramText, options: CompileOptions) -> Runnable:
 
 def _explained(text: ProgramText, options: Options, error: XlaError) -> PluginError:
     """The error with the place in JAX's source, which only another reading finds out."""
-    found = error
+    found: XlaError = error
     try:
         compile_source(Source(text.with_locations(), text.name, "stablehlo"), options)
-    except XlaError as located:
-        found = located
+    except LocatedError as located:
+        if isinstance(error, LocatedError) and located.message == error.message:
+            found = located
+    except XlaError:
+        pass
     return PluginError(ErrorCode.UNIMPLEMENTED, f"{text.name}: {found}")
 
 
