@@ -155,7 +155,8 @@ def program_mesh(module: ModuleOp) -> MeshAtoms | None:
         mesh = sharding.mesh_in(meshes)
         if mesh is None:
             raise XlaError(f"there is no mesh @{sharding.mesh}")
-        if not mesh.is_maximal:
+        # A mesh without axes is one device, or JAX's word for none.
+        if mesh.axes:
             found.setdefault(mesh, sharding.mesh)
     if len(found) > 1:
         names = " and ".join(str(mesh) for mesh in found)

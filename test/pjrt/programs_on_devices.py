@@ -297,6 +297,19 @@ def test_devices_work_together():
     np.testing.assert_array_equal(mapped(jnp.arange(4.0)), np.full(4, 6.0))
 
 
+def test_devices_call_functions_of_python():
+    log = []
+
+    @jax.pmap
+    def function(x):
+        jax.debug.callback(lambda v: log.append(int(v)), x)
+        return x + 1
+
+    np.testing.assert_array_equal(function(jnp.arange(4)), np.arange(1, 5))
+    jax.effects_barrier()
+    assert sorted(log) == [0, 1, 2, 3]
+
+
 def test_programs_are_serialized_and_loaded_again():
     compiled = jax.jit(lambda x: jnp.tanh(x) + 1).lower(VALUES).compile()
     serialized = serialize_executable.serialize(compiled)
