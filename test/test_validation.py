@@ -279,6 +279,23 @@ def test_programs_that_cannot_be_compared_are_noted() -> None:
     assert "the program is not validated: xla.rng: its numbers differ in every run" in notes
 
 
+def test_arrays_that_are_too_large_are_noted() -> None:
+    text = "ENTRY e { a = f32[100000,100000] parameter(0) ROOT r = f32[100000,100000] negate(a) }"
+    notes = validate(load_program(text, "hlo"), *parse_passes("native"))
+    assert "@main is not validated: f32[100000,100000] has 40000000000 bytes" in notes
+
+
+@pytest.mark.parametrize("name", ["c64", "c128"])
+def test_no_false_alarm_where_complex_numbers_are_undefined(name: str) -> None:
+    """Of no square root that exists either part may be NaN."""
+    text = f"""ENTRY e {{
+      a = {name}[4,4] parameter(0)
+      n = {name}[4,4] negate(a)
+      ROOT r = {name}[4,4] cholesky(n), lower=true
+    }}"""
+    assert not validate(load_program(text, "hlo"), *parse_passes("native"))
+
+
 def test_the_allowances_name_passes() -> None:
     assert set(ALLOWANCES) <= set(UNIVERSE.all_passes)
     assert all(allowance.reason for allowance in ALLOWANCES.values())

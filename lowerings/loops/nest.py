@@ -51,7 +51,7 @@ class Linear:
 
     def bounds(self, extents: Sequence[int]) -> tuple[int, int]:
         """The least and the greatest value where no extent is zero."""
-        spans = [c * (n - 1) for c, n in zip(self.coefficients, extents, strict=True)]
+        spans = [c * (n - 1) for c, n in zip(self.coefficients, extents, strict=True) if c]
         low = self.constant + sum(span for span in spans if span < 0)
         return low, self.constant + sum(span for span in spans if span > 0)
 
@@ -62,7 +62,7 @@ def linear_form(expression: AffineExpr, rank: int) -> Linear | None:
         case AffineConstantExpr(value):
             return Linear((0,) * rank, value)
         case AffineDimExpr(position):
-            return Linear(tuple(int(d == position) for d in range(rank)), 0)
+            return Linear((0,) * position + (1,) + (0,) * (rank - 1 - position), 0)
         case AffineBinaryOpExpr(kind, lhs, rhs):
             left, right = linear_form(lhs, rank), linear_form(rhs, rank)
             if left is None or right is None:
@@ -179,7 +179,7 @@ def _address(
         if form is None or stride is None:
             return None, None
         for dimension, coefficient in enumerate(form.coefficients):
-            if extents[dimension] > 1:
+            if coefficient and extents[dimension] > 1:
                 strides[dimension] += coefficient * stride
         if offset is not None:
             offset += form.constant * stride

@@ -25,6 +25,7 @@ from xla_dialect.literals.arrays import Array, flatten_results
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.reference import run
 from xla_dialect.runtime.arguments import nest_arguments
+from xla_dialect.runtime.options import RunOptions
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import flatten, is_array, sizes_of
@@ -35,6 +36,8 @@ Runner = Callable[[Sequence[Array]], Results]
 
 ITERATION_LIMIT = 10_000
 """The limit of iterations of a loop, as random inputs may make loops infinite."""
+TIME_LIMIT = 20.0
+"""Seconds that a run may take."""
 
 _OF_THE_XLA_LEVEL = frozenset({"xla", "func", "builtin", "check", "interpreter"})
 
@@ -161,6 +164,7 @@ class Execution:
                 self.static_signature.in_memory,
                 (*DIALECTS, XLA),
                 iteration_limit=ITERATION_LIMIT,
+                time_limit=TIME_LIMIT,
             )
         )
 
@@ -173,9 +177,8 @@ class Execution:
     def _on_reference(self, *arrays: Array) -> Results:
         """Runs the reference; once layouts are expanded, it takes tiled arrays in memory order."""
         nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
-        found = flatten_results(
-            run(self.module, nested, self.entry, iteration_limit=ITERATION_LIMIT)
-        )
+        limits: RunOptions = {"iteration_limit": ITERATION_LIMIT, "time_limit": TIME_LIMIT}
+        found = flatten_results(run(self.module, nested, self.entry, **limits))
         own, results = self._own_signature().results, self.static_signature.results
         if not len(found) == len(own) == len(results):
             return found

@@ -29,13 +29,16 @@ from lowerings.validation.execution import (
 from lowerings.validation.inputs import InputKind, make_input, spelled
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, check_memory
 from xla_dialect.runtime.comparison import first_mismatch, is_inexact
+from xla_dialect.runtime.deadline import TimeLimitReached
 
 SEED = 20261120
 """Inputs are the same in every run."""
 
 INPUTS_OF_A_KIND = 2
+LARGEST_INPUT = 1 << 28
+"""Bytes of an array that is made up."""
 
 _NOT_INTERPRETED = (
     "does not know this operation",
@@ -129,6 +132,8 @@ class Validator:
     def _entry(self, module: ModuleOp, name: str) -> _Entry | None:
         try:
             signature = signature_before(module, name)
+            for spec in signature.parameters:
+                check_memory(spec.type, LARGEST_INPUT)
         except XlaError as error:
             self._note(f"@{name} is not validated: {_first_line(error)}")
             return None
@@ -200,6 +205,8 @@ class Validator:
             results = execution(arrays)
         except IterationLimitReached as error:
             return None, str(error)
+        except TimeLimitReached as error:
+            return _NotRun(str(error))
         except XlaError as error:
             text = str(error)
             if any(words in text for words in _NOT_INTERPRETED):
