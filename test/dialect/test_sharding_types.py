@@ -11,6 +11,7 @@ from xla_dialect.attributes import SpellingError
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import MeshAttr, ShardingAttr, ShardingPerValueAttr
 from xla_dialect.sharding.axes import AxisReference, in_mesh_order, merged_axes
+from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
 from xla_dialect.sharding.shards import Shards
@@ -203,3 +204,31 @@ def test_what_hlo_shardings_say() -> None:
     assert manual.subgroups == ("manual", "replicated")
     pair = HloSharding.read("{{replicated}, {devices=[2]<=[2] shard_as 1}}")
     assert pair.leaves[1].group == ("shard_as", 1)
+
+
+@given(
+    order=st.permutations(range(4)),
+    sizes=st.tuples(*[st.sampled_from([1, 2, 3, 4])] * 4),
+    cut=st.integers(1, 4),
+    named=st.booleans(),
+)
+def test_tiles_over_a_mesh_are_the_same_parts(
+    order: list[int], sizes: tuple[int, ...], cut: int, named: bool
+) -> None:
+    """Every device has the same part by HLO's tiles and by axes, whichever mesh is taken."""
+    count = int(np.prod(sizes))
+    turned = [sizes[d] for d in order]
+    tiles = [*turned[:cut], int(np.prod(turned[cut:]))]
+    text = (
+        f"{{devices=[{','.join(map(str, tiles))}]<=[{','.join(map(str, sizes))}]"
+        f"T({','.join(map(str, order))}) last_tile_dim_replicate}}"
+    )
+    sharding = HloSharding.read(text)
+    meshes = MeshesOfTiles.of([sharding], count)
+    if named:
+        meshes = MeshesOfTiles(Mesh((("a", count),)))
+    found = meshes.sharding(sharding, cut, "mesh")
+    assert found is not None
+    mesh = found.mesh if isinstance(found.mesh, Mesh) else meshes.common
+    expected = sharding.shards(cut, count)
+    assert Shards.of_mesh(mesh, found, cut).places == expected.places
