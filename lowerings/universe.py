@@ -42,7 +42,7 @@ _PASSES = (
     "lowerings.expand.xla_expand_bitcast",
     "lowerings.expand.xla_expand_compound",
     "lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions",
-    "lowerings.xla_populate_dimension_relations",
+    "lowerings.partitioning.xla_populate_sharding_rules",
     "lowerings.partitioning.xla_import_shardings",
     "lowerings.partitioning.xla_propagate_shardings",
     "lowerings.partitioning.xla_insert_reshards",

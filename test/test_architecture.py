@@ -56,7 +56,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "lowerings.bufferize",
         "lowerings.expand",
         "lowerings.loops",
-        "lowerings.xla_populate_dimension_relations",
         "lowerings.simplify",
         "lowerings.tensors",
         "lowerings.xla_to_linalg",

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass, get_pass_option_infos
 from lowerings.driver.program import parse_program
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
-from lowerings.xla_populate_dimension_relations import relations_text
+from lowerings.partitioning.xla_populate_sharding_rules import relations_text
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
 from xla_dialect.self_checking import check, interpreter
@@ -173,7 +173,7 @@ def dimensions_page() -> str:
         " letter is a factor of the iteration space, a dimension a factor or a product of factors."
         " Loops, branches and fusions have data-flow edges: values that are forwarded, dimension by"
         " dimension, from operands and what computations return to parameters and results."
-        " `xla-opt -p xla-populate-dimension-relations` says them on the operations of a program;"
+        " `xla-opt -p xla-populate-sharding-rules` says them on the operations of a program;"
         " what the words mean is in `xla_dialect/dimensions.py`.\n",
         "| operation | relations |\n| --- | --- |",
     ]

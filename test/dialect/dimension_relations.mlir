@@ -1,4 +1,4 @@
-// RUN: xla-opt %s -p xla-populate-dimension-relations --split-input-file | filecheck %s
+// RUN: xla-opt %s -p xla-populate-sharding-rules --split-input-file | filecheck %s
 
 // Sections stand in Shardy's order; scalars have no dimensions.
 

@@ -1,4 +1,4 @@
-"""The pass `xla-populate-dimension-relations`."""
+"""The pass `xla-populate-sharding-rules`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
+from lowerings.partitioning.op_rules import rule_of
 from xla_dialect.data_flow import DataFlowEdge
 from xla_dialect.op import XlaOp
 from xla_dialect.xdsl.traversal import operations_in
@@ -18,13 +19,14 @@ ATTRIBUTE = "xla.dimension_relations"
 
 
 @dataclass(frozen=True)
-class XlaPopulateDimensionRelationsPass(ModulePass):
+class XlaPopulateShardingRulesPass(ModulePass):
     """
     Says on each operation how its dimensions relate, in the words of Shardy's sharding rules.
 
     A letter is a factor of the iteration space; a dimension is a factor, or a product of factors.
     Loops, branches and fusions say their data-flow edges: what is forwarded to which parameters and
-    results, dimension by dimension. Operations whose class declares nothing get no attribute.
+    results, dimension by dimension. A rule that is given with an operation, or by an entry point for
+    its target, is what it says. Operations whose class declares nothing get no attribute.
 
     ```
     %0 = xla.dot %x, %y {...} : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
@@ -35,7 +37,7 @@ class XlaPopulateDimensionRelationsPass(ModulePass):
     ```
     """
 
-    name = "xla-populate-dimension-relations"
+    name = "xla-populate-sharding-rules"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Goes through all operations."""
@@ -47,9 +49,9 @@ class XlaPopulateDimensionRelationsPass(ModulePass):
 
 def relations_text(op: XlaOp) -> str | None:
     """The sharding rule or the data-flow edges of an operation; None where there are none."""
-    relations = op.dimension_relations()
-    if relations is not None:
-        return str(relations)
+    rule = rule_of(op)
+    if rule is not None:
+        return str(rule)
     names = dict(_region_names(op))
     return ", ".join(_edge_text(op, edge, names) for edge in op.data_flow_edges()) or None
 
