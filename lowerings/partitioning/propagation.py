@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import is_
 
 from lowerings.partitioning.factor_propagation import Strategy
 from lowerings.partitioning.factor_shardings import (
@@ -80,6 +81,10 @@ class Propagation:
         mesh = common_mesh(node)
         if mesh is None:
             return []
+        is_last = priority is OpPriority.LAST or not node.rule.reduction
+        state = (node.directions[priority], is_last, *(place.sharding for place in node.places))
+        if node.settled and all(map(is_, state, node.settled)):
+            return []
         directions = factor_directions(node, priority)
         changed: list[Place] = []
         for strategy in self.strategies:
@@ -94,6 +99,7 @@ class Propagation:
                         _note_origins(node, place, found)
                         place.sharding, place.mesh = found, mesh
                         changed.append(place)
+        node.settled = () if changed else state
         return changed
 
 

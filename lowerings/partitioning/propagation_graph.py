@@ -40,7 +40,6 @@ from xla_dialect.sharding.attributes import (
     returned_shardings,
 )
 from xla_dialect.sharding.sharding_rule import ShardingRule
-from xla_dialect.types import Array, extents
 from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 _UNKNOWN = ArraySharding((), ())
@@ -87,6 +86,8 @@ class Node:
     is_exit: bool = False
     """Whether it is between what a function returns and its results."""
     is_waiting: bool = False
+    settled: tuple[object, ...] = ()
+    """Directions and shardings with which it has changed nothing; none before that."""
 
 
 @dataclass(eq=False)
@@ -307,4 +308,4 @@ def _target(op: Operation) -> str | None:
 
 
 def _sizes(type_: Attribute) -> tuple[int, ...]:
-    return extents(cast(Array, type_)) if isinstance(type_, TensorType) else ()
+    return tuple([size.data for size in type_.shape.data]) if isinstance(type_, TensorType) else ()

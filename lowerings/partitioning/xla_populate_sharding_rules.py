@@ -25,8 +25,8 @@ class XlaPopulateShardingRulesPass(ModulePass):
 
     A letter is a factor of the iteration space; a dimension is a factor, or a product of factors.
     Loops, branches and fusions say their data-flow edges: what is forwarded to which parameters and
-    results, dimension by dimension. A rule that is given with an operation, or by an entry point for
-    its target, is what it says. Operations whose class declares nothing get no attribute.
+    results, dimension by dimension. A rule given with an operation, or by an entry point for the
+    target of a call, is shown as it is. Operations whose class declares nothing get no attribute.
 
     ```
     %0 = xla.dot %x, %y {...} : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
