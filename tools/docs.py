@@ -13,9 +13,9 @@ from xdsl.irdl import OpDef, OptionalDef, VarOperandDef, VarRegionDef, VarResult
 from xdsl.passes import ModulePass, get_pass_option_infos
 
 from lowerings.driver.program import parse_program
+from lowerings.partitioning.xla_populate_sharding_rules import relations_text
 from lowerings.pipelines import PIPELINES
 from lowerings.universe import UNIVERSE
-from lowerings.partitioning.xla_populate_sharding_rules import relations_text
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import BY_OPCODE, FAMILIES, OPERATIONS, opcode, operations_of
 from xla_dialect.self_checking import check, interpreter
