@@ -43,8 +43,6 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
         return 1 if exit_request.code else 0
     except KeyboardInterrupt:
         print(f"{tool}: interrupted", file=sys.stderr)
-    except MemoryError:
-        print(f"{tool}: error: out of memory", file=sys.stderr)
     except Exception as error:
         _print_error(tool, error)
     return 1
@@ -61,6 +59,8 @@ def _print_error(tool: str, error: Exception) -> None:
         has_place = isinstance(error, _located_error()) or ": error: " in message
         message = message if has_place else f"{tool}: error: {message}"
         print(message, *notes, sep="\n", file=sys.stderr)
+    elif isinstance(error, MemoryError):
+        print(f"{tool}: error: out of memory", file=sys.stderr)
     else:
         if os.environ.get(TRACEBACK_VARIABLE):
             traceback.print_exception(error)
@@ -103,6 +103,7 @@ def _printed_warnings(tool: str) -> Generator[None]:
             else:
                 show(message, category, *rest)
 
+        warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = print_warning
         yield
