@@ -68,6 +68,9 @@ PLAIN_ONLY = (InputKind.PLAIN,)
 
 EXACT = Allowance()
 ALLOWANCES: Mapping[str, Allowance] = {
+    "xla-partition": Allowance(
+        4096, MODERATE, PLAIN_ONLY, "what devices have summed is summed in their order"
+    ),
     "xla-expand-compound": Allowance(
         4096, PLAIN_ONLY, PLAIN_ONLY, "other formulas, which overflow and cancel elsewhere"
     ),

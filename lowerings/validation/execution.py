@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -15,15 +15,18 @@ from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.dynamic_sizes import in_sizes, static_signature, with_sizes
 from lowerings.execution.laid_out import LaidOutExecutable, to_logical_order, to_memory_order
 from lowerings.execution.observed_values import is_observing
+from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import ArraySpec, Signature, signature_of
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
 from lowerings.layouts.entry_layout import entry_type
+from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, flatten_results
 from xla_dialect.ops import asynchronous, collectives, operations_of, random, transfers
 from xla_dialect.reference import run
+from xla_dialect.reference.interpreter import prepared
 from xla_dialect.runtime.arguments import nest_arguments
 from xla_dialect.runtime.options import RunOptions
 from xla_dialect.self_checking.interpreter import RunParallelOp
@@ -178,7 +181,12 @@ class Execution:
         """Runs the reference; once layouts are expanded, it takes tiled arrays in memory order."""
         nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
         limits: RunOptions = {"iteration_limit": ITERATION_LIMIT, "time_limit": TIME_LIMIT}
-        found = flatten_results(run(self.module, nested, self.entry, **limits))
+        process = Process.current()
+        found = flatten_results(
+            run(self.module, nested, self.entry, **limits)
+            if process is None
+            else prepared(self.module, nested, self.entry, process, **limits)()
+        )
         own, results = self._own_signature().results, self.static_signature.results
         if not len(found) == len(own) == len(results):
             return found
@@ -186,6 +194,44 @@ class Execution:
             _returned(array, first, spec)
             for array, first, spec in zip(found, results, own, strict=True)
         )
+
+
+class ExecutionInParts(Execution):
+    """The same with the program of one device, which runs on all."""
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        entry: str,
+        signature: Signature,
+        shards: ProgramShards,
+        local: Signature,
+    ):
+        """`signature`: that of the whole program; `local`: that of a device when it was made."""
+        super().__init__(module, entry, signature)
+        self.shards = shards
+        self.local = Execution(module, entry, local)
+
+    def __call__(self, arrays: Sequence[Array]) -> Results:
+        """Cuts the arguments by their shardings, and joins the results."""
+        grid = ProcessGrid(1, self.shards.device_count)
+
+        def run_device(process: Process) -> Results:
+            with process.running():
+                return self.local(self.shards.cut(process.number, arrays))
+
+        programs = {place: partial(run_device, Process(grid, place)) for place in grid.places}
+        found = grid.run(programs)
+        return self.shards.joined(found, [spec.shape for spec in self.signature.results])
+
+    @cached_property
+    def static_signature(self) -> Signature:
+        """What the first device takes."""
+        return self.local.static_signature
+
+    def own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
+        """The arguments of the first device."""
+        return self.local.own_arguments(self.shards.cut(0, arrays))
 
 
 def _brought(array: Array, first: ArraySpec, own: ArraySpec) -> Array:

@@ -15,12 +15,15 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import Signature
 from lowerings.interpreter import IterationLimitReached
 from lowerings.interpreter.elements import where
+from lowerings.pipelines import PARTITIONING
 from lowerings.validation.allowances import EXACT, Allowance, allowance_of
 from lowerings.validation.execution import (
     Execution,
+    ExecutionInParts,
     Results,
     entries,
     obstacle,
@@ -82,6 +85,16 @@ class _Entry:
     allowances: list[Allowance] = field(default_factory=list[Allowance])
     """Allowances of the passes since `before`, after which the module could not be run."""
     cases: list[_Case] = field(default_factory=list[_Case])
+    shards: ProgramShards | None = None
+    """What each device has, where the function has become that of one device."""
+    local: Signature | None = None
+    """That of the function of one device."""
+
+    def execution(self, module: ModuleOp) -> Execution:
+        """What runs the function of a module, which takes what the first one did."""
+        if self.shards is None or self.local is None:
+            return Execution(module, self.name, self.signature)
+        return ExecutionInParts(module, self.name, self.signature, self.shards, self.local)
 
 
 class Validator:
@@ -161,7 +174,11 @@ class Validator:
         ]
 
     def _check(self, entry: _Entry, module_pass: ModulePass, module: ModuleOp) -> None:
-        execution = Execution(module, entry.name, entry.signature)
+        if module_pass.name == PARTITIONING[-1]:
+            assert self._before is not None
+            entry.shards = ProgramShards.of(self._before, entry.name)
+            entry.local = signature_before(module, entry.name)
+        execution = entry.execution(module)
         entry.allowances.append(allowance_of(module_pass.name))
         allowance = max(entry.allowances, key=lambda each: each.epsilons)
         found: list[_Case] = []
