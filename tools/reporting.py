@@ -104,7 +104,6 @@ def _printed_warnings(tool: str) -> Generator[None]:
                 show(message, category, *rest)
 
         warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = print_warning
         yield
 
