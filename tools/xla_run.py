@@ -243,8 +243,8 @@ def process_grid(module: ModuleOp, args: argparse.Namespace) -> ProcessGrid:
 
 
 def is_split(module: ModuleOp, args: argparse.Namespace) -> bool:
-    """Whether it is run in parts: several partitions are asked for, and it says what each has."""
-    if args.partitions is None or level_of(module) != LEVELS[0]:
+    """Whether it is run in parts: several are asked for, and it says what each has."""
+    if args.partitions in (None, 1) or level_of(module) != LEVELS[0]:
         return False
     return program_mesh(module) is not None
 
