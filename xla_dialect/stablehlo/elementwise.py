@@ -28,7 +28,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
-from xla_dialect.types import BY_TYPE, PRED, array, as_array, spell
+from xla_dialect.types import BY_TYPE, PRED, array, as_array, fits, spell
 
 _UNARY: tuple[type[XlaOp], ...] = (
     unary.AbsOp,
@@ -153,11 +153,13 @@ def convert_bitcast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         op.fail(f"takes and returns arrays, found {spell(operand.type)} and {spell(declared)}")
     if (before.element_type == PRED) != (after.element_type == PRED):
         return convert_bits(op, conversion, operand, before, after)
-    sizes, wanted = sizes_of(before), sizes_of(after)
-    same_width = BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits
-    if same_width and ((*sizes, 1) == wanted or sizes == (*wanted, 1)):
-        reshaped = array(before.element_type, wanted)
-        (operand,) = conversion.emit(ReshapeOp, [operand], [reshaped])
+    sizes, rank = sizes_of(before), len(sizes_of(after))
+    if BY_TYPE[before.element_type].bits == BY_TYPE[after.element_type].bits:
+        others = [(*sizes, 1), *([sizes[:-1]] if sizes[-1:] == (1,) else [])]
+        for other in others:
+            if len(other) == rank and fits(array(after.element_type, other), declared):
+                reshaped = array(before.element_type, other)
+                (operand,) = conversion.emit(ReshapeOp, [operand], [reshaped])
     return conversion.emit(conversions.BitcastConvertOp, [operand], [declared])
 
 
