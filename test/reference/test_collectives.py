@@ -329,14 +329,26 @@ def test_alone():
         same(on_grid(hlo(X + line), PAIR[:1])[0], (PAIR[0][0],))
 
 
+PERMUTE_IN_PLACE = "  ROOT r = f32[2] collective-permute(x, x, n, n), source_target_pairs={{0,0}}"
+ROOTS = "  n = s32[] constant(1)\n  l = s32[1] constant({1})\n"
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("line", "message"),
     [
-        "  ROOT r = f32[2] collective-permute(x, x, n, n), source_target_pairs={}, slice_sizes={{1}}",
-        "  ROOT r = f32[2] collective-broadcast(x, l), replica_groups={}, has_dynamic_root=true",
+        (f"{PERMUTE_IN_PLACE}, slice_sizes={{{{1,1}}}}", "do not say the sizes of 1 slices"),
+        (
+            "  ROOT r = f32[2] collective-broadcast(x, l), replica_groups={}, has_dynamic_root=true",
+            "root 1 in a group of 1",
+        ),
     ],
 )
-def test_not_interpreted(line: str):
-    constants = "  n = s32[] constant(0)\n  l = s32[1] constant({0})\n"
-    with pytest.raises(XlaError, match="is not interpreted"):
-        on_grid(hlo(X + constants + line), PAIR[:1])
+def test_slices_and_roots_that_do_not_fit(line: str, message: str):
+    with pytest.raises(XlaError, match=message):
+        on_grid(hlo(X + ROOTS + line), PAIR[:1])
+
+
+def test_slices_of_itself():
+    """A slice of the last element goes where it is already."""
+    line = f"{PERMUTE_IN_PLACE}, slice_sizes={{{{1}}}}"
+    same(on_grid(hlo(X + ROOTS + line), PAIR[:1])[0], (PAIR[0][0],))
