@@ -13,7 +13,13 @@ from lowerings.partitioning.factor_shardings import (
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import OpPriority
 from lowerings.partitioning.propagation import common_mesh
-from lowerings.partitioning.propagation_graph import Graph, Node, Origin, Place, factor_directions
+from lowerings.partitioning.propagation_graph import (
+    AtomOrigin,
+    Graph,
+    PropagationNode,
+    ShardedPlace,
+    factor_directions,
+)
 from xla_dialect.sharding.axes import spell_axes
 from xla_dialect.sharding.sharding_rule import factor_name
 
@@ -36,7 +42,7 @@ def explanation(name: str, graph: Graph) -> str:
     return "\n".join(lines)
 
 
-def _of_place(place: Place) -> Iterator[str]:
+def _of_place(place: ShardedPlace) -> Iterator[str]:
     mesh = place.mesh
     if mesh is None:
         return
@@ -56,7 +62,7 @@ def _of_place(place: Place) -> Iterator[str]:
         yield f"  dimension {d}: {_axes(mesh, tuple(atoms))} {source}"
 
 
-def _root(origin: Origin, atom: int) -> tuple[Place, int]:
+def _root(origin: AtomOrigin, atom: int) -> tuple[ShardedPlace, int]:
     """The place where an atom came from first, and how many operations are between."""
     steps = 1
     while True:
@@ -74,7 +80,7 @@ def _root(origin: Origin, atom: int) -> tuple[Place, int]:
         origin, steps = further, steps + 1
 
 
-def _conflicts(node: Node) -> Iterator[str]:
+def _conflicts(node: PropagationNode) -> Iterator[str]:
     """What is left to be wished of the factors of an operation."""
     mesh = common_mesh(node)
     if mesh is None:

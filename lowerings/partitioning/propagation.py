@@ -16,10 +16,10 @@ from lowerings.partitioning.factor_shardings import (
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import OpPriority
 from lowerings.partitioning.propagation_graph import (
+    AtomOrigin,
     Graph,
-    Node,
-    Origin,
-    Place,
+    PropagationNode,
+    ShardedPlace,
     factor_directions,
 )
 
@@ -57,7 +57,7 @@ class Propagation:
             for node in self.graph.exits:
                 is_changing |= bool(self._propagate(node, priority))
 
-    def _sweep(self, active: Sequence[Node], priority: OpPriority) -> bool:
+    def _sweep(self, active: Sequence[PropagationNode], priority: OpPriority) -> bool:
         """Each node once in order, and again right after its places have changed."""
         waiting = list(reversed(active))
         for node in waiting:
@@ -76,7 +76,7 @@ class Propagation:
                     waiting.append(other)
         return is_changed
 
-    def _propagate(self, node: Node, priority: OpPriority) -> list[Place]:
+    def _propagate(self, node: PropagationNode, priority: OpPriority) -> list[ShardedPlace]:
         """The places that one node extends."""
         mesh = common_mesh(node)
         if mesh is None:
@@ -86,7 +86,7 @@ class Propagation:
         if node.settled and all(map(is_, state, node.settled)):
             return []
         directions = factor_directions(node, priority)
-        changed: list[Place] = []
+        changed: list[ShardedPlace] = []
         for strategy in self.strategies:
             projection = Projection.of(
                 node.rule, [place.sharding for place in node.places], mesh.sizes
@@ -103,7 +103,7 @@ class Propagation:
         return changed
 
 
-def common_mesh(node: Node) -> MeshAtoms | None:
+def common_mesh(node: PropagationNode) -> MeshAtoms | None:
     """The mesh of the places of a node; None where nothing is split, or over several meshes."""
     found: MeshAtoms | None = None
     for place in node.places:
@@ -118,7 +118,7 @@ def _is_longer(after: ArraySharding, before: ArraySharding) -> bool:
     return after.dimensions != before.dimensions
 
 
-def _note_origins(node: Node, place: Place, after: ArraySharding) -> None:
+def _note_origins(node: PropagationNode, place: ShardedPlace, after: ArraySharding) -> None:
     """From which of the other places of a node each new atom came."""
     for d, (old, new) in enumerate(zip(place.sharding.dimensions, after.dimensions, strict=True)):
         for atom in new[len(old) :]:
@@ -132,10 +132,10 @@ def _note_origins(node: Node, place: Place, after: ArraySharding) -> None:
                 None,
             )
             if source is not None:
-                place.origins[d, atom] = Origin(node, source)
+                place.origins[d, atom] = AtomOrigin(node, source)
 
 
-def _admit(place: Place, priority: int) -> None:
+def _admit(place: ShardedPlace, priority: int) -> None:
     """Puts what is said of dimensions with this priority into force; what is later waits."""
     if place.said is None or place.mesh is None:
         return

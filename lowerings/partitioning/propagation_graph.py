@@ -46,15 +46,15 @@ _UNKNOWN = ArraySharding((), ())
 
 
 @dataclass(eq=False, slots=True)
-class Origin:
+class AtomOrigin:
     """From where an atom of a place came: a place before, through an operation; or said so."""
 
-    node: Node
-    source: Place
+    node: PropagationNode
+    source: ShardedPlace
 
 
 @dataclass(eq=False, slots=True)
-class Place:
+class ShardedPlace:
     """What has one sharding."""
 
     name: str
@@ -64,21 +64,23 @@ class Place:
     """What the program says of it."""
     mesh: MeshAtoms | None = None
     sharding: ArraySharding = _UNKNOWN
-    nodes: list[Node] = field(default_factory=list["Node"])
+    nodes: list[PropagationNode] = field(default_factory=list["PropagationNode"])
     """Those that have it among their places, in order."""
-    origins: dict[tuple[int, int], Origin] = field(default_factory=dict[tuple[int, int], Origin])
+    origins: dict[tuple[int, int], AtomOrigin] = field(
+        default_factory=dict[tuple[int, int], AtomOrigin]
+    )
     """By dimension and atom, for those that propagation added."""
     operation: Operation | None = None
     """Which has it as a result."""
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class PropagationNode:
     """An operation, a data-flow edge, or what a function returns, between places."""
 
     name: str
     rule: ShardingRule
-    places: tuple[Place, ...]
+    places: tuple[ShardedPlace, ...]
     """Of the operands, then of the results."""
     operation: Operation
     directions: tuple[Directions, ...] = ()
@@ -95,13 +97,13 @@ class Graph:
     """The places and nodes of one function."""
 
     meshes: Mapping[str, MeshAtoms]
-    places: dict[SSAValue, Place] = field(default_factory=dict[SSAValue, Place])
-    returned: list[Place] = field(default_factory=list[Place])
-    borders: list[Place] = field(default_factory=list[Place])
+    places: dict[SSAValue, ShardedPlace] = field(default_factory=dict[SSAValue, ShardedPlace])
+    returned: list[ShardedPlace] = field(default_factory=list[ShardedPlace])
+    borders: list[ShardedPlace] = field(default_factory=list[ShardedPlace])
     """What the borders of manual computations take: as they say, whatever is given."""
-    nodes: list[Node] = field(default_factory=list[Node])
+    nodes: list[PropagationNode] = field(default_factory=list[PropagationNode])
     """In the order of the text."""
-    exits: list[Node] = field(default_factory=list[Node])
+    exits: list[PropagationNode] = field(default_factory=list[PropagationNode])
     """Between what the function returns and its results."""
 
     @staticmethod
@@ -127,30 +129,30 @@ class Graph:
         for number, (value, sharding) in enumerate(
             zip(operands_of(last), returned_shardings(function), strict=True)
         ):
-            place = Place(f"result {number}", _sizes(value.type))
+            place = ShardedPlace(f"result {number}", _sizes(value.type))
             graph._say(place, sharding)
             graph.returned.append(place)
             source = graph.place(value)
             if source is not None:
                 rule = identity_rule(place.sizes, 1)
-                node = Node(f"the return of {place.name}", rule, (source, place), last)
+                node = PropagationNode(f"the return of {place.name}", rule, (source, place), last)
                 node.directions = (BOTH,) * len(OpPriority)
                 node.is_exit = True
                 graph._connect(node)
                 graph.exits.append(node)
         return graph
 
-    def place(self, value: SSAValue) -> Place | None:
+    def place(self, value: SSAValue) -> ShardedPlace | None:
         """The place of a value; None for what is no array of static sizes."""
         return self.places.get(value)
 
-    def all_places(self) -> Iterator[Place]:
+    def all_places(self) -> Iterator[ShardedPlace]:
         """Every place once."""
         yield from dict.fromkeys(self.places.values())
         yield from (*self.returned, *self.borders)
 
-    def _add(self, value: SSAValue, name: str) -> Place:
-        place = Place(name, _sizes(value.type))
+    def _add(self, value: SSAValue, name: str) -> ShardedPlace:
+        place = ShardedPlace(name, _sizes(value.type))
         place.sharding = ArraySharding.unknown(len(place.sizes))
         if isinstance(value.type, TensorType) and DYNAMIC_INDEX not in place.sizes:
             self.places[value] = place
@@ -185,7 +187,7 @@ class Graph:
             source, target = self.place(operand), self.place(result)
             if source is None or target is None:
                 continue
-            taken = Place(f"operand {number} of {described(op)}", source.sizes)
+            taken = ShardedPlace(f"operand {number} of {described(op)}", source.sizes)
             inside = Sharding(
                 sharding.mesh,
                 tuple(
@@ -199,12 +201,12 @@ class Graph:
             self._say(taken, sharding if border.is_cut else inside)
             self._say(target, inside if border.is_cut else sharding)
             self.borders.append(taken)
-            node = Node(taken.name, identity_rule(taken.sizes, 1), (source, taken), op)
+            node = PropagationNode(taken.name, identity_rule(taken.sizes, 1), (source, taken), op)
             node.directions = (BOTH,) * len(OpPriority)
             self._connect(node)
             self.nodes.append(node)
 
-    def _say(self, place: Place, sharding: Sharding | None) -> None:
+    def _say(self, place: ShardedPlace, sharding: Sharding | None) -> None:
         """Notes what is said of a place."""
         place.sharding = ArraySharding.unknown(len(place.sizes))
         if sharding is None:
@@ -219,7 +221,7 @@ class Graph:
 
         Unless the operand has a sharding of its own, or another constraint says something else.
         """
-        wanted: dict[Place, list[Place]] = {}
+        wanted: dict[ShardedPlace, list[ShardedPlace]] = {}
         for op in operations:
             if _target(op) == SHARDING_CONSTRAINT and len(op.results) == 1:
                 operand, result = self.place(operands_of(op)[0]), self.place(op.results[0])
@@ -234,7 +236,7 @@ class Graph:
 
     def _unite_groups(self, operations: Sequence[Operation]) -> None:
         """All arrays of a group are one place; raises XlaError for those of other sizes."""
-        first: dict[int, Place] = {}
+        first: dict[int, ShardedPlace] = {}
         for op in operations:
             if _target(op) != SHARDING_GROUP:
                 continue
@@ -266,8 +268,8 @@ class Graph:
             sources = tuple(self.place(source.value) for source in edge.sources)
             if target is not None and None not in sources:
                 rule = identity_rule(target.sizes, len(sources))
-                places = (*cast("tuple[Place, ...]", sources), target)
-                node = Node(f"an edge of {described(op)}", rule, places, op)
+                places = (*cast("tuple[ShardedPlace, ...]", sources), target)
+                node = PropagationNode(f"an edge of {described(op)}", rule, places, op)
                 node.directions = (BOTH,) * len(OpPriority)
                 self._connect(node)
                 self.nodes.append(node)
@@ -280,7 +282,7 @@ class Graph:
         rule = rule_of(op)
         if rule is None:
             return
-        node = Node(described(op), rule, cast("tuple[Place, ...]", places), op)
+        node = PropagationNode(described(op), rule, cast("tuple[ShardedPlace, ...]", places), op)
         barrier = barrier_directions(op)
         node.directions = tuple(
             Directions(d.forward and barrier.forward, d.backward and barrier.backward)
@@ -289,12 +291,12 @@ class Graph:
         self._connect(node)
         self.nodes.append(node)
 
-    def _connect(self, node: Node) -> None:
+    def _connect(self, node: PropagationNode) -> None:
         for place in dict.fromkeys(node.places):
             place.nodes.append(node)
 
 
-def factor_directions(node: Node, priority: OpPriority) -> list[Directions]:
+def factor_directions(node: PropagationNode, priority: OpPriority) -> list[Directions]:
     """Where each factor of a node may be carried."""
     found = [node.directions[priority]] * len(node.rule.sizes)
     late = () if priority is OpPriority.LAST else node.rule.reduction

@@ -17,7 +17,7 @@ from lowerings.partitioning.factor_propagation import STRATEGIES
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.op_rules import rank_of
 from lowerings.partitioning.propagation import Propagation
-from lowerings.partitioning.propagation_graph import Graph, Place
+from lowerings.partitioning.propagation_graph import Graph, ShardedPlace
 from lowerings.rewriting.change import ReportingPass
 from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.sharding.array_sharding import Sharding
@@ -103,7 +103,7 @@ def _write(function: FuncOp, graph: Graph) -> None:
             )
 
 
-def _found(place: Place | None) -> Sharding | None:
+def _found(place: ShardedPlace | None) -> Sharding | None:
     """The sharding of a place; None where nothing is known of it."""
     if place is None or place.mesh is None:
         return None
