@@ -250,6 +250,18 @@ def test_wrong_arguments(arguments: str, message: str):
     assert "tensor<0xf32>" in print_mlir(module)
 
 
+def test_element_types_are_the_declared_ones():
+    """A product of bf16 that gives f32 does so whatever its sizes are."""
+    text = (
+        "func.func @main(%x: tensor<?x3xbf16>, %y: tensor<3x4xbf16>) -> tensor<?x4xf32> {\n"
+        "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<?x3xbf16>, tensor<3x4xbf16>) -> tensor<?x4xf32>\n"
+        "return %0 : tensor<?x4xf32>\n}"
+    )
+    converted = read_stablehlo(text)
+    convert(converted, "2x3xbf16,3x4xbf16")
+    assert "-> tensor<2x4xf32>" in print_mlir(converted)
+
+
 def test_recursive_calls_end():
     text = (
         "func.func @main(%x: tensor<?xf32>) {\n"

@@ -174,9 +174,10 @@ class Conversion:
         """Whether the results follow without declared ones, and are like these."""
         op.set_result_types(())
         try:
-            return len(op.infer_types()) == len(declared)
+            types = op.infer_types()
         except VerifyException:
             return False
+        return len(types) == len(declared) and all(map(fits, types, declared))
 
     def constant_integers(self, value: SSAValue) -> tuple[int, ...] | None:
         """The elements of an array of integers, None where they depend on the arguments."""
