@@ -23,7 +23,7 @@ from lowerings.driver.program import parse_program
 from lowerings.expand.dynamic_dimensions.sizes import RULES as SIZE_RULES
 from lowerings.rewriting.conversion import ConversionPass
 from lowerings.universe import UNIVERSE
-from tools.expected_diagnostics import has_expectations
+from tools.expected_diagnostics import expectations
 from tools.input_text import split_chunks
 from tools.status import STABLEHLO_NAMES, is_in_stablehlo, opcode_of
 from tools.update_checks import RunLine, runs_of
@@ -144,7 +144,7 @@ def _runs_of(path: Path) -> Iterator[FileCheckRun]:
 def _chunks(text: str, path: Path) -> Iterator[tuple[str, ModuleOp]]:
     """The programs of a file that can be read."""
     for chunk in split_chunks(text):
-        if not chunk.is_blank and not has_expectations(chunk.text):
+        if not chunk.is_blank and not expectations(chunk.text):
             with suppress(XlaError):  # what the test is about
                 yield chunk.text, parse_program(chunk.text, path.name)
 
