@@ -19,7 +19,7 @@ NOTICE = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
 
 
 @dataclass(frozen=True)
-class Api:
+class PublicName:
     """A public function or class: from where it is imported, and which file defines it."""
 
     module: str
@@ -33,11 +33,11 @@ class Api:
         return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def _api(module: str, *names: str, source: str = "") -> tuple[Api, ...]:
-    return tuple(Api(module, name, source or module) for name in names)
+def _api(module: str, *names: str, source: str = "") -> tuple[PublicName, ...]:
+    return tuple(PublicName(module, name, source or module) for name in names)
 
 
-STABLE: Mapping[str, tuple[Api, ...]] = {
+STABLE: Mapping[str, tuple[PublicName, ...]] = {
     "Compiling and running": (
         *_api("lowerings", "compile", source="lowerings.compilation"),
         *_api("lowerings.execution.processes", "Runnable"),
@@ -96,7 +96,7 @@ def api_page() -> str:
     return "\n".join(lines)
 
 
-def entry(member: Api) -> str:
+def entry(member: PublicName) -> str:
     """A function or class of the page; of a class, its public methods and attributes too."""
     text = member.path.read_text(encoding="utf-8")
     lines = text.splitlines()

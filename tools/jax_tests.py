@@ -46,7 +46,7 @@ _MAX_RESTARTS = 20
 
 
 @dataclass
-class Outcome:
+class FileOutcome:
     """What became of the tests of a file on one platform."""
 
     results: dict[str, str] = field(default_factory=dict[str, str])
@@ -62,9 +62,9 @@ class Outcome:
 
 def run_tests(
     checkout: Path, tests: list[str], platform: str, options: argparse.Namespace
-) -> Outcome:
+) -> FileOutcome:
     """Runs tests, again without those that are done when the process ends early."""
-    outcome = Outcome()
+    outcome = FileOutcome()
     deadline = time.monotonic() + options.limit
     for _ in range(_MAX_RESTARTS):
         left = deadline - time.monotonic()
@@ -107,7 +107,7 @@ def _run_process(
     tests: list[str],
     platform: str,
     options: argparse.Namespace,
-    outcome: Outcome,
+    outcome: FileOutcome,
     limit: float,
 ) -> bool:
     """Whether the process has run all tests that are left."""
@@ -143,7 +143,7 @@ def _run_process(
     return True
 
 
-def _read(lines: list[str], outcome: Outcome) -> str | None:
+def _read(lines: list[str], outcome: FileOutcome) -> str | None:
     """Notes the results in the output of pytest; returns the test that has none."""
     running = None
     for line in lines:
@@ -160,7 +160,9 @@ def _read(lines: list[str], outcome: Outcome) -> str | None:
     return running
 
 
-def table_row(file: str, xla: Outcome, xdsl: Outcome) -> tuple[str, list[str], Counter[str]]:
+def table_row(
+    file: str, xla: FileOutcome, xdsl: FileOutcome
+) -> tuple[str, list[str], Counter[str]]:
     """
     A line of the table, the tests that pass there and not here, and the counts. A test that runs
     when the time of its file is over is unfinished: it may hang.

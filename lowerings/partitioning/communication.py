@@ -34,7 +34,7 @@ KINDS: Mapping[type[XlaOp], Collective] = {
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Traffic:
     """The collectives of one kind over the same axes on one line of the source."""
 
     collective: str
@@ -54,7 +54,7 @@ class CommunicationReport:
     """What one device of a program sends, computes and keeps."""
 
     devices: int
-    exchanges: list[Exchange]
+    exchanges: list[Traffic]
     flops: int
     """Floating-point operations: a product and its addition are two, a function is one."""
     peak_bytes: int
@@ -100,8 +100,8 @@ def communication_of(module: ModuleOp) -> CommunicationReport:
 class _Count:
     functions: Mapping[str, Block]
     devices: int
-    exchanges: dict[tuple[str, str, str], Exchange] = field(
-        default_factory=dict[tuple[str, str, str], Exchange]
+    exchanges: dict[tuple[str, str, str], Traffic] = field(
+        default_factory=dict[tuple[str, str, str], Traffic]
     )
     flops: int = 0
     unknown_loops: int = 0
@@ -172,7 +172,7 @@ class _Count:
             members, axes = self.group(groups)
         name = op.name.removeprefix("xla.")
         bytes_ = times * ring_bytes(kind, before, after, members) if members else 0.0
-        self.add(Exchange(name, axes, _line(op), times, bytes_))
+        self.add(Traffic(name, axes, _line(op), times, bytes_))
 
     def group(self, groups: ReplicaGroups) -> tuple[int, str]:
         """The size of groups, and over which axes they vary."""
@@ -181,7 +181,7 @@ class _Count:
         sizes = [len(group) for group in groups.expand()] or [self.devices]
         return max(sizes), f"groups of {max(sizes)}"
 
-    def add(self, exchange: Exchange) -> None:
+    def add(self, exchange: Traffic) -> None:
         key = exchange.collective, exchange.axes, exchange.line
         old = self.exchanges.get(key)
         if old is not None:

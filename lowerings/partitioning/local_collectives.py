@@ -17,7 +17,7 @@ from lowerings.partitioning.local_builder import (
     shape_of,
 )
 from lowerings.partitioning.mesh_atoms import MeshAtoms
-from lowerings.partitioning.reshard_steps import Collective, Spread, Step
+from lowerings.partitioning.reshard_steps import Collective, ReshardStep, Spread
 from xla_dialect.ops.collectives import AllReduceOp, AllToAllOp, ReduceScatterOp
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.shapes.size_arithmetic import ceil_div
@@ -28,7 +28,7 @@ def local_step(
     value: SSAValue,
     sizes: Sequence[int],
     before: Spread,
-    step: Step,
+    step: ReshardStep,
     fold: str,
 ) -> SSAValue:
     """What a device has after a step; `sizes` are those of the whole array."""
@@ -57,14 +57,14 @@ def local_step(
             return _scattered(b, value, step, blocks, fold)
 
 
-def _padded(b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[int]) -> SSAValue:
+def _padded(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
     """With room for a block of equal size for every member along the dimension that is cut."""
     assert step.target is not None
     room = b.mesh.parts(step.atoms) * blocks[step.target]
     return b.pad(value, step.target, 0, room - shape_of(value)[step.target])
 
 
-def _sliced(b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[int]) -> SSAValue:
+def _sliced(b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]) -> SSAValue:
     d = step.target
     assert d is not None
     count = b.mesh.parts(step.atoms)
@@ -72,7 +72,9 @@ def _sliced(b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[int])
     return b.cut(_padded(b, value, step, blocks), d, start, blocks[d])
 
 
-def _exchanged(b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[int]) -> SSAValue:
+def _exchanged(
+    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int]
+) -> SSAValue:
     """Blocks of one dimension are sent, those received follow each other along another."""
     source, target = step.source, step.target
     assert source is not None and target is not None
@@ -95,7 +97,7 @@ def _exchanged(b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[in
 
 
 def _scattered(
-    b: LocalBuilder, value: SSAValue, step: Step, blocks: Sequence[int], fold: str
+    b: LocalBuilder, value: SSAValue, step: ReshardStep, blocks: Sequence[int], fold: str
 ) -> SSAValue:
     d = step.target
     assert d is not None

@@ -14,7 +14,7 @@ from lowerings.partitioning.local_operation import (
     DividedOperation,
     LocalOperation,
     LocalRule,
-    Move,
+    RemotePart,
     has_property_sizes,
     integer_list,
 )
@@ -33,14 +33,14 @@ from xla_dialect.types import array
 from xla_dialect.xdsl.dense_literals import is_splat
 
 
-def slice_moves(divided: DividedOperation) -> Iterator[Move]:
+def slice_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """The elements that a part of the result is made of."""
     starts, strides = divided.integers("start_indices"), divided.integers("strides")
     for d, size in enumerate(divided.local_sizes(0, is_result=True)):
         if isinstance(divided.along(0, d), Slicing):
             parts = divided.blocked(0, d).parts
             places = [starts[d] + q * size * strides[d] for q in range(parts)]
-            yield Move(0, d, places, (size - 1) * strides[d] + 1 if size else 0)
+            yield RemotePart(0, d, places, (size - 1) * strides[d] + 1 if size else 0)
 
 
 def slice_(local: LocalOperation) -> Sequence[SSAValue]:
@@ -101,10 +101,10 @@ def _padded(divided: DividedOperation) -> Iterator[tuple[int, Padding, tuple[lis
             yield d, along, places
 
 
-def pad_moves(divided: DividedOperation) -> Iterator[Move]:
+def pad_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """The elements within a part of the result."""
     for d, _, (starts, _, count) in _padded(divided):
-        yield Move(0, d, starts, count)
+        yield RemotePart(0, d, starts, count)
 
 
 def pad(local: LocalOperation) -> Sequence[SSAValue]:
@@ -120,12 +120,12 @@ def pad(local: LocalOperation) -> Sequence[SSAValue]:
     return local.again([value, fill], dict(zip(names, lists, strict=True)))
 
 
-def reverse_moves(divided: DividedOperation) -> Iterator[Move]:
+def reverse_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """As many elements as a neighbour's block."""
     for d in divided.integers("dimensions"):
         here = divided.blocked(0, d)
         if here.parts > 1:
-            yield Move(0, d, [(q + 1) * here.block for q in range(here.parts)], here.block)
+            yield RemotePart(0, d, [(q + 1) * here.block for q in range(here.parts)], here.block)
 
 
 def reverse(local: LocalOperation) -> Sequence[SSAValue]:
@@ -146,7 +146,7 @@ def reverse(local: LocalOperation) -> Sequence[SSAValue]:
     return [value]
 
 
-def concatenate_moves(divided: DividedOperation) -> Iterator[Move]:
+def concatenate_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """Of each operand what falls into a part of the result."""
     d = cast(int, decode(divided.op.properties["dimension"]))
     along = divided.along(0, d)
@@ -154,7 +154,7 @@ def concatenate_moves(divided: DividedOperation) -> Iterator[Move]:
         block = divided.local_sizes(0, is_result=True)[d]
         parts = divided.blocked(0, d).parts
         for i, offset in enumerate(along.offsets):
-            yield Move(i, d, [q * block - offset for q in range(parts)], block)
+            yield RemotePart(i, d, [q * block - offset for q in range(parts)], block)
 
 
 def concatenate(local: LocalOperation) -> Sequence[SSAValue]:

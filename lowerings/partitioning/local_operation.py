@@ -68,7 +68,7 @@ class DividedOperation:
 
 
 @dataclass(frozen=True)
-class Move:
+class RemotePart:
     """What devices need of an operand along a dimension, other than what they have."""
 
     operand: int
@@ -89,7 +89,7 @@ class LocalOperation(DividedOperation):
     """The types of the parts of the results."""
 
     def moved(
-        self, moves: Iterable[Move], fills: Mapping[int, SSAValue] | None = None
+        self, moves: Iterable[RemotePart], fills: Mapping[int, SSAValue] | None = None
     ) -> list[SSAValue]:
         """The operands after these moves; `fills`: what is outside of the array, by operand."""
         found = list(self.operands)
@@ -133,7 +133,7 @@ class LocalRule:
     admits: Callable[[XlaOp, Division, int, Atoms], bool]
     """Whether the operation can be divided over atoms along a factor that is not regular."""
     build: Build
-    moves: Callable[[DividedOperation], Iterable[Move]] = lambda _: ()
+    moves: Callable[[DividedOperation], Iterable[RemotePart]] = lambda _: ()
     """What devices have to be sent for it."""
 
 

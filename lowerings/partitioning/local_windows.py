@@ -15,7 +15,7 @@ from lowerings.partitioning.local_operation import (
     DividedOperation,
     LocalOperation,
     LocalRule,
-    Move,
+    RemotePart,
     without_padding,
 )
 from lowerings.partitioning.reshard_steps import Atoms
@@ -78,7 +78,9 @@ def _turned(part: WindowDimension, division: Division, factor: int) -> WindowDim
     )
 
 
-def _slid(divided: DividedOperation, operand: int, d: int) -> tuple[Move, WindowDimension] | None:
+def _slid(
+    divided: DividedOperation, operand: int, d: int
+) -> tuple[RemotePart, WindowDimension] | None:
     """The base that a device's windows cover, and the window over it; None where none slides."""
     factor = divided.factor_of(operand, d)
     if factor is None:
@@ -95,20 +97,22 @@ def _slid(divided: DividedOperation, operand: int, d: int) -> tuple[Move, Window
     assert places is not None
     starts, phase, count = places
     high = extent - phase - dilated(count, part.base_dilation)
-    return Move(operand, d, starts, count), replace(part, padding_low=phase, padding_high=high)
+    return RemotePart(operand, d, starts, count), replace(
+        part, padding_low=phase, padding_high=high
+    )
 
 
-def convolution_moves(divided: DividedOperation) -> Iterator[Move]:
+def convolution_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """What windows cover of the base."""
     yield from _moves(divided, 1)
 
 
-def reduce_window_moves(divided: DividedOperation) -> Iterator[Move]:
+def reduce_window_moves(divided: DividedOperation) -> Iterator[RemotePart]:
     """What windows cover of every input."""
     yield from _moves(divided, len(divided.op.operands) // 2)
 
 
-def _moves(divided: DividedOperation, bases: int) -> Iterator[Move]:
+def _moves(divided: DividedOperation, bases: int) -> Iterator[RemotePart]:
     for operand in range(bases):
         for d in range(len(divided.division.operand_sizes[operand])):
             found = _slid(divided, operand, d)

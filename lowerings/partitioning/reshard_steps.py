@@ -53,7 +53,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Step:
+class ReshardStep:
     """One collective; what it does follows from the spreads before and after it."""
 
     collective: Collective
@@ -115,7 +115,7 @@ class ReshardProblem:
         size = self.sizes[d]
         return before == 1 or ceil_div(size, after) * (after // before) == ceil_div(size, before)
 
-    def steps_from(self, s: Spread) -> Iterator[Step]:
+    def steps_from(self, s: Spread) -> Iterator[ReshardStep]:
         """The collectives that may lead on to the target."""
         yield from self._reductions(s)
         for d, atoms in enumerate(s.dimensions):
@@ -126,11 +126,11 @@ class ReshardProblem:
                 if not self.nests(d, kept, moved):
                     continue
                 without = s.with_dimension(d, kept)
-                yield Step(Collective.ALL_GATHER, without, moved, source=d)
+                yield ReshardStep(Collective.ALL_GATHER, without, moved, source=d)
                 yield from self._exchanges(without, d, moved)
         yield from self._slices(s)
         for spread in self._permuted(s):
-            yield Step(Collective.COLLECTIVE_PERMUTE, spread, ())
+            yield ReshardStep(Collective.COLLECTIVE_PERMUTE, spread, ())
 
     def _extensions(self, s: Spread, d: int) -> Iterator[Atoms]:
         """Atoms after which a dimension is nearer to the target."""
@@ -142,28 +142,28 @@ class ReshardProblem:
             if self.nests(d, mine, added):
                 yield added
 
-    def _slices(self, s: Spread) -> Iterator[Step]:
+    def _slices(self, s: Spread) -> Iterator[ReshardStep]:
         for d, mine in enumerate(s.dimensions):
             for added in self._extensions(s, d):
                 if s.used.isdisjoint(added):
                     after = s.with_dimension(d, (*mine, *added))
-                    yield Step(Collective.ALL_SLICE, after, added, target=d)
+                    yield ReshardStep(Collective.ALL_SLICE, after, added, target=d)
 
-    def _reductions(self, s: Spread) -> Iterator[Step]:
+    def _reductions(self, s: Spread) -> Iterator[ReshardStep]:
         folded = tuple(sorted(s.unreduced - self.target.unreduced))
         if not folded:
             return
         after = replace(s, unreduced=s.unreduced - frozenset(folded))
-        yield Step(Collective.ALL_REDUCE, after, folded)
+        yield ReshardStep(Collective.ALL_REDUCE, after, folded)
         for d, mine in enumerate(s.dimensions):
             for added in self._extensions(s, d):
                 if s.unreduced.issuperset(added) and len(set(added)) == len(added):
                     scattered = replace(
                         s.with_dimension(d, (*mine, *added)), unreduced=s.unreduced - {*added}
                     )
-                    yield Step(Collective.REDUCE_SCATTER, scattered, added, target=d)
+                    yield ReshardStep(Collective.REDUCE_SCATTER, scattered, added, target=d)
 
-    def _exchanges(self, without: Spread, source: int, moved: Atoms) -> Iterator[Step]:
+    def _exchanges(self, without: Spread, source: int, moved: Atoms) -> Iterator[ReshardStep]:
         """All-to-alls: what one dimension has lost another gains, as many blocks as it lacks."""
         for d, mine in enumerate(without.dimensions):
             wanted = self.target.dimensions[d]
@@ -171,7 +171,7 @@ class ReshardProblem:
             grown = (*mine, *moved)
             if d != source and self.parts(grown) in lengths and self.nests(d, mine, moved):
                 after = without.with_dimension(d, grown)
-                yield Step(Collective.ALL_TO_ALL, after, moved, source=source, target=d)
+                yield ReshardStep(Collective.ALL_TO_ALL, after, moved, source=source, target=d)
 
     def _permuted(self, s: Spread) -> Iterator[Spread]:
         """Spreads with equal blocks that are nearer to the target."""
@@ -195,7 +195,7 @@ _MAX_SPREADS = 4000
 """So many are looked at; then everything is gathered and cut anew."""
 
 
-def plan_reshard(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+def plan_reshard(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
     """
     The steps with the fewest bytes, among those the fewest, and their bytes a device.
 
@@ -207,11 +207,11 @@ def plan_reshard(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ..
 
 
 @lru_cache(1 << 14)
-def _plan(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+def _plan(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
     number = count()
     open_: list[tuple[float, int, int, Spread]] = [(0.0, 0, next(number), start)]
     best: dict[Spread, tuple[float, int]] = {start: (0.0, 0)}
-    came_by: dict[Spread, tuple[Spread, Step]] = {}
+    came_by: dict[Spread, tuple[Spread, ReshardStep]] = {}
     closed: set[Spread] = set()
     while open_ and len(closed) < _MAX_SPREADS:
         bytes_, length, _, here = heappop(open_)
@@ -229,7 +229,7 @@ def _plan(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], flo
     return _by_gathering(problem, start)
 
 
-def step_bytes(problem: ReshardProblem, before: Spread, step: Step) -> float:
+def step_bytes(problem: ReshardProblem, before: Spread, step: ReshardStep) -> float:
     """The bytes that a device sends in a step, padding for blocks of equal size included."""
     sent, members = problem.device_bytes(before), problem.parts(step.atoms)
     if step.target is not None:
@@ -238,20 +238,22 @@ def step_bytes(problem: ReshardProblem, before: Spread, step: Step) -> float:
     return ring_bytes(step.collective, sent, problem.device_bytes(step.after), members)
 
 
-def _way(came_by: dict[Spread, tuple[Spread, Step]], here: Spread) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _way(
+    came_by: dict[Spread, tuple[Spread, ReshardStep]], here: Spread
+) -> tuple[ReshardStep, ...]:
+    steps: list[ReshardStep] = []
     while here in came_by:
         here, step = came_by[here]
         steps.append(step)
     return tuple(reversed(steps))
 
 
-def _by_gathering(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, ...], float]:
+def _by_gathering(problem: ReshardProblem, start: Spread) -> tuple[tuple[ReshardStep, ...], float]:
     """All-reduce, gather each dimension that differs, cut it: always possible."""
-    steps: list[Step] = []
+    steps: list[ReshardStep] = []
     here, bytes_ = start, 0.0
 
-    def add(step: Step) -> None:
+    def add(step: ReshardStep) -> None:
         nonlocal here, bytes_
         bytes_ += step_bytes(problem, here, step)
         steps.append(step)
@@ -260,17 +262,17 @@ def _by_gathering(problem: ReshardProblem, start: Spread) -> tuple[tuple[Step, .
     folded = tuple(sorted(start.unreduced - problem.target.unreduced))
     if folded:
         after = replace(here, unreduced=problem.target.unreduced)
-        add(Step(Collective.ALL_REDUCE, after, folded))
+        add(ReshardStep(Collective.ALL_REDUCE, after, folded))
     differing = [
         d for d, atoms in enumerate(start.dimensions) if atoms != problem.target.dimensions[d]
     ]
     for d in differing:
         if here.dimensions[d]:
             after = here.with_dimension(d, ())
-            add(Step(Collective.ALL_GATHER, after, here.dimensions[d], source=d))
+            add(ReshardStep(Collective.ALL_GATHER, after, here.dimensions[d], source=d))
     for d in differing:
         wanted = problem.target.dimensions[d]
         if wanted:
             after = here.with_dimension(d, wanted)
-            add(Step(Collective.ALL_SLICE, after, wanted, target=d))
+            add(ReshardStep(Collective.ALL_SLICE, after, wanted, target=d))
     return tuple(steps), bytes_

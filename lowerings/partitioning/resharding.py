@@ -14,8 +14,8 @@ from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.reshard_steps import (
     Atoms,
     ReshardProblem,
+    ReshardStep,
     Spread,
-    Step,
     plan_reshard,
 )
 from xla_dialect.ops.custom_calls import ANNOTATIONS, SHARDING_GROUP, CustomCallOp
@@ -64,7 +64,7 @@ def fold_name(op: Operation) -> str:
 class ReshardPlan:
     """The steps from one spread to another, and the bytes that a device sends."""
 
-    steps: Sequence[Step]
+    steps: Sequence[ReshardStep]
     bytes: float
 
 

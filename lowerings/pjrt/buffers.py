@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from lowerings.pjrt.c_api import ErrorCode, HostBufferSemantics
-from lowerings.pjrt.client import DEVICES, MEMORIES, Memory
+from lowerings.pjrt.client import DEVICES, MEMORIES, MemorySpace
 from lowerings.pjrt.events import Event, event_of, failed
 from lowerings.pjrt.functions import PluginError, characters, implements
 from lowerings.pjrt.machine_code import MachineCode
 from lowerings.pjrt.plugin import address_of, plugin
-from lowerings.pjrt.records import Buffer
+from lowerings.pjrt.records import BufferRecord
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
 from xla_dialect.literals.arrays import Array
 
@@ -44,7 +44,7 @@ def give_back(data: int | None, number: int | None) -> None:
     _lent.pop(number or 0).happen()
 
 
-def new_buffer(shape: Shape, memory: Memory, data: int | None = None) -> int:
+def new_buffer(shape: Shape, memory: MemorySpace, data: int | None = None) -> int:
     """The handle of a new array, in new memory unless it has `data`; raises PluginError."""
     handle = machine().new_buffer(shape.handle, data, memory.device.handle, memory.handle)
     if not handle:
@@ -54,11 +54,11 @@ def new_buffer(shape: Shape, memory: Memory, data: int | None = None) -> int:
     return handle
 
 
-def buffer_at(handle: int | None) -> Buffer:
+def buffer_at(handle: int | None) -> BufferRecord:
     """The record of an array that is not deleted; raises PluginError."""
     if not handle:
         raise PluginError(ErrorCode.INVALID_ARGUMENT, "there is no array")
-    buffer = Buffer.from_address(handle)
+    buffer = BufferRecord.from_address(handle)
     if buffer.is_deleted:
         raise PluginError(ErrorCode.INVALID_ARGUMENT, "the array has been deleted or donated")
     return buffer
@@ -70,14 +70,14 @@ def values_at(handle: int) -> Array:
     return shape_at(buffer.shape).at(buffer.data)
 
 
-def put(values: Array, shape: Shape, memory: Memory) -> int:
+def put(values: Array, shape: Shape, memory: MemorySpace) -> int:
     """The handle of a new array with these elements."""
     handle = new_buffer(shape, memory)
     np.copyto(values_at(handle), values)
     return handle
 
 
-def memory_of(device: int | None, memory: int | None) -> Memory:
+def memory_of(device: int | None, memory: int | None) -> MemorySpace:
     """The memory that arguments of the API name: the default of the device if only that is said."""
     return MEMORIES[memory] if memory else DEVICES[device].memories[0]
 
@@ -95,14 +95,14 @@ def buffer_from_host(args: Any) -> None:
         args.buffer = new_buffer(shape, memory, args.data)
         event, number = Event(), next(_numbers)
         _lent[number] = event
-        record = Buffer.from_address(args.buffer)
+        record = BufferRecord.from_address(args.buffer)
         record.release = machine().give_back
         record.release_argument = number
         args.done_with_host_buffer = event.handle
         return
     args.buffer = new_buffer(shape, memory)
     if dense:
-        ctypes.memmove(Buffer.from_address(args.buffer).data, args.data, shape.byte_size)
+        ctypes.memmove(BufferRecord.from_address(args.buffer).data, args.data, shape.byte_size)
     else:
         assert strides is not None
         np.copyto(values_at(args.buffer), strided_at(shape, args.data, strides))
@@ -147,7 +147,7 @@ def buffer_to_host(args: Any) -> None:
     args.event = machine().happened
 
 
-def require_ready(buffer: Buffer) -> None:
+def require_ready(buffer: BufferRecord) -> None:
     """Raises the error that an array is instead of one."""
     if buffer.ready != machine().happened:
         event_of(buffer.ready).wait()
@@ -180,13 +180,13 @@ def buffer_copy_to_memory(args: Any) -> None:
     args.dst_buffer = _copy(args.buffer, MEMORIES[args.dst_memory])
 
 
-def _copy(handle: int, memory: Memory) -> int:
+def _copy(handle: int, memory: MemorySpace) -> int:
     buffer = buffer_at(handle)
     require_ready(buffer)
     shape = shape_at(buffer.shape)
     copy = new_buffer(shape, memory)
     if shape.byte_size:
-        ctypes.memmove(Buffer.from_address(copy).data, buffer.data, shape.byte_size)
+        ctypes.memmove(BufferRecord.from_address(copy).data, buffer.data, shape.byte_size)
     return copy
 
 
@@ -202,7 +202,7 @@ def buffer_bitcast(args: Any) -> None:
             f"an array of {old.byte_size} bytes as one of {shape.byte_size}",
         )
     args.out_buffer = new_buffer(shape, MEMORIES[buffer.memory])
-    ctypes.memmove(Buffer.from_address(args.out_buffer).data, buffer.data, shape.byte_size)
+    ctypes.memmove(BufferRecord.from_address(args.out_buffer).data, buffer.data, shape.byte_size)
 
 
 @implements("Client_CreateUninitializedBuffer")
@@ -223,7 +223,7 @@ def create_error_buffer(args: Any) -> None:
     args.buffer = new_buffer(shape, memory_of(None, args.memory))
     message = characters(args.error_message, args.error_message_size).decode()
     event = failed(PluginError(ErrorCode(args.error_code), message))
-    Buffer.from_address(args.buffer).ready = event.handle
+    BufferRecord.from_address(args.buffer).ready = event.handle
 
 
 @implements("Client_CreateViewOfDeviceBuffer")
@@ -233,7 +233,7 @@ def create_view_of_device_buffer(args: Any) -> None:
     args.buffer = new_buffer(
         shape, memory_of(args.device, args.memory), args.device_buffer_ptr or None
     )
-    record = Buffer.from_address(args.buffer)
+    record = BufferRecord.from_address(args.buffer)
     if args.device_buffer_ptr:
         record.release = args.on_delete_callback
         record.release_argument = args.on_delete_callback_arg

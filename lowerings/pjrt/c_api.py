@@ -380,7 +380,7 @@ def extension_struct(number: int) -> Any:
     return type(f"Extension{number}", (ctypes.Structure,), {"_fields_": head + functions})
 
 
-class ValueType(IntEnum):
+class NamedValueType(IntEnum):
     """What a `NamedValue` holds."""
 
     STRING = 0

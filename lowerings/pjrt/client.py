@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from lowerings.pjrt.c_api import ErrorCode, NamedValue, ValueType
+from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
-from lowerings.pjrt.records import Device as DeviceRecord
-from lowerings.pjrt.records import Memory as MemoryRecord
-from lowerings.pjrt.records import address
+from lowerings.pjrt.records import DeviceRecord, MemoryRecord, address
 
 PLATFORM = "cpu"
 """
@@ -42,7 +40,7 @@ def array_of(handles: Sequence[int]) -> Any:
     return (ctypes.c_void_p * max(len(handles), 1))(*handles)
 
 
-class Memory:
+class MemorySpace:
     """One kind of memory of a device."""
 
     def __init__(self, device: Device, kind_number: int):
@@ -67,7 +65,7 @@ class Device:
         self.id = number
         self._record = DeviceRecord(None, number)
         self.handle = DEVICES.keep(self._record, self)
-        self.memories = [Memory(self, kind) for kind in range(len(MEMORY_KINDS))]
+        self.memories = [MemorySpace(self, kind) for kind in range(len(MEMORY_KINDS))]
         self._record.default_memory = self.memories[0].handle
         self.memory_handles = array_of([memory.handle for memory in self.memories])
 
@@ -130,13 +128,13 @@ def options_of(start: int | None, count: int) -> dict[str, str | int | float | b
         name = characters(value.name, value.name_size).decode()
         place = address(value) + NamedValue.value.offset
         match value.type:
-            case ValueType.STRING:
+            case NamedValueType.STRING:
                 found[name] = characters(value.value, value.size).decode()
-            case ValueType.INT64:
+            case NamedValueType.INT64:
                 found[name] = value.value
-            case ValueType.FLOAT:
+            case NamedValueType.FLOAT:
                 found[name] = ctypes.c_float.from_address(place).value
-            case ValueType.BOOL:
+            case NamedValueType.BOOL:
                 found[name] = ctypes.c_bool.from_address(place).value
             case _:
                 raise PluginError(ErrorCode.INVALID_ARGUMENT, f"the option '{name}' is a list")

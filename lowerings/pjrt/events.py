@@ -13,7 +13,7 @@ from typing import Any
 
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import Objects, PluginError, characters, error_handle, implements
-from lowerings.pjrt.records import Event as EventRecord
+from lowerings.pjrt.records import EventRecord
 
 _Ready = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 

@@ -19,9 +19,7 @@ from lowerings.pjrt.programs import (
     ProgramText,
     without_annotations,
 )
-from lowerings.pjrt.records import NOT_DONATED, address
-from lowerings.pjrt.records import Executable as ExecutableRecord
-from lowerings.pjrt.records import Loaded as LoadedRecord
+from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
 from lowerings.pjrt.shapes import TOKEN, Shape
 
 EXECUTABLES = Objects("executable")

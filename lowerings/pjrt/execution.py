@@ -20,7 +20,7 @@ from lowerings.pjrt.c_api import ErrorCode, ExecuteOptions
 from lowerings.pjrt.client import DEVICES, Device
 from lowerings.pjrt.executables import LOADED, LoadedProgram
 from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
-from lowerings.pjrt.records import Buffer
+from lowerings.pjrt.records import BufferRecord
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
 from lowerings.pjrt.shardings import is_replicated
 from xla_dialect.literals.arrays import Array
@@ -168,7 +168,7 @@ def _run_in_place(
     try:
         for shape in compiled.results:
             results.append(new_buffer(shape, memory))
-            data = Buffer.from_address(results[-1]).data
+            data = BufferRecord.from_address(results[-1]).data
             if shape.element_type != TOKEN:
                 donor = donors.get(len(addresses) - len(arguments))
                 if donor is not None:
@@ -189,5 +189,5 @@ def _results(loaded: LoadedProgram, arrays: Sequence[Array], device: Device) -> 
     for shape in loaded.compiled.results:
         handles.append(new_buffer(shape, device.memories[0]))
         if shape.element_type != TOKEN:
-            np.copyto(shape.at(Buffer.from_address(handles[-1]).data), next(values))
+            np.copyto(shape.at(BufferRecord.from_address(handles[-1]).data), next(values))
     return handles

@@ -28,13 +28,13 @@ from lowerings.pjrt.c_api import (
 )
 from lowerings.pjrt.records import (
     NOT_DONATED,
-    Buffer,
-    Device,
-    Event,
-    Executable,
-    Loaded,
-    Memory,
-    Shape,
+    BufferRecord,
+    DeviceRecord,
+    EventRecord,
+    ExecutableRecord,
+    LoadedRecord,
+    MemoryRecord,
+    ShapeRecord,
 )
 from lowerings.pjrt.templates import BUFFERS, EXECUTE
 
@@ -52,33 +52,41 @@ _Fields = dict[str, tuple[str, ...]]
 """For each field of the arguments, the way to it: its name, after that of a pointer to a shape."""
 
 _READERS: dict[str, tuple[str, Any, _Fields]] = {
-    "Buffer_ElementType": ("buffer", Buffer, {"type": ("shape", "element_type")}),
+    "Buffer_ElementType": ("buffer", BufferRecord, {"type": ("shape", "element_type")}),
     "Buffer_Dimensions": (
         "buffer",
-        Buffer,
+        BufferRecord,
         {"dims": ("shape", "dimensions"), "num_dims": ("shape", "rank")},
     ),
     "Buffer_UnpaddedDimensions": (
         "buffer",
-        Buffer,
+        BufferRecord,
         {"unpadded_dims": ("shape", "dimensions"), "num_dims": ("shape", "rank")},
     ),
     "Buffer_OnDeviceSizeInBytes": (
         "buffer",
-        Buffer,
+        BufferRecord,
         {"on_device_size_in_bytes": ("shape", "byte_size")},
     ),
-    "Buffer_Device": ("buffer", Buffer, {"device": ("device",)}),
-    "Buffer_Memory": ("buffer", Buffer, {"memory": ("memory",)}),
-    "Buffer_IsDeleted": ("buffer", Buffer, {"is_deleted": ("is_deleted",)}),
-    "Buffer_ReadyEvent": ("buffer", Buffer, {"event": ("ready",)}),
-    "Buffer_UnsafePointer": ("buffer", Buffer, {"buffer_pointer": ("data",)}),
-    "Buffer_OpaqueDeviceMemoryDataPointer": ("buffer", Buffer, {"device_memory_ptr": ("data",)}),
-    "Memory_Kind": ("memory", Memory, {"kind": ("kind",), "kind_size": ("kind_size",)}),
-    "Device_DefaultMemory": ("device", Device, {"memory": ("default_memory",)}),
-    "Executable_NumReplicas": ("executable", Executable, {"num_replicas": ("replicas",)}),
-    "Executable_NumPartitions": ("executable", Executable, {"num_partitions": ("partitions",)}),
-    "Executable_NumOutputs": ("executable", Executable, {"num_outputs": ("results",)}),
+    "Buffer_Device": ("buffer", BufferRecord, {"device": ("device",)}),
+    "Buffer_Memory": ("buffer", BufferRecord, {"memory": ("memory",)}),
+    "Buffer_IsDeleted": ("buffer", BufferRecord, {"is_deleted": ("is_deleted",)}),
+    "Buffer_ReadyEvent": ("buffer", BufferRecord, {"event": ("ready",)}),
+    "Buffer_UnsafePointer": ("buffer", BufferRecord, {"buffer_pointer": ("data",)}),
+    "Buffer_OpaqueDeviceMemoryDataPointer": (
+        "buffer",
+        BufferRecord,
+        {"device_memory_ptr": ("data",)},
+    ),
+    "Memory_Kind": ("memory", MemoryRecord, {"kind": ("kind",), "kind_size": ("kind_size",)}),
+    "Device_DefaultMemory": ("device", DeviceRecord, {"memory": ("default_memory",)}),
+    "Executable_NumReplicas": ("executable", ExecutableRecord, {"num_replicas": ("replicas",)}),
+    "Executable_NumPartitions": (
+        "executable",
+        ExecutableRecord,
+        {"num_partitions": ("partitions",)},
+    ),
+    "Executable_NumOutputs": ("executable", ExecutableRecord, {"num_outputs": ("results",)}),
 }
 """The functions that read fields: the argument with the handle, what that points to, and which."""
 
@@ -327,7 +335,7 @@ def _reader(name: str, handle: str, read: Any, fields: _Fields) -> str:
         if way:
             lines.append(f"%way{number} = {_field(record, read, way[0])}")
             lines.append(f"%shape{number} = load ptr, ptr %way{number}")
-            record, struct = f"%shape{number}", Shape
+            record, struct = f"%shape{number}", ShapeRecord
         type_ = _type_of(struct, last)
         lines.append(f"%from{number} = {_field(record, struct, last)}")
         lines.append(f"%value{number} = load {type_}, ptr %from{number}")
@@ -350,7 +358,7 @@ def _on_event(name: str, body: str) -> str:
     return f"""
   {fields["event"]}
   %record = load ptr, ptr %event
-  %state = {_field("%record", Event, "has_happened")}
+  %state = {_field("%record", EventRecord, "has_happened")}
   %happened = load i64, ptr %state
   %is_ready_now = icmp eq i64 %happened, 1
   br i1 %is_ready_now, label %ready, label %python
@@ -364,9 +372,9 @@ def _layout_reader() -> str:
     return f"""
   %at = {_field("%args", args, "buffer")}
   %buffer = load ptr, ptr %at
-  %way = {_field("%buffer", Buffer, "shape")}
+  %way = {_field("%buffer", BufferRecord, "shape")}
   %shape = load ptr, ptr %way
-  %from = {_field("%shape", Shape, "layout")}
+  %from = {_field("%shape", ShapeRecord, "layout")}
   %to = {_field("%args", args, "layout")}
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 {required_size(MemoryLayout)}, i1 0)
   ret ptr null"""
@@ -375,9 +383,9 @@ def _layout_reader() -> str:
 def _filled(template: str, function: str) -> str:
     """A template with `{Record.field of %pointer}` and the like in full."""
     structs: dict[str, Any] = {
-        "Buffer": Buffer,
-        "Shape": Shape,
-        "Loaded": Loaded,
+        "Buffer": BufferRecord,
+        "Shape": ShapeRecord,
+        "Loaded": LoadedRecord,
         "Options": ExecuteOptions,
         "Args": arguments_of(function),
     }
@@ -385,7 +393,7 @@ def _filled(template: str, function: str) -> str:
     for name, struct in structs.items():
         for field in _names(struct):
             filled = filled.replace(f"<{name}.{field}>", str(getattr(struct, field).offset))
-    sizes = {"Buffer": ctypes.sizeof(Buffer)}
+    sizes = {"Buffer": ctypes.sizeof(BufferRecord)}
     for name, size in sizes.items():
         filled = filled.replace(f"<{name}>", str(size))
     return filled.replace("<not donated>", str(NOT_DONATED))

@@ -8,13 +8,13 @@ from typing import Any
 from lowerings.pjrt.c_api import MemoryLayout
 
 
-class Event(ctypes.Structure):
+class EventRecord(ctypes.Structure):
     """Something that is waited for; machine code knows the one that has happened, and no other."""
 
     _fields_ = [("has_happened", ctypes.c_int64)]
 
 
-class Shape(ctypes.Structure):
+class ShapeRecord(ctypes.Structure):
     """What all buffers of a type have in common; it lives as long as the process."""
 
     _fields_ = [
@@ -26,13 +26,13 @@ class Shape(ctypes.Structure):
     ]
 
 
-class Memory(ctypes.Structure):
+class MemoryRecord(ctypes.Structure):
     """A memory of a device."""
 
     _fields_ = [("kind", ctypes.c_void_p), ("kind_size", ctypes.c_size_t)]
 
 
-class Executable(ctypes.Structure):
+class ExecutableRecord(ctypes.Structure):
     """A program that need not be loaded."""
 
     _fields_ = [
@@ -42,13 +42,13 @@ class Executable(ctypes.Structure):
     ]
 
 
-class Device(ctypes.Structure):
+class DeviceRecord(ctypes.Structure):
     """A device, which is its own description."""
 
     _fields_ = [("default_memory", ctypes.c_void_p), ("id", ctypes.c_int32)]
 
 
-class Buffer(ctypes.Structure):
+class BufferRecord(ctypes.Structure):
     """
     An array on a device. Its data go by `release(data, release_argument)` when it is deleted and
     nobody outside refers to them.
@@ -68,7 +68,7 @@ class Buffer(ctypes.Structure):
     ]
 
 
-class Loaded(ctypes.Structure):
+class LoadedRecord(ctypes.Structure):
     """A program ready to run, with what machine code needs to run it without Python."""
 
     _fields_ = [

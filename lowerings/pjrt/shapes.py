@@ -19,8 +19,7 @@ from lowerings.pjrt.c_api import (
     required_size,
 )
 from lowerings.pjrt.functions import PluginError, numbers
-from lowerings.pjrt.records import Shape as ShapeRecord
-from lowerings.pjrt.records import address
+from lowerings.pjrt.records import ShapeRecord, address
 from xla_dialect.literals.arrays import Array, DType, numpy_dtype
 from xla_dialect.types import BY_NAME
 

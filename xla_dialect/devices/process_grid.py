@@ -306,7 +306,7 @@ class Process:
     same_program: bool = True
     """Whether all processes run one program, so that operations can be identified across them."""
     _executions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
-    lending: list[Meeting] = field(default_factory=list["Meeting"])
+    lending: list[ThreadExchange] = field(default_factory=list["ThreadExchange"])
     """Exchanges that lend arrays of this process to others."""
 
     @staticmethod
@@ -356,7 +356,7 @@ class Process:
             if meeting.is_complete:
                 grid.lock.notify_all()
                 del grid.meetings[key, members, number]
-        begun = Meeting(self, meeting, number, what)
+        begun = ThreadExchange(self, meeting, number, what)
         if borrowed:
             self.lending.append(begun)
         return begun
@@ -440,7 +440,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Meeting(Exchange):
+class ThreadExchange(Exchange):
     """An exchange between threads."""
 
     process: Process
