@@ -97,6 +97,8 @@ def _is_moderate(x: Number) -> Number:
 
 
 def _of_numbers(x: float, y: float, z: float) -> float:
+    if not math.isfinite(z) and math.isfinite(x) and math.isfinite(y):
+        return z  # The exact product is finite, where the rounded one may be infinite.
     if not all(map(math.isfinite, (x, y, z))) or (x * y == 0 and z == 0):
         return x * y + z
     exact = Fraction(x) * Fraction(y) + Fraction(z)

@@ -193,7 +193,8 @@ def test_what_killed_writers_left_goes(tmp_path: Path) -> None:
     old, young = cache.folder / "old.part", cache.folder / "young.part"
     for path in (old, young):
         path.write_bytes(b"half")
-    os.utime(old, (time.time() - 10_000,) * 2)
+    then = time.time() - 10_000
+    os.utime(old, (then, then))
     cache.store("l", code(10))
     assert not old.exists()
     assert young.exists()

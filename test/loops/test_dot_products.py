@@ -71,7 +71,7 @@ def check(case: Einsum, element: str, total: str, vector_bits: int) -> None:
 
 
 def product(
-    lhs: str, rhs: str, total: str, shape: tuple[int, int, int], **options: bool
+    lhs: str, rhs: str, total: str, shape: tuple[int, int, int], flush_subnormals: bool = False
 ) -> Program:
     m, k, n = shape
     text = f"""
@@ -81,7 +81,7 @@ def product(
       func.return %0 : tensor<{m}x{n}x{total}>
     }}
     """
-    return compile(text, **options)
+    return compile(text, flush_subnormals=flush_subnormals)
 
 
 BYTES = {"i8": (np.int8, -128, 127), "ui8": (np.uint8, 0, 255)}

@@ -115,7 +115,7 @@ def test_donated_arrays_are_gone_and_their_memory_is_used():
     assert result.unsafe_buffer_pointer() == place
     np.testing.assert_array_equal(result, np.arange(1.0, 9.0))
     with pytest.raises(RuntimeError, match="deleted"):
-        array + 1
+        _ = array + 1
 
 
 def test_donated_arrays_that_numpy_sees_keep_their_values():

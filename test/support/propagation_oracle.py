@@ -61,7 +61,7 @@ def run_passes(text: str, *passes: str) -> str:
         module.operation.walk(number)
         for each in passes:
             passmanager.PassManager.parse(f"builtin.module({each})").run(module.operation)
-        return module.operation.get_asm(use_local_scope=True)
+        return str(module.operation.get_asm(use_local_scope=True))
 
 
 NUMBER = "test.number"

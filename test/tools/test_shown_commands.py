@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.api_pages import STABLE, Api
+from tools.api_pages import STABLE, PublicName
 from tools.shown_commands import PAGES, CommandError, renewed
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def test_other_failures_are_errors(command: str) -> None:
 
 
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: f"{member.module}.{member.name}")
-def test_stable_names_are_there(member: Api) -> None:
+def test_stable_names_are_there(member: PublicName) -> None:
     """What the page of signatures describes is what is imported by that name."""
     if member.module == "lowerings.jax":
         pytest.importorskip("jax")
