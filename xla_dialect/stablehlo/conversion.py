@@ -150,10 +150,10 @@ class Conversion:
             regions=regions,
         )
         if self.refines and any(map(is_unbounded, result_types)):
-            self._refine(op, result_types)
+            self.refine(op, result_types)
         return self.add(op)
 
-    def _refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
+    def refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
         """Gives an operation the result types that follow from its operands."""
         source = cast(Operation, self._current)
         if op.contract().takes_declared and op.operands and not self._infers(op, declared):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import SymbolRefAttr, TupleType, UnrealizedConversionCastOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from xla_dialect.op import XlaOp
 from xla_dialect.stablehlo.conversion import Conversion
@@ -41,23 +41,8 @@ class SizeChecks(Conversion):
     What has no operation there, as its shape is an operand, is checked here.
     """
 
-    def emit(
-        self,
-        op_class: type[XlaOp],
-        operands: Sequence[SSAValue],
-        result_types: Sequence[Attribute],
-        properties: Mapping[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> Sequence[SSAValue]:
-        """Adds an operation at the current place and returns its results."""
-        op = create(
-            op_class,
-            operands=operands,
-            result_types=result_types,
-            properties=properties or {},
-            regions=regions,
-        )
-        return self.add(op)
+    def refine(self, op: XlaOp, declared: Sequence[Attribute]) -> None:
+        """Leaves the declared types, which are what is checked."""
 
     def convert_operation(self, op: Operation) -> None:
         """Adds what an operation becomes; its results have the declared types."""
