@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of, isolate_entry, reached_from
+from lowerings.driver.entry import isolate_entry, reached_from
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, read_file
@@ -51,6 +51,7 @@ from lowerings.execution.rank_runs import (
 )
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
+from lowerings.ir.functions import functions_of
 from lowerings.native_lowering import CompilationError, Donation, Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.targets.llvm.machine import host

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of, isolate_entry
+from lowerings.driver.entry import isolate_entry
 from lowerings.driver.fusion_option import with_fusion
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.schedule_option import for_machine, with_schedules
@@ -28,6 +28,7 @@ from lowerings.execution.executable import (
 )
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
+from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.pipelines import LEVELS, NATIVE, pass_specs, with_profile
 from lowerings.simplify.alias_attributes import donate_only

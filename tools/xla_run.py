@@ -21,7 +21,6 @@ from lowerings.compilation import (
     cache_entry,
     compile_module,
 )
-from lowerings.driver.entry import functions_of
 from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.program import Source, parse_program
 from lowerings.execution.compile_cache import CACHE_VARIABLE
@@ -30,6 +29,7 @@ from lowerings.execution.openmp import runtime
 from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.interpreter import InterpretedProgram, level_of
+from lowerings.ir.functions import functions_of
 from lowerings.partitioning.mesh_atoms import program_mesh
 from lowerings.pipelines import LEVELS
 from xla_dialect.devices.process_grid import Host, LogicalId, ProcessGrid

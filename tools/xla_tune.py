@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from lowerings.driver.entry import functions_of
 from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.program import parse_program
+from lowerings.ir.functions import functions_of
 from lowerings.schedules.schedule_file import ScheduleFile, read_schedule_file
 from lowerings.targets.llvm.machine import host
 from lowerings.tuning.cost_model import estimated

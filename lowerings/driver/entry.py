@@ -5,17 +5,13 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
+from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import ENTRY_LAYOUT
 from lowerings.simplify.alias_attributes import take_entry_aliases
 from xla_dialect.analysis.calls import callee, is_call
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.xdsl.traversal import operations_in
-
-
-def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
-    """The functions of a module by name."""
-    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
 
 
 def reached_from(module: ModuleOp, entry: str) -> list[FuncOp]:

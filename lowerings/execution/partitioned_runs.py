@@ -10,12 +10,12 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.processes import Runnable
 from lowerings.execution.profile import Profile
 from lowerings.execution.signature import ArraySpec, Signature, signature_of
+from lowerings.ir.functions import functions_of
 from lowerings.partitioning.mesh_atoms import program_mesh
 from lowerings.pipelines import PARTITIONING
 from xla_dialect.literals.arrays import Array

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.device_work import bytes_of, flops_of, peak_bytes
 from lowerings.partitioning.reshard_steps import Collective, ring_bytes
 from lowerings.partitioning.trip_counts import trip_count
@@ -81,11 +81,7 @@ class CommunicationReport:
 
 def communication_of(module: ModuleOp) -> CommunicationReport:
     """The report on `@main` of the program of one device; raises ValueError where there is none."""
-    functions = {
-        op.sym_name.data: op.body.block
-        for op in module.body.block.ops
-        if isinstance(op, FuncOp) and not op.is_declaration
-    }
+    functions = {each.sym_name.data: each.body.block for each in defined_functions(module)}
     if "main" not in functions:
         raise ValueError("there is no function @main")
     replicas, partitions = process_counts(module)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.device_work import flops_of
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms
 from lowerings.partitioning.fold_terms import split_start, start_of
@@ -65,9 +66,8 @@ class XlaInsertReshardsPass(ReportingPass):
         mesh = program_mesh(op)
         if mesh is None:
             return False
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration:
-                _Insertion(mesh).function(function)
+        for function in defined_functions(op):
+            _Insertion(mesh).function(function)
         return True
 
 

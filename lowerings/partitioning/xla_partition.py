@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.factor_atoms import FactorAtoms
 from lowerings.partitioning.local_builder import LocalBuilder
 from lowerings.partitioning.local_collectives import local_step
@@ -62,9 +63,8 @@ class XlaPartitionPass(ReportingPass):
                 f"{self.name}: the mesh has {count} devices, the module {replicas} replicas and "
                 f"{partitions} partitions"
             )
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration:
-                _Partition(mesh, ValueShardings.of(function, mesh)).function(function)
+        for function in defined_functions(op):
+            _Partition(mesh, ValueShardings.of(function, mesh)).function(function)
         op.attributes.pop(MESHES, None)
         set_process_counts(op, 1, count)
         return True

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.constant_uses import ConstantUses
 from lowerings.partitioning.explanation import explanation
 from lowerings.partitioning.factor_propagation import STRATEGIES
@@ -73,9 +74,7 @@ class XlaPropagateShardingsPass(ReportingPass):
         meshes = _mesh_atoms(op)
         if not meshes:
             return False
-        for function in op.body.block.ops:
-            if not isinstance(function, FuncOp) or function.is_declaration:
-                continue
+        for function in defined_functions(op):
             uses = ConstantUses.split(function)
             graph = Graph.of(function, meshes)
             Propagation(graph, strategies).run()

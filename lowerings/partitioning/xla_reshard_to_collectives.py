@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.reshard_steps import Spread
 from lowerings.partitioning.resharding import fold_name, is_reshard, plan, reshard
@@ -43,9 +44,8 @@ class XlaReshardToCollectivesPass(ReportingPass):
         mesh = program_mesh(op)
         if mesh is None:
             return False
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration:
-                _expand_reshards(function, mesh)
+        for function in defined_functions(op):
+            _expand_reshards(function, mesh)
         return True
 
 

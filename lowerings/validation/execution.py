@@ -20,6 +20,7 @@ from lowerings.execution.signature import ArraySpec, Signature, signature_of
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
+from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -75,11 +76,6 @@ def entries(module: ModuleOp) -> list[str]:
         and op.body.blocks
         and (op.sym_visibility is None or op.sym_visibility.data == "public")
     ]
-
-
-def functions_of(module: ModuleOp) -> dict[str, FuncOp]:
-    """The functions of a module by name."""
-    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
 
 
 def is_pure_xla(module: ModuleOp) -> bool:

@@ -14,11 +14,11 @@ from differential.draft import Array
 from differential.judging import EXPLAINED_OF_XLA, Executor
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.signature import signature_of
+from lowerings.ir.functions import functions_of
 from lowerings.pipelines import LEVELS
 from xla_dialect.hlo_text import print_hlo
 from xla_dialect.mlir_text import print_mlir

@@ -15,12 +15,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution import openmp
 from lowerings.execution.executable import Executable, compile_loops_module
 from lowerings.execution.openmp import OpenMPRuntime, runtime, thread_count
 from lowerings.execution.signature import Signature, signature_of
+from lowerings.ir.functions import functions_of
 from lowerings.pipelines import NATIVE, pass_specs
 from tools import xla_run
 from xla_dialect.builder import XlaBuilder

@@ -13,11 +13,12 @@ from small_programs import function, numbers, same, shape
 from tensors_level import within
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.compilation import Options, Program, compile_module, functions_of
+from lowerings.compilation import Options, Program, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, run_time_checks, with_sizes
 from lowerings.execution.signature import signature_of
+from lowerings.ir.functions import functions_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import flatten_results
 from xla_dialect.reference import run

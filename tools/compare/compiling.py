@@ -21,7 +21,6 @@ from lowerings.bufferize.memory_usage import (
 )
 from lowerings.compilation import Lowering
 from lowerings.driver.context import make_context
-from lowerings.driver.entry import functions_of
 from lowerings.driver.pass_manager import PassManager, ScheduledPass
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
@@ -30,6 +29,7 @@ from lowerings.execution.emulator import Emulation, compile_for_emulator
 from lowerings.execution.executable import emit_entry, load_compiled
 from lowerings.execution.openmp import runtime
 from lowerings.execution.processes import Runnable
+from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import host
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array

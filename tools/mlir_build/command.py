@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from lowerings.compilation import Lowering
-from lowerings.driver.entry import functions_of
 from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.program import parse_program
 from lowerings.execution.emulator import has_linker
 from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import require_no_outside_calls
+from lowerings.ir.functions import functions_of
 from lowerings.targets.llvm.machine import Machine, host, riscv64
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
