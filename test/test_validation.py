@@ -20,10 +20,12 @@ from lowerings.driver import pass_manager
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import load_program, parse_program
+from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.rewriting.difference import ResultDifference
 from lowerings.universe import UNIVERSE, toolkit_universe
 from lowerings.validation import MeaningChanged, Validator
 from lowerings.validation.allowances import EXACT, allowance_of
+from lowerings.validation.inputs import NUMBERS_OF_TIES, InputChoice, InputKind, made_inputs
 from lowerings.validation.shrinking import shrink
 from tools import xla_opt
 from tools.stored_programs import stored_programs
@@ -413,3 +415,14 @@ def test_no_false_alarm_on_stored_programs(case: tuple[str, str]) -> None:
     assert_compared(
         validate(load_program(program.stablehlo), *parse_passes(f"native{{to={level}}}"))
     )
+
+
+@pytest.mark.parametrize("element_type", ["f32", "s32", "c64"])
+def test_some_plain_numbers_are_often_equal(element_type: str) -> None:
+    """What goes wrong with equal keys of a sort is seen."""
+    signature = Signature((ArraySpec.of(element_type, 4, 16), ArraySpec.of(element_type, 0)), ())
+    inputs = made_inputs(signature, InputChoice())
+    first, tied = (each.arrays for each in inputs if each.kinds == {InputKind.PLAIN})
+    assert 1 < np.unique(tied[0]).size <= NUMBERS_OF_TIES < np.unique(first[0]).size
+    assert all(each.dtype == other.dtype for each, other in zip(first, tied, strict=True))
+    assert [each.shape for each in tied] == [each.shape for each in first] == [(4, 16), (0,)]

@@ -33,6 +33,9 @@ SPARSE_PLACES = 4
 ROWS_OF_A_PLACE = 4
 """In how many rows of such an array one of them is."""
 
+NUMBERS_OF_TIES = 8
+"""How many different numbers an array has of those that are often equal."""
+
 
 @dataclass(frozen=True)
 class InputChoice:
@@ -58,9 +61,10 @@ def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
     """
     First an input of each kind; in these half of the numbers are edge cases, so that they meet.
 
-    Then, for each kind that is not plain, pairs of inputs: one has it in a part of the parameters,
-    the other in the rest, and what else there is is plain. There edge cases are sparse: a NaN in a
-    few rows, so that contractions have results that are numbers.
+    Then plain numbers that are often equal, and, for each kind that is not plain, pairs of inputs:
+    one has it in a part of the parameters, the other in the rest, and what else there is is plain.
+    There edge cases are sparse: a NaN in a few rows, so that contractions have results that are
+    numbers.
     """
     generator = np.random.default_rng(choice.seed)
     found = [
@@ -70,7 +74,9 @@ def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
     for _ in range(choice.count - 1):
         for kind in choice.kinds:
             if kind is InputKind.PLAIN:
-                found.append(Input(frozenset((kind,)), make_input(signature, kind, generator)))
+                arrays = make_input(signature, kind, generator)
+                tied = [_tied(array, generator) for array in arrays]
+                found.append(Input(frozenset((kind,)), tied))
                 continue
             part = generator.permutation(count) % 2 == 0
             for chosen in (part, ~part) if count > 1 else (part,):
@@ -118,6 +124,12 @@ def _array(
             _place(values, edges.loud, generator)
     with np.errstate(all="ignore"):
         return np.asarray(values).astype(dtype)
+
+
+def _tied(values: Array, generator: np.random.Generator) -> Array:
+    """An array of few of its numbers: sorts, extrema and searches say what comes first."""
+    few = values.reshape(-1)[:NUMBERS_OF_TIES]
+    return generator.choice(few, values.shape) if few.size else values
 
 
 def _place(values: Array, numbers: Sequence[float], generator: np.random.Generator) -> None:

@@ -1,219 +1,319 @@
 """What becomes of programs in a child: loaded once the passes are what they are to be there."""
 
+import copy
+import dis
+import gc
 import hashlib
 import io
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from random import Random
 from types import CodeType, FrameType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_program
+from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from lowerings.validation import MeaningChanged, Validator, validator
-from lowerings.validation.execution import Execution, entries, signature_before
+from lowerings.validation.execution import Execution, entries, obstacle, signature_before
 from lowerings.validation.inputs import InputChoice, made_inputs
-from mutation.operators import FOLDERS, ROOT
+from lowerings.validation.outcomes import outcomes
+from mutation.changing import change_functions
+from mutation.operators import FOLDERS, ROOT, Mutation, all_mutations, in_turns
+from mutation.results import Results, difference
+from xla_dialect.diagnostics import XlaError
 
-MORE_INPUTS = 8
-"""How many inputs of each kind are tried where nothing was found."""
+SECONDS_OF_A_PASS = 20.0
+SECONDS_OF_A_TRIAL = 120.0
+OTHER_INPUTS = InputChoice(11, 3)
+"""On which what a mutation makes of a program is compared with what it was."""
+MOST_TABLES = 3
+"""How many mutations of tables are drawn for a program: all is loaded again for each."""
 
+T = TypeVar("T")
 Job = dict[str, Any]
 Outcome = dict[str, Any]
 
 
 class Coverage:
-    """The lines of passes that run, for each pass."""
+    """The lines of the passes that run."""
 
     def __init__(self) -> None:
-        self.lines: dict[str, dict[str, set[int]]] = {}
         self._folders = tuple(str(ROOT / "lowerings" / name) + "/" for name in FOLDERS)
-        self._codes: dict[CodeType, set[int] | None] = {}
-        self._files: dict[str, set[int]] = defaultdict(set)
+        self._left: dict[CodeType, set[int]] = {}
+        self.lines: dict[str, set[int]] = defaultdict(set)
 
-    def start(self, name: str) -> None:
-        """Until `stop`, lines are those of this pass."""
-        self._codes = {}
-        self._files = defaultdict(set)
-        self.lines[name] = self._files
+    def __enter__(self) -> "Coverage":
         sys.settrace(self._call)
+        return self
 
-    def stop(self) -> None:
+    def __exit__(self, *error: object) -> None:
         sys.settrace(None)
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
-        if code not in self._codes:
-            name = code.co_filename
-            is_ours = name.startswith(self._folders)
-            self._codes[code] = self._files[name] if is_ours else None
-        lines = self._codes[code]
-        if lines is None:
+        left = self._left.get(code)
+        if left is None:
+            is_ours = code.co_filename.startswith(self._folders)
+            left = {line for _, line in dis.findlinestarts(code) if line} if is_ours else set[int]()
+            self._left[code] = left
+        if not left:
             return None
+        lines = self.lines[code.co_filename]
 
         def note(frame: FrameType, event: str, arg: Any) -> Any:
-            if event == "line":
-                lines.add(frame.f_lineno)
+            lines.add(frame.f_lineno)
+            left.discard(frame.f_lineno)
             return note
 
-        lines.add(frame.f_lineno)
-        return note
+        return note(frame, event, arg)
 
 
-def compiled(program: dict[str, str], events: Sequence[Any] = (), coverage: Any = None) -> Any:
-    """The name of every pass with what it leaves, as a digest; raises what passes raise."""
-
-    found: list[tuple[str, str]] = []
-
-    def before(module_pass: Any, module: Any) -> None:
-        if coverage is not None:
-            coverage.start(module_pass.name)
-
-    def after(module_pass: Any, module: Any) -> None:
-        if coverage is not None:
-            coverage.stop()
-        found.append((module_pass.name, hashlib.sha256(str(module).encode()).hexdigest()))
-
-    module = parse_program(program["text"], program["name"], cast(Any, program["format"]))
-    manager = PassManager(
-        make_context(),
-        before=[*(each.before for each in events), before],
-        after=[after, *(each.after for each in events)],
-    )
-    manager.run(module, parse_passes("native"))
-    return found
+def made(program: dict[str, str]) -> ModuleOp:
+    """The module of a program."""
+    return parse_program(program["text"], program["name"], cast(Any, program["format"]))
 
 
-def baseline(job: Job) -> Outcome:
-    """What the passes leave, which of their lines they run, and how long validation takes."""
-
-    program = job["program"]
-    coverage = Coverage()
+def run(module_pass: ModulePass, module: ModuleOp) -> None:
+    """Runs one pass; raises what it raises, and where the module does not verify then."""
     try:
-        digests = compiled(program, coverage=coverage)
-        start = time.process_time()
-        notes = io.StringIO()
-        compiled(program, [Validator(notes)])
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
-    lines = {
-        name: {_module_of(file): sorted(numbers) for file, numbers in files.items() if numbers}
-        for name, files in coverage.lines.items()
-    }
-    return {
-        "digests": digests,
-        "lines": lines,
-        "seconds": time.process_time() - start,
-        "notes": notes.getvalue(),
-    }
+        with time_limit(SECONDS_OF_A_PASS):
+            PassManager(make_context()).run(module, [module_pass])
+    except TimeIsOver:
+        raise XlaError(f"{module_pass.name} takes too long") from None
+
+
+def digest_of(module: ModuleOp) -> str:
+    return hashlib.sha256(str(module).encode()).hexdigest()
 
 
 def _module_of(file: str) -> str:
     return file.removeprefix(f"{ROOT}/").removesuffix(".py").replace("/", ".")
 
 
-def trial(job: Job) -> Outcome:
-    """
-    What becomes of programs: `stopped` where a pass fails, `same` where none of them changes,
-    `named` or `survived` where one does.
-    """
-    outcome: dict[str, Any] = {"status": "same"}
-    changed_programs: list[Any] = []
-    tries = 0
-    for program, wanted in job["programs"]:
-        try:
-            found = compiled(program)
-        except Exception as error:
-            if outcome["status"] == "same":
-                message = f"{type(error).__name__}: {error}".splitlines()[0]
-                outcome = {"status": "stopped", "message": message[:300]}
-            continue
-        first = [
-            name
-            for (name, digest), (_, other) in zip(found, wanted, strict=True)
-            if digest != other
+class ResumedValidator(Validator):
+    """A validator that can go on from any pass."""
+
+    def runs(self) -> bool:
+        """Whether there is a function that it runs."""
+        return bool(self._entries)
+
+    def resumed(self) -> "ResumedValidator":
+        """One that has seen the same passes."""
+        other = copy.copy(self)
+        other.unchecked = list(self.unchecked)
+        other._entries = [
+            replace(entry, allowances=list(entry.allowances)) for entry in self._entries or ()
         ]
-        if first:
-            changed_programs.append((program, first[0]))
-            named = validated(program, first[0])
-            tries += 1
-            if named is not None:
-                return {**named, "programs": tries}
-            outcome = {"status": "survived"}
-    if outcome["status"] == "survived":
-        outcome["changed"] = [program["name"] for program, _ in changed_programs]
-        for program, first in changed_programs[:3]:
-            named = validated(program, first, MORE_INPUTS)
-            if named is not None:
-                return {**named, "status": "missed"}
-    return outcome
+        return other
 
 
-def validated(program: dict[str, str], first: str, count: int = 0) -> Outcome | None:
-    """What `--validate-each` says of a program, if anything; `first`: what leaves another module."""
+class NothingToRun(Exception):
+    """Of a program in which no function can be run twice."""
 
-    # How small the input can be made is not measured.
-    validator.shrink = lambda arrays, fails: list(arrays)
-    choice = InputChoice(7, count) if count else InputChoice()
+
+class Steps:
+    """A program at every step of the pipeline, each with a validator that has seen it so far."""
+
+    def __init__(self, program: dict[str, str]) -> None:
+        self.program = program
+        self.passes = parse_passes("native")
+        self.modules = [made(program)]
+        self.places: dict[tuple[str, int], list[int]] = defaultdict(list)
+        """For a module and a line the passes that run it, by their place in the pipeline."""
+        self.validators = [ResumedValidator(io.StringIO())]
+        self.validators[0].before(self.passes[0], self.modules[0])
+        if not self.validators[0].runs():
+            raise NothingToRun
+        for number, module_pass in enumerate(self.passes):
+            module = self.modules[-1].clone()
+            with Coverage() as coverage:
+                run(module_pass, module)
+            for file, lines in coverage.lines.items():
+                # What stands in tables may be for any program that uses the module.
+                for line in (0, *lines):
+                    self.places[_module_of(file), line].append(number)
+            after = self.validators[-1].resumed()
+            after.after(module_pass, module)
+            self.modules.append(module)
+            self.validators.append(after)
+        self.digests = [digest_of(module) for module in self.modules[1:]]
+        self.expected, self.results = results_of(self.modules[0]), self.computed(self.modules[-1])
+
+    def computed(self, last: ModuleOp) -> Results:
+        return results_of(self.modules[0], last)
+
+    def trial(self, passes: Iterable[int]) -> Outcome:
+        """What becomes of the program; `passes` may leave something else than they did."""
+        for number in passes:
+            outcome = self._from(number)
+            if outcome["status"] != "same":
+                return outcome
+        return {"status": "same"}
+
+    def _from(self, number: int) -> Outcome:
+        module = self.modules[number].clone()
+        first, *others = self.passes[number:]
+        where = {"first": first.name}
+        if (wrong := failure(first, module)) is not None:
+            return {**wrong, **where}
+        if digest_of(module) == self.digests[number]:
+            return {"status": "same"}
+        checking = self.validators[number].resumed()
+        if (wrong := named(checking, first, module)) is not None:
+            return {**wrong, **where}
+        # What changes no result at last need not be validated after every pass.
+        changed = [module]
+        for module_pass in others:
+            changed.append(changed[-1].clone())
+            if (wrong := failure(module_pass, changed[-1])) is not None:
+                return {**wrong, **where}
+        at_last = difference(self.computed(changed[-1]), self.results, self.expected)
+        if at_last["status"] != "equivalent":
+            for module_pass, each in zip(others, changed[1:], strict=True):
+                if (wrong := named(checking, module_pass, each)) is not None:
+                    return {**wrong, **where}
+        return {**at_last, **where}
+
+
+def failure(module_pass: ModulePass, module: ModuleOp) -> Outcome | None:
+    """What a pass ends with that does not do its work."""
     try:
-        compiled(program, [Validator(io.StringIO(), choice=choice)])
-    except MeaningChanged as error:
-        message = str(error).splitlines()[0]
-        return {
-            "status": "named",
-            "pass": message.split(" changes ")[0],
-            "first": first,
-            "program": program["name"],
-            "message": message[:300],
-        }
+        run(module_pass, module)
     except Exception as error:
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
-        return {"status": "stopped", "message": message[:300], "program": program["name"]}
+        return {**stopped(error), "pass": module_pass.name}
     return None
 
 
-def final_results(job: Job) -> Outcome:
-    """What programs compute at the end of the pipeline, on many inputs, as digests."""
-    found: list[str] = []
-
-    class Last:
-        def __init__(self) -> None:
-            self.executions: list[Any] = []
-
-        def before(self, module_pass: Any, module: Any) -> None:
-            if not self.executions:
-                names = entries(module)
-                self.executions = [(name, signature_before(module, name)) for name in names]
-
-        def after(self, module_pass: Any, module: Any) -> None:
-            if module_pass.name == "expand-math":
-                for name, signature in self.executions:
-                    for each in made_inputs(signature, InputChoice(11, 4)):
-                        found.append(digest_of(Execution(module, name, signature), each.arrays))
-
-    for program, _ in job["programs"]:
-        compiled(program, [Last()])
-    return {"results": found}
-
-
-def digest_of(execution: Any, arrays: Any) -> str:
-    """Of results, with one NaN."""
-
+def named(checking: Validator, module_pass: ModulePass, module: ModuleOp) -> Outcome | None:
+    """What a validator says of a pass, if anything."""
+    # How small the input can be made is not measured.
+    validator.shrink = lambda arrays, fails: list(arrays)
     try:
-        results = execution(arrays)
+        checking.after(module_pass, module)
+    except MeaningChanged as error:
+        message = str(error).splitlines()[0]
+        return {"status": "named", "pass": module_pass.name, "message": message[:300]}
     except Exception as error:
-        return str(error)[:100]
-    digest = hashlib.sha256()
-    for array in results:
-        array = np.array(array)
-        with np.errstate(all="ignore"):
-            array[array != array] = 1 if array.dtype.kind == "b" else np.array(7, array.dtype)
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+        return {**stopped(error), "pass": module_pass.name}
+    return None
 
 
-JOBS = {"baseline": baseline, "trial": trial, "results": final_results}
+def stopped(error: Exception) -> Outcome:
+    message = f"{type(error).__name__}: {error}".splitlines()[0]
+    return {"status": "stopped", "message": message[:300]}
+
+
+def results_of(first: ModuleOp, last: ModuleOp | None = None) -> Results:
+    """What a program computes, at first or at last, on other inputs than it was validated on."""
+    found: Results = []
+    for name in entries(first):
+        if obstacle(first, name) is not None:
+            continue
+        try:
+            signature = signature_before(first, name)
+            execution = Execution(first if last is None else last, name, signature)
+            inputs = made_inputs(signature, OTHER_INPUTS)
+        except XlaError as error:
+            found.append(str(error)[:100])
+            continue
+        for outcome in outcomes(execution, [each.arrays for each in inputs], lambda *_: True):
+            if isinstance(outcome, XlaError):
+                found.append(str(outcome)[:100])
+            else:
+                found.append([np.array(array) for array in outcome])
+    return found
+
+
+def trials(job: Job) -> Outcome:
+    """What becomes of a program with each of some mutations of what it runs."""
+    try:
+        steps = Steps(job["program"])
+    except NothingToRun:
+        return {"outcomes": []}
+    except Exception as error:
+        return {"alarm": f"{type(error).__name__}: {error}"[:500]}
+
+    # No collection of a child looks at what there is, whose memory it would have to copy.
+    gc.freeze()
+
+    def trial(mutation: Mutation, passes: Sequence[int]) -> Outcome:
+        change_functions(mutation.module, mutation.number)
+        return steps.trial(passes)
+
+    found: list[tuple[Mutation, list[str], Outcome]] = []
+    chosen = islice(drawn(steps.places, job["tried"], job["seed"]), job["count"])
+    if job["only"]:
+        chosen = (m for m in all_mutations() if (m.module, m.number) in job["only"])
+    for mutation in chosen:
+        passes = steps.places[mutation.module, mutation.place]
+        outcome: Any = {}
+        if not mutation.is_global:
+            outcome = in_child(lambda m=mutation, p=passes: trial(m, p), SECONDS_OF_A_TRIAL)
+        if isinstance(outcome, Death):
+            outcome = {"status": "stopped", "message": f"the process {outcome}"}
+        found.append((mutation, [steps.passes[number].name for number in passes], outcome))
+    return {
+        "outcomes": found,
+        "digests": steps.digests,
+        "expected": steps.expected,
+        "results": steps.results,
+    }
+
+
+def drawn(
+    places: Container[tuple[str, int]], tried: Container[tuple[str, int]], seed: int
+) -> Iterator[Mutation]:
+    """Mutations of places, as many of each kind and each module as there are."""
+    groups: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
+    for mutation in all_mutations():
+        if (mutation.module, mutation.number) not in tried and (
+            (mutation.module, mutation.place) in places
+        ):
+            groups[mutation.kind][mutation.module].append(mutation)
+    random = Random(seed)
+
+    def shuffled(found: Collection[T]) -> list[T]:
+        return random.sample([*found], len(found))
+
+    tables = 0
+    kinds = [list(in_turns(map(shuffled, shuffled(each.values())))) for each in groups.values()]
+    for mutation in in_turns(kinds):
+        tables += mutation.is_global
+        if not mutation.is_global or tables <= MOST_TABLES:
+            yield mutation
+
+
+def at_ends(job: Job) -> Outcome:
+    """What becomes of a program with the mutation that is loaded, or what it computes at last."""
+    module = made(job["program"])
+    first = module.clone()
+    checking = Validator(io.StringIO())
+    passes = parse_passes("native")
+    digests: list[str] = []
+    for module_pass in passes:
+        if (wrong := failure(module_pass, module)) is not None:
+            return wrong
+        digests.append(digest_of(module))
+    if digests == job["digests"]:
+        return {"status": "same"}
+    changes = zip(passes, digests, job["digests"], strict=True)
+    where = {"first": next(each.name for each, one, other in changes if one != other)}
+    module = first.clone()
+    checking.before(passes[0], module)
+    for module_pass in passes:
+        run(module_pass, module)
+        if (wrong := named(checking, module_pass, module)) is not None:
+            return {**wrong, **where}
+    return {"status": "survived", "results": results_of(first, module), **where}
+
+
+JOBS = {"trials": trials, "at_ends": at_ends}

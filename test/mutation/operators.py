@@ -1,17 +1,22 @@
 """Mutations of the source of a module, each a small mistake of a kind that people make."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (
     *("simplify", "expand", "layouts", "xla_to_scf", "xla_to_linalg", "tensors", "bufferize"),
-    *("schedules", "planning", "loops"),
+    "loops",
 )
-"""The passes of the native pipeline, under `lowerings`."""
+"""
+The passes of the native pipeline, under `lowerings`, but those that plan schedules: which of them
+is taken changes no result.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,11 @@ class Mutation:
     after: str
     is_global: bool
     """Whether the place is run when the module is loaded: it is in a table, not in a function."""
+
+    @property
+    def place(self) -> int:
+        """The line; 0 where it is run when the module is loaded."""
+        return 0 if self.is_global else self.line
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}: {self.kind}: {self.before} -> {self.after}"
@@ -160,6 +170,22 @@ def mutations(module: str) -> list[Mutation]:
     ]
 
 
+@cache
+def all_mutations() -> Sequence[Mutation]:
+    """Those of all modules."""
+    return [mutation for module in modules() for mutation in mutations(module)]
+
+
+T = TypeVar("T")
+
+
+def in_turns(groups: Iterable[Sequence[T]]) -> Iterator[T]:
+    """What is in groups: one of each, then another one of each, and so on."""
+    nothing = object()
+    for turn in zip_longest(*groups, fillvalue=nothing):
+        yield from (cast(T, each) for each in turn if each is not nothing)
+
+
 def _shown(node: ast.AST) -> str:
     return " ".join(ast.unparse(node).split())[:120]
 
@@ -250,10 +276,16 @@ def _names(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         yield "predicate", ast.Constant(_PREDICATES[node.value])
 
 
+_OF_DIFFERENT_TYPES = ("isinstance", "issubclass", "getattr", "cast", "replace", "map", "filter")
+"""Functions whose arguments nobody exchanges: each call would raise."""
+
+
 def _arguments(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if not isinstance(node, ast.Call):
         return
     first = node.args[:2]
+    if ast.unparse(node.func) in _OF_DIFFERENT_TYPES:
+        return
     if len(first) == 2 and not any(isinstance(each, ast.Starred) for each in first):
         swapped = [first[1], first[0], *node.args[2:]]
         yield "operands", ast.Call(node.func, swapped, node.keywords)
@@ -276,9 +308,14 @@ def _numbers(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         yield "condition", ast.Constant(not node.value)
 
 
+def _is_of_any_length(node: ast.List | ast.Tuple) -> bool:
+    """Whether it is not a tuple that is unpacked, as most are that have two elements."""
+    return isinstance(node, ast.List) or any(isinstance(e, ast.Starred) for e in node.elts)
+
+
 def _elements(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1:
-        if isinstance(node.ctx, ast.Load):
+        if isinstance(node.ctx, ast.Load) and _is_of_any_length(node):
             yield "lost element", type(node)(node.elts[:-1], node.ctx)
             yield "lost element", type(node)(node.elts[1:], node.ctx)
             if not any(isinstance(each, ast.Starred) for each in node.elts[:2]):

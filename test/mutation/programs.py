@@ -22,18 +22,19 @@ class Program:
     name: str
     text: str
     format: str
+    origin: str
 
 
 def programs() -> Iterator[Program]:
     """All of them, but those that are large."""
     for file in run_files():
         if not file.runs_others:
-            yield Program(f"test/run/{file.operation}.mlir", file.text, "mlir")
+            yield Program(f"test/run/{file.operation}.mlir", file.text, "mlir", "run")
     for stored in stored_programs():
         if stored.name not in LARGE:
             text = stored.stablehlo.read_text(encoding="utf-8")
-            yield Program(f"test/programs/{stored.name}.mlir", text, "stablehlo")
+            yield Program(f"test/programs/{stored.name}.mlir", text, "stablehlo", "stored")
     for name in PROGRAMS:
-        yield Program(f"laid out: {name}", text_of(name), "hlo")
+        yield Program(f"laid out: {name}", text_of(name), "hlo", "laid-out")
     for seed in range(RANDOM_PROGRAMS):
-        yield Program(f"random: {seed}", print_hlo(generate(seed).module), "hlo")
+        yield Program(f"random: {seed}", print_hlo(generate(seed).module), "hlo", "random")

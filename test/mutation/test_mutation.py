@@ -4,13 +4,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import asdict
 from random import Random
-from typing import Any
 
+import numpy as np
 import pytest
 
-from mutation.campaign import Outcome, Reached, Worker, Workers, drawn, found_programs, tried
+from mutation.campaign import FAULTS, Campaign, Worker
 from mutation.operators import Mutation, changed, changes, modules, mutations, source_of
-from mutation.programs import Program
+from mutation.programs import Program, programs
+from mutation.results import difference
 
 EDGES = Program(
     "edges.hlo",
@@ -30,6 +31,7 @@ ENTRY e {
 }
 """,
     "hlo",
+    "test",
 )
 BINARY = "lowerings.xla_to_linalg.elementwise_binary"
 MISTAKES = (
@@ -38,6 +40,10 @@ MISTAKES = (
     (BINARY, "ScalarBuilder.subf", "ScalarBuilder.addf"),
 )
 """Modules with what stands there, and what is put in its place."""
+
+
+FAULTS_AMONG_THEM = 30
+"""How many of the mutations of the full test change a result, at least."""
 
 
 @pytest.fixture
@@ -54,21 +60,25 @@ def mutation_of(module: str, before: str, after: str) -> Mutation:
 
 
 def test_mistakes_in_tables_are_named(worker: Worker) -> None:
-    program = asdict(EDGES)
-    digests = worker.run({"job": "baseline", "program": program})["digests"]
+    job = {"program": asdict(EDGES)}
+    nothing = {**job, "job": "trials", "tried": (), "only": (), "count": 0, "seed": 0}
+    digests = worker.run(nothing)["digests"]
     for mistake in MISTAKES:
         mutation = mutation_of(*mistake)
-        outcome = worker.run(
-            {
-                "job": "trial",
-                "module": mutation.module,
-                "number": mutation.number,
-                "is_global": mutation.is_global,
-                "programs": [(program, digests)],
-            }
-        )
+        change = {"change_when_loaded": (mutation.module, mutation.number)}
+        outcome = worker.run({**job, **change, "job": "at_ends", "digests": digests})
         found = (outcome["status"], outcome.get("pass"), outcome.get("first"))
         assert found == ("named", "convert-xla-to-linalg", "convert-xla-to-linalg"), mistake
+
+
+def test_results_that_are_rounded_otherwise_are_no_fault() -> None:
+    right, ours = np.array([1, 2, 3], np.float32), np.array([1, 2, 3], np.float32)
+    rounded = np.nextafter(right, np.float32(9))
+    assert difference([[ours]], [[right]], [[right]])["status"] == "equivalent"
+    assert difference([[rounded]], [[right]], [[right]])["status"] == "rounding"
+    for wrong in (right[::-1], np.array([1, 2, np.nan], np.float32), right * np.float32(1.001)):
+        assert difference([[wrong]], [[right]], [[right]])["status"] == "missed"
+    assert difference(["out of bounds"], [[right]], [[right]])["status"] == "missed"
 
 
 def test_changes_are_of_one_place() -> None:
@@ -94,18 +104,12 @@ def test_modules_compile_with_their_changes() -> None:
 
 @pytest.mark.full
 def test_most_mistakes_are_named_by_the_right_pass() -> None:
-    workers = Workers(1)
-    programs = [each for each in found_programs() if each.name.startswith("laid out")]
-    reached = Reached.by(programs, workers)
-    assert not reached.alarms
-    outcomes: list[Outcome] = []
-
-    def note(mutation: Mutation, outcome: dict[str, Any]) -> None:
-        outcomes.append(outcome)
-
-    tried(workers, reached, drawn(reached, 100, 7), 7, note)
-    workers.end()
-    faults = [each for each in outcomes if each["status"] in ("named", "missed")]
-    assert len(faults) >= 15
+    campaign = Campaign()
+    laid_out = [program for program in programs() if program.origin == "laid-out"]
+    outcomes = [outcome for _, outcome in campaign.tried(laid_out, 7)]
+    campaign.end()
+    assert not campaign.alarms
+    faults = [each for each in outcomes if each["status"] in FAULTS]
+    assert len(faults) >= FAULTS_AMONG_THEM
     named = [each for each in faults if each["status"] == "named" and each["right"]]
     assert len(named) >= 0.95 * len(faults)

@@ -1,120 +1,54 @@
 """
-Programs compiled by passes that are changed in one place, each in a forked child.
+A process that forks for every job.
 
-There are two kinds of processes that fork. One has loaded all passes, and run nothing of them: a
-child changes functions. The other has loaded nothing of `lowerings`: there a child loads a module
-whose tables are changed, before those who read them.
+There are two kinds. One has loaded all passes: a child compiles a program step by step, and forks
+for each mutation of functions. The other has loaded nothing of `lowerings`: there a child loads a
+module whose tables are changed, before those who read them.
 """
 
-import gc
 import importlib
-import json
 import os
+import pickle
 import resource
-import select
-import signal
 import sys
-import time
-from collections.abc import Iterator
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
-from mutation.operators import changed, modules, source_of
+from mutation.changing import change_when_loaded, load
 
-SECONDS = 60
-"""Of processor time that a child may take."""
+SECONDS_OF_A_JOB = 1800
+"""Of processor time."""
 
 
-class ChangedModule(MetaPathFinder, Loader):
-    """Loads one module from its source with one change."""
-
-    def __init__(self, module: str, number: int):
-        self._module = module
-        self._number = number
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if fullname != self._module:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        assert spec is not None
-        return ModuleSpec(fullname, self, origin=spec.origin)
-
-    def exec_module(self, module: ModuleType) -> None:
-        tree = changed(source_of(self._module).read_text(encoding="utf-8"), self._number)
-        module.__file__ = str(source_of(self._module))
-        exec(compile(tree, str(source_of(self._module)), "exec"), module.__dict__)
-
-
-def change(module: str, number: int, *, is_global: bool) -> None:
-    """
-    Makes a change before anything has run: a module that is loaded gets its changed functions, one
-    that is not is loaded changed.
-    """
-    if is_global:
-        sys.meta_path.insert(0, ChangedModule(module, number))
-        return
-    path = str(source_of(module))
-    tree = changed(source_of(module).read_text(encoding="utf-8"), number)
-    codes = dict(_functions(compile(tree, path, "exec")))
-    for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == path:
-            code = function.__code__
-            function.__code__ = codes.get((code.co_qualname, code.co_firstlineno), code)
-
-
-def _functions(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield (constant.co_qualname, constant.co_firstlineno), constant
-            yield from _functions(constant)
-
-
-def outcome_of(job: dict[str, Any]) -> dict[str, Any]:
+def outcome_of(job: dict[str, Any]) -> Any:
     """What becomes of a job, in this process."""
-    if "module" in job:
-        change(job["module"], job["number"], is_global=job["is_global"])
+    if "change_when_loaded" in job:
+        change_when_loaded(*job["change_when_loaded"])
     # Only now: what it needs may be changed.
     return importlib.import_module("mutation.judging").JOBS[job["job"]](job)
 
 
-def in_child(job: dict[str, Any]) -> dict[str, Any]:
-    """The outcome of a job, as JSON has it."""
+def in_child(job: dict[str, Any]) -> Any:
+    """The outcome of a job."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_OF_A_JOB, SECONDS_OF_A_JOB))
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         try:
-            data = json.dumps(outcome_of(job)).encode()
+            outcome = outcome_of(job)
         except BaseException as error:
-            data = json.dumps({"status": "stopped", "message": repr(error)[:300]}).encode()
-        while data:
-            data = data[os.write(writing, data) :]
+            outcome = {"status": "stopped", "message": repr(error)[:300]}
+        with os.fdopen(writing, "wb") as file:
+            pickle.dump(outcome, file)
         os._exit(0)
     os.close(writing)
-    parts: list[bytes] = []
-    end = time.monotonic() + 6 * SECONDS
-    while select.select([reading], [], [], max(end - time.monotonic(), 0))[0]:
-        part = os.read(reading, 1 << 16)
-        if not part:
-            break
-        parts.append(part)
-    else:
-        os.kill(child, signal.SIGKILL)
-    os.close(reading)
+    with os.fdopen(reading, "rb") as file:
+        data = file.read()
     os.waitpid(child, 0)
-    return json.loads(b"".join(parts) or '{"status": "stopped", "message": "the process ended"}')
-
-
-def load() -> None:
-    """Loads all that may be changed, and what else a trial needs; nothing of it runs."""
-    for name in (*modules(), "mutation.judging"):
-        importlib.import_module(name)
+    return pickle.loads(data) if data else {"status": "stopped", "message": "the process ended"}
 
 
 UNCHANGED = (
@@ -125,14 +59,20 @@ UNCHANGED = (
 
 
 def main() -> None:
-    """Reads a job per line, writes an outcome per line."""
+    """Reads jobs, writes an outcome for each."""
     for name in UNCHANGED:
         importlib.import_module(name)
     assert not any(name.startswith("lowerings") for name in sys.modules)
     if "--loaded" in sys.argv:
         load()
-    for line in sys.stdin:
-        print(json.dumps(in_child(json.loads(line))), flush=True)
+    jobs: BinaryIO = sys.stdin.buffer
+    while True:
+        try:
+            job = pickle.load(jobs)
+        except EOFError:
+            return
+        pickle.dump(in_child(job), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
