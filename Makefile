@@ -16,7 +16,7 @@ ARGS ?=
 # How long `make fuzz` goes on, for all kinds of input together.
 SECONDS ?= 60
 
-.PHONY: help demo demo-jax test test-full lit pytest fuzz check pyright format bench docs site programs clean
+.PHONY: help demo demo-jax test test-full lit pytest fuzz check pyright format bench partitions docs site programs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,9 @@ format: $(VENV)/with-dev ## Format the sources and fix what the linter can
 
 bench: $(VENV)/with-peers $(VENV)/with-threads $(VENV)/with-mpi ## Compile time and time per call beside XLA CPU
 	$(BIN)/python -m tools.xla_bench $(ARGS)
+
+partitions: $(VENV)/with-peers $(VENV)/with-mpi ## Programs of JAX on 2, 4 and 8 devices: right everywhere? bytes and work beside XLA's
+	PYTHONPATH=test:test/support $(BIN)/python -m partitioned_outcomes $(ARGS)
 
 docs: $(VENV)/with-core ## Renew docs/generated and the outputs that pages show
 	$(BIN)/python -m tools.docs

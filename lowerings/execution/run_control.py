@@ -28,6 +28,11 @@ class RunControl:
         self._words = (ctypes.c_int64 * len(RunState)).from_address(address)
 
     @property
+    def has_checks(self) -> bool:
+        """Whether the program may end by itself."""
+        return any(guard.message for guard in self._guards)
+
+    @property
     def failure_address(self) -> int:
         """Where the number of the check that failed lies, 0 while none has."""
         return ctypes.addressof(self._words) + RunState.FAILURE * ctypes.sizeof(ctypes.c_int64)

@@ -16,8 +16,10 @@ from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
 from lowerings.execution.ffi.targets import outside_targets
 from lowerings.execution.processes import Runnable
+from lowerings.execution.profile import Profile
 from lowerings.ir.functions import functions_of
 from lowerings.jax.constructs import is_for_several_devices, unsupported_constructs
+from lowerings.jax.custom_partitioning import with_custom_partitioning
 from lowerings.jax.ffi_targets import ffi_handlers
 from lowerings.jax.host_callbacks import host_callbacks
 from lowerings.jax.interfaces import (
@@ -59,6 +61,27 @@ class _OnAllDevices(Runnable):
         """Runs one thread for each device."""
         count = math.prod(self.program.process_counts)
         return self.program.run_processes([arrays] * count)[0]
+
+
+class CompiledFunction(Runnable):
+    """A program ready to run on its leaves as numpy arrays, and what is known of it."""
+
+    def __init__(self, program: Program, lowered: Lowered):
+        self.program = program
+        self.signature = program.signature
+        self.process_counts = program.process_counts
+        self.cost_analysis = lowered.cost_analysis
+        """What a call costs, see `Lowered.cost_analysis`."""
+        self.out_info: Any = lowered.out_info
+        """What the results are, as a pytree of `jax.ShapeDtypeStruct`."""
+
+    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+        """Runs the program."""
+        return self.program(*arrays)
+
+    def profile(self, *, reset: bool = False) -> Profile:
+        """The program's, see `Runnable.profile`."""
+        return self.program.profile(reset=reset)
 
 
 class Lowered:
@@ -172,19 +195,24 @@ class Lowered:
         except XlaError as error:
             raise self._explained(error) from error
 
-    def compile(self) -> Program:
+    def compile(self) -> CompiledFunction:
         """
         The program ready to run on its leaves as numpy arrays.
 
         Raises JaxProgramError for what cannot be compiled.
         """
+        return CompiledFunction(self.program(), self)
+
+    def program(self) -> Program:
+        """What `compile` returns, without what is known of it: for calls in no more time."""
         for aval in self.out_avals:
             if not isinstance(aval, jax.core.ShapedArray):
                 raise JaxProgramError(f"jit({self.name}): returns {aval}, which is no array")
         functions, targets = kept_callbacks(self._lowered), outside_targets(self.stablehlo)
         try:
+            source = Source(self.stablehlo, self._file_name, "stablehlo")
             program = compile_source(
-                Source(self.stablehlo, self._file_name, "stablehlo"),
+                with_custom_partitioning(source),
                 replace(
                     self.options,
                     partitioned=any(word in self.stablehlo for word in _SAYS_HOW_SPLIT),

@@ -7,7 +7,7 @@ A spread of an operand says it of the factors of its dimensions, and the other w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -17,6 +17,8 @@ from xla_dialect.dimensions import Dimension, DimensionRelations, FactorType, Tr
 
 FactorAtoms: TypeAlias = Mapping[int, Atoms]
 """The atoms that a factor is divided over, the most major first; none for those left out."""
+TERMS = -1
+"""The factor of no dimension: along its atoms devices have terms, whose sums arrays are."""
 Admission: TypeAlias = "Callable[[Division, int, Atoms], bool]"
 """Whether the partitioner can divide an operation over atoms along a factor."""
 
@@ -28,6 +30,9 @@ def is_regular(relations: DimensionRelations, factor: int) -> bool:
     return passes and found.along is None
 
 
+_NONE = frozenset[int]()
+
+
 @dataclass(frozen=True)
 class Division:
     """The relations of an operation over a mesh."""
@@ -37,6 +42,8 @@ class Division:
     operand_sizes: Sequence[Sequence[int]]
     result_sizes: Sequence[Sequence[int]]
     admits: Admission
+    linear: frozenset[int] = frozenset()
+    """The operands that the results are linear in, all together."""
 
     def shown(self, dimension: Dimension) -> Dimension:
         """The factors of a dimension that may be divided over devices: without the window's."""
@@ -88,17 +95,23 @@ class Division:
 
     def operand_spreads(self, divided: FactorAtoms) -> list[Spread]:
         """The spreads of the operands that the operation is computed from."""
-        return [self.spread(dimensions, divided) for dimensions in self.relations.operands]
+        terms = frozenset(divided.get(TERMS, ()))
+        return [
+            replace(
+                self.spread(dimensions, divided), unreduced=terms if i in self.linear else _NONE
+            )
+            for i, dimensions in enumerate(self.relations.operands)
+        ]
 
     def result_spreads(self, divided: FactorAtoms) -> list[Spread]:
         """The spreads of what is computed, with the atoms that it is still to be folded over."""
         unreduced = frozenset(
             atom
-            for factor in self.relations.of_type(FactorType.REDUCTION)
+            for factor in (*self.relations.of_type(FactorType.REDUCTION), TERMS)
             for atom in divided.get(factor, ())
         )
         return [
-            Spread(self.spread(dimensions, divided).dimensions, unreduced)
+            replace(self.spread(dimensions, divided), unreduced=unreduced)
             for dimensions in self.relations.results
         ]
 
@@ -115,7 +128,21 @@ class Division:
     def candidates(
         self, operands: Sequence[Spread], results: Sequence[Spread]
     ) -> Iterator[FactorAtoms]:
-        """Divisions that suit one array after the other, each once, the last one of nothing."""
+        """
+        Divisions that suit one array after the other, each once, the last one of nothing.
+
+        Terms that results are to be left in are made of terms, before others are tried.
+        """
+        asked = frozenset[int]().union(*(each.unreduced for each in results))
+        for found in self._of_dimensions(operands, results):
+            terms = asked.difference(*found.values()) if self.linear else None
+            if terms:
+                yield {**found, TERMS: tuple(sorted(terms))}
+            yield found
+
+    def _of_dimensions(
+        self, operands: Sequence[Spread], results: Sequence[Spread]
+    ) -> Iterator[FactorAtoms]:
         arrays = self._said(operands, results)
         seen: list[FactorAtoms] = []
         reductions = set(self.relations.of_type(FactorType.REDUCTION))

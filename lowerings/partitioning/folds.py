@@ -15,6 +15,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
 from xla_dialect.ops.control_flow import ReturnOp
+from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import DynamicSliceOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
@@ -39,7 +40,7 @@ FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
 def fold_of(op: XlaOp) -> str | None:
     """The name of the fold of an operation's partial results; None where there is none."""
     match op:
-        case DotOp() | ConvolutionOp() | GatherOp() | DynamicSliceOp():
+        case DotOp() | ConvolutionOp() | GatherOp() | DynamicSliceOp() | CustomCallOp():
             return "or" if _element_type(op) == PRED else "add"
         case ReduceOp() if len(op.inputs) == 1:
             return computation_fold(op.to_apply.block, _element_type(op))

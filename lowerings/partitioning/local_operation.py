@@ -25,6 +25,9 @@ from xla_dialect.shapes.size_arithmetic import ceil_div
 from xla_dialect.sharding.attributes import SHARDING
 from xla_dialect.types import Array, sizes_of
 
+_OF_WHOLES = (SHARDING, "xla.operand_layout_constraints")
+"""Attributes that say something of whole arrays."""
+
 
 @dataclass(frozen=True)
 class DividedOperation:
@@ -109,7 +112,7 @@ class LocalOperation(DividedOperation):
     ) -> list[SSAValue]:
         """The operation itself on these operands; it takes the computations away from the other."""
         regions = [region.clone() for region in self.op.regions]
-        attributes = {k: v for k, v in self.op.attributes.items() if k != SHARDING}
+        attributes = {k: v for k, v in self.op.attributes.items() if k not in _OF_WHOLES}
         made = type(self.op).make(
             operands,
             {**self.op.properties, **(properties or {})},

@@ -17,8 +17,10 @@ from lowerings.partitioning import (
     local_reduction,
     local_windows,
 )
+from lowerings.partitioning.custom_call_relations import custom_call_relations
 from lowerings.partitioning.factor_atoms import Division, FactorAtoms, is_regular
 from lowerings.partitioning.folds import fold_of
+from lowerings.partitioning.linear_operations import linear_operands
 from lowerings.partitioning.local_blocks import sent_elements
 from lowerings.partitioning.local_operation import (
     DividedOperation,
@@ -29,11 +31,12 @@ from lowerings.partitioning.local_operation import (
 from lowerings.partitioning.mesh_atoms import MeshAtoms
 from lowerings.partitioning.picked_dimensions import picking_relations
 from lowerings.partitioning.reshard_steps import Atoms
-from xla_dialect.dimensions import FactorType
+from xla_dialect.dimensions import DimensionRelations, FactorType
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ScanOp
 from xla_dialect.ops.custom_calls import PARTITIONED_CALLBACK, CustomCallOp
 from xla_dialect.ops.random import RngGetAndUpdateStateOp, RngOp
+from xla_dialect.shapes.size_arithmetic import Sizes
 from xla_dialect.types import BY_TYPE, Array
 from xla_dialect.xdsl.traversal import operands_of
 
@@ -58,7 +61,7 @@ def runs_on_parts(op: Operation) -> bool:
 
 def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
     """How an operation may be divided; None where nothing is known of its dimensions."""
-    if not isinstance(op, XlaOp) or isinstance(op, WHOLE) or op.contract().relate is None:
+    if not isinstance(op, XlaOp) or isinstance(op, WHOLE):
         return None
     operands = tuple([static_sizes(value.type) for value in operands_of(op)])
     results = tuple([static_sizes(result.type) for result in op.results])
@@ -68,9 +71,13 @@ def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
         cast("tuple[tuple[int, ...], ...]", operands),
         cast("tuple[tuple[int, ...], ...]", results),
     )
-    relations = picking_relations(op, op.relations_for(*sizes, op.properties), sizes[1])
+    relations = _relations(op, *sizes)
+    if relations is None:
+        return None
 
     def admits(division: Division, factor: int, atoms: Atoms) -> bool:
+        if isinstance(op, CustomCallOp) and relations.factors[factor].size % mesh.parts(atoms):
+            return False  # What it makes of padding, nobody knows.
         if is_regular(relations, factor):
             if relations.factors[factor].type is FactorType.REDUCTION:
                 return fold_of(op) is not None
@@ -79,7 +86,17 @@ def division_of(op: Operation, mesh: MeshAtoms) -> Division | None:
         rule = RULES.get(type(op))
         return rule is not None and rule.admits(op, division, factor, atoms)
 
-    return Division(mesh, relations, *sizes, admits)
+    return Division(mesh, relations, *sizes, admits, linear_operands(op))
+
+
+def _relations(
+    op: XlaOp, operands: Sequence[Sizes], results: Sequence[Sizes]
+) -> DimensionRelations | None:
+    if isinstance(op, CustomCallOp):
+        return custom_call_relations(op, operands, results)
+    if op.contract().relate is None:
+        return None
+    return picking_relations(op, op.relations_for(operands, results, op.properties), results)
 
 
 def static_sizes(type_: Attribute) -> tuple[int, ...] | None:

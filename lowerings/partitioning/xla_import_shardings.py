@@ -37,6 +37,7 @@ from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     SHARDING,
+    SHARDING_RULE,
     ShardingAttr,
     ShardingPerValueAttr,
     Shardings,
@@ -46,11 +47,17 @@ from xla_dialect.sharding.attributes import (
 from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
 from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.sharding.sharding_rule import Dimensions, ShardingRule, ShardingRuleAttr
+from xla_dialect.types import extents, is_array
 from xla_dialect.xdsl.linking import erase, replace_uses
-from xla_dialect.xdsl.traversal import operations_in
+from xla_dialect.xdsl.traversal import operands_of, operations_in
 
 _MESHES = "xla.sdy.meshes"
 """What Shardy says of meshes in HLO text, as an entry of the frontend attributes."""
+_RULE = "xla.sdy.sharding_rule"
+"""What it says of a custom call, as an entry of the frontend attributes."""
+_BATCH = "num_batch_dims"
+"""What JAX says of calls of LAPACK: so many dimensions of all arrays are those of a batch."""
 _NAMED_MESH = re.compile(r"([\w.$-]+) = (#sdy\.mesh<[^>]*>)")
 
 _Entries = dict[str, Attribute]
@@ -171,25 +178,31 @@ class _Import:
     def function(self, function: FuncOp) -> None:
         """Its parameters and results."""
         types = function.function_type
-        function.arg_attrs = self._values(function.arg_attrs, types.inputs.data)
-        function.res_attrs = self._values(function.res_attrs, types.outputs.data)
+        function.arg_attrs = self._values("parameter", function.arg_attrs, types.inputs.data)
+        function.res_attrs = self._values("result", function.res_attrs, types.outputs.data)
 
     def _values(
-        self, old: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
+        self, what: str, old: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
     ) -> ArrayAttr[DictionaryAttr] | None:
         if old is None:
             return None
         found: list[DictionaryAttr] = []
-        for entry, type_ in zip(old.data, types, strict=True):
+        for number, (entry, type_) in enumerate(zip(old.data, types, strict=True)):
             entries = dict(entry.data)
-            shardings = self._take(entries, [type_])
+            try:
+                shardings = self._take(entries, [type_])
+            except SpellingError as error:
+                raise SpellingError(f"{what} {number}: {error}") from None
             if shardings is not None:
                 entries[SHARDING] = ShardingAttr(shardings[0])
             found.append(DictionaryAttr(entries))
         return ArrayAttr(found)
 
     def operation(self, op: Operation) -> None:
-        """Its results."""
+        """Its results, and its sharding rule."""
+        rule = _take_rule(op)
+        if rule is not None:
+            op.attributes.setdefault(SHARDING_RULE, ShardingRuleAttr(rule))
         if SHARDING not in op.attributes:
             shardings = self._take(op.attributes, op.result_types, open_dimensions(op))
             if shardings is not None:
@@ -218,6 +231,30 @@ class _Import:
         for name in HLO_SHARDINGS:
             entries.pop(name, None)
         return known
+
+
+def _take_rule(op: Operation) -> ShardingRule | None:
+    """Takes what frontend attributes say of the parts of an operation; raises SpellingError."""
+    text, batch = (_take_entry(op.attributes, key) for key in (_RULE, _BATCH))
+    if text is not None:
+        return ShardingRule.parse(text.removeprefix("#sdy.op_sharding_rule<").removesuffix(">"))
+    return _batch_rule(op, int(batch)) if batch is not None and batch.isdecimal() else None
+
+
+def _batch_rule(op: Operation, count: int) -> ShardingRule:
+    """The rule of an operation that does the same for each element of so many dimensions."""
+    values = (*operands_of(op), *op.results)
+    arrays = [extents(value.type) if is_array(value.type) else () for value in values]
+    sizes = list(max(arrays, key=len, default=())[:count])
+    batch, found = tuple(sizes), list[Dimensions]()
+    for array in arrays:
+        shared = count if array[:count] == batch else 0
+        own = range(len(sizes), len(sizes) + len(array) - shared)
+        sizes += array[shared:]
+        found.append(tuple((factor,) for factor in (*range(shared), *own)))
+    operands = len(values) - len(op.results)
+    rules = tuple(found[:operands]), tuple(found[operands:])
+    return ShardingRule(tuple(sizes), *rules, is_custom=True)
 
 
 def _take_of_shardy(entries: _Entries) -> Sequence[Sharding] | None:

@@ -242,16 +242,19 @@ class _Insertion:
         """Notes what an operation gives; its users see what was said of the results."""
         following = op.next_op
         assert following is not None
+        fold = (fold_of(op) if isinstance(op, XlaOp) else None) or "add"
         if op.results:
             set_result_shardings(op, [self.mesh.sharding(spread) for spread in produced])
         for result, spread, said in zip(op.results, produced, wanted, strict=True):
             self.spreads[result] = spread
             after = said or Spread(spread.dimensions)
-            if after == spread:
+            if after == spread and (fold == "add" or not spread.unreduced):
                 continue
             users = [(use.operation, use.index) for use in result.uses]
-            fold = fold_of(op) if isinstance(op, XlaOp) else None
-            found = self.resharded(result, after, following, fold or "add")
+            # What others ask for in terms are terms of a sum, not those of another fold.
+            first = after if fold == "add" else Spread(after.dimensions)
+            found = self.resharded(result, first, following, fold)
+            found = self.resharded(found, after, following)
             found.owner.location = op.location  # pyright: ignore
             for user, index in users:
                 user.operands[index] = found
@@ -359,6 +362,10 @@ class _Insertion:
             first = edge.sources[0]
             started = self.spread_of(first.value) if first.operation is op else None
             spread = said or started or Spread(((),) * _rank(result))
+            if started is not None:
+                # Propagation says nothing of terms: they stay terms until somebody asks for sums.
+                terms = spread.unreduced | (started.unreduced - spread.used)
+                spread = replace(spread, unreduced=terms)
             spread = spread_in_loop(self.mesh, op, edge, spread)
             produced.append(spread)
             for parameter in edge.parameters:

@@ -30,7 +30,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops.data_movement import CopyOp
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.shapes.size_arithmetic import ceil_div
-from xla_dialect.sharding.attributes import MESHES, SHARDING, set_function_shardings
+from xla_dialect.sharding.attributes import MESHES, SHARDING, SHARDING_RULE, set_function_shardings
 from xla_dialect.types import Array, array
 from xla_dialect.xdsl.linking import erase, insert_before
 from xla_dialect.xdsl.traversal import operands_of, operations_in
@@ -70,7 +70,8 @@ class XlaPartitionPass(ReportingPass):
         for function in defined_functions(op):
             _Partition(mesh, ValueShardings.of(function, mesh)).function(function)
         for each in operations_in(op):  # Of computations, too, that are as they were.
-            each.attributes.pop(SHARDING, None)
+            for said in (SHARDING, SHARDING_RULE):
+                each.attributes.pop(said, None)
         op.attributes.pop(MESHES, None)
         set_process_counts(op, 1, count)
         return True

@@ -54,11 +54,11 @@ class XlaReshardToCollectivesPass(ReportingPass):
 def _expand_reshards(function: FuncOp, mesh: MeshAtoms) -> None:
     shardings = ValueShardings.of(function, mesh)
     for op in operations_in(function):
-        if not isinstance(op, CopyOp) or not is_reshard(op) or _is_inner(op):
+        if not isinstance(op, CopyOp) or not is_reshard(op) or _is_inner(op, shardings):
             continue
         chain = [op]
-        while is_reshard(source := chain[-1].operand.owner) and _is_inner(source):  # pyright: ignore
-            chain.append(cast(CopyOp, source))
+        while (source := _reshard_of(chain[-1].operand)) and _is_inner(source, shardings):
+            chain.append(source)
         start = chain[-1].operand
         folds = {fold_name(each) for each in chain} - {"add"}
         _insert_steps(op, start, mesh, shardings, next(iter(folds), "add"))
@@ -66,10 +66,23 @@ def _expand_reshards(function: FuncOp, mesh: MeshAtoms) -> None:
             erase(each)
 
 
-def _is_inner(op: CopyOp) -> bool:
-    """Whether a reshard is only there to be resharded."""
-    uses = list(op.result.uses)
-    return len(uses) == 1 and is_reshard(uses[0].operation)
+def _reshard_of(value: SSAValue) -> CopyOp | None:
+    """The reshard that gives a value."""
+    op = value.owner
+    return op if isinstance(op, CopyOp) and is_reshard(op) else None
+
+
+def _is_inner(op: CopyOp, shardings: ValueShardings) -> bool:
+    """
+    Whether a reshard is only there to be resharded.
+
+    What is folded otherwise than by a sum has to be, before it is in terms of a sum.
+    """
+    last = op
+    while len(uses := list(last.result.uses)) == 1 and is_reshard(user := uses[0].operation):
+        last = cast(CopyOp, user)
+    is_sum = fold_name(op) == "add"
+    return last is not op and (is_sum or not shardings.spread(last.result).unreduced)
 
 
 def _insert_steps(

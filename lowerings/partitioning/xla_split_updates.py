@@ -14,10 +14,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from lowerings.ir.functions import defined_functions
 from lowerings.partitioning.device_work import flops_of
 from lowerings.partitioning.factor_atoms import Division, is_regular
+from lowerings.partitioning.folds import fold_of
 from lowerings.partitioning.local_rules import division_of
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.reshard_steps import Atoms, Spread
-from lowerings.partitioning.resharding import is_reshard, plan, reshard
+from lowerings.partitioning.resharding import is_annotation, is_reshard, plan, reshard
 from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.partitioning.xla_insert_reshards import OPERATIONS_PER_BYTE
 from lowerings.rewriting.change import ReportingPass
@@ -40,6 +41,7 @@ class XlaSplitUpdatesPass(ReportingPass):
     reduce-scatter and an all-gather behind what is computed: where one array comes out, the work is
     divided for nothing. With several results, as of an optimizer that keeps moments, it is done
     where what is saved is worth the bytes, by the measure of `xla-insert-reshards`. Follows that.
+    Terms that were carried on after they were made are all-reduced where the program says.
 
     ```
     %1 = xla.copy %0 {sdy.reshard = "", sdy.sharding = <[<@mesh, [{}, {}]>]>}
@@ -175,6 +177,9 @@ class _Search:
 
     def scattered(self, op: CopyOp) -> Spread | None:
         """The equal parts of an all-reduced array that take the fewest bytes; None for none."""
+        terms = op.operand.owner
+        if not isinstance(terms, XlaOp) or is_annotation(terms) or fold_of(terms) is None:
+            return None  # A program that carries terms along says itself where it sums them.
         type_ = cast(Array, op.result.type)
         sizes, before = sizes_of(type_), self.shardings.spread(op.operand)
         after = self.shardings.spread(op.result)

@@ -150,9 +150,89 @@ def test_shardings_of_jax():
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
     assert found[0].sharding == over("x", "y")
-    compiled = given.lower(x, w).compile()
+    compiled = given.lower(x, w).program()
     assert isinstance(compiled, PartitionedProgram)
     assert (
         str(compiled.local.signature)
         == "main(%arg0: f32[4,6], %arg1: f32[6,2]) -> (f32[4,2], f32[4])"
     )
+
+
+@pytest.mark.parametrize("backend", ["llvm", "reference"])
+def test_custom_calls_run_on_parts_by_their_rules(backend: str):
+    """Columns are turned over in each part, sums over rows are summed over devices."""
+    text = """
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x6xf32>, tensor<6xf32>) {
+    %0 = xla.custom_call %x {custom_call_target = "turn"} attributes {
+        sdy.sharding_rule = #xla.sharding_rule<([i, j])->([i, k]) {i=8, j=6, k=6}, custom>
+      } : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    %1 = xla.custom_call %0 {custom_call_target = "sums"} attributes {
+        sdy.sharding_rule = #xla.sharding_rule<([i, j])->([j]) {i=8, j=6} reduction={i}, custom>
+      } : (tensor<8x6xf32>) -> tensor<6xf32>
+    func.return %0, %1 : tensor<8x6xf32>, tensor<6xf32>
+  }
+}
+"""
+    taken: list[tuple[str, tuple[int, ...]]] = []
+
+    def turn(_: object, x: np.ndarray) -> np.ndarray:
+        taken.append(("turn", x.shape))
+        return x[:, ::-1]
+
+    def sums(_: object, x: np.ndarray) -> np.ndarray:
+        taken.append(("sums", x.shape))
+        return x.sum(0)
+
+    calls = {"turn": turn, "sums": sums}
+    compiled = lowerings.compile(text, partitioned=True, backend=backend, custom_calls=calls)
+    array = counted(8, 6)
+    turned, summed = compiled(array)
+    np.testing.assert_array_equal(turned, array[:, ::-1])
+    np.testing.assert_array_equal(summed, array[:, ::-1].sum(0))
+    assert sorted(taken) == [("sums", (4, 6))] * 2 + [("turn", (4, 6))] * 2
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(("rows", "part"), [(8, (4, 3)), (7, (7, 3))])
+def test_authors_say_what_devices_compute(rows: int, part: tuple[int, int]):
+    """Also in a loop; along a dimension that is not divisible they get all of it."""
+    import jax  # noqa: PLC0415
+    from jax.sharding import NamedSharding, PartitionSpec  # noqa: PLC0415
+    from jax_programs.custom_partitioning import PARTS, sums_and_next  # noqa: PLC0415
+
+    from lowerings.jax import jit  # noqa: PLC0415
+
+    auto = (jax.sharding.AxisType.Auto,) * 2
+    mesh = jax.make_mesh((2, DEVICES // 2), ("x", "y"), axis_types=auto)
+    over = NamedSharding(mesh, PartitionSpec("x", "y"))
+
+    def function(x: Any) -> Any:
+        x = jax.lax.with_sharding_constraint(x, over)
+
+        def step(carry: Any, _: Any) -> Any:
+            sums, following = sums_and_next(carry, 2.0)
+            return following, sums
+
+        return jax.lax.scan(step, x * 2, None, length=2)
+
+    x = counted(rows, 6)
+    PARTS.clear()
+    last, sums = jit(function)(x)
+    assert PARTS == [part]
+    np.testing.assert_array_equal(last, x * 2 + 2)
+    np.testing.assert_array_equal(sums, [(x * 2).sum(1) * 2, (x * 2 + 1).sum(1) * 2])
+
+
+@pytest.mark.jax
+def test_functions_that_are_gone():
+    from lowerings.driver.program import Source  # noqa: PLC0415
+    from lowerings.jax.custom_partitioning import with_custom_partitioning  # noqa: PLC0415
+
+    text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "17"} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}"""
+    with pytest.raises(XlaError, match=":2:8: the function that JAX left for it is not in this"):
+        with_custom_partitioning(Source(text))

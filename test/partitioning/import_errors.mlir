@@ -9,7 +9,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@below {{sharding {devices=[2,2]<=[4]} has 2 dimensions for an array of rank 1}}
+// expected-error@below {{parameter 0: sharding {devices=[2,2]<=[4]} has 2 dimensions for an array of rank 1}}
 func.func @main(%x: tensor<8xf32> {xla.sharding = #xla.hlo_sharding<{devices=[2,2]<=[4]}>}) -> tensor<8xf32> {
   func.return %x : tensor<8xf32>
 }

@@ -145,3 +145,66 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
     func.return %2 : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// A loop adds terms to terms: the sum is made once, behind it.
+// CHECK-LABEL: func.func @main
+// CHECK: xla.while
+// CHECK: %[[DOT:.*]] = xla.dot {{.*}}unreduced={"x"}
+// CHECK-NEXT: %[[WIDE:.*]] = xla.convert %[[DOT]] {{.*}}unreduced={"x"}
+// CHECK-NEXT: xla.add %{{.*}}, %[[WIDE]] {{.*}}unreduced={"x"}
+// COLLECTIVES-LABEL: func.func @main
+// COLLECTIVES: sdy.reshard = "replicated_to_unreduced"
+// COLLECTIVES: xla.while
+// COLLECTIVES: xla.dot
+// COLLECTIVES-NEXT: xla.convert
+// COLLECTIVES-NEXT: xla.add
+// COLLECTIVES-NEXT: xla.return
+// COLLECTIVES: sdy.reshard = "all_reduce"
+// COLLECTIVES-NOT: sdy.reshard
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(
+      %n: tensor<i32>,
+      %x: tensor<4x8xbf16> {sdy.sharding = #xla.sharding<@mesh, [{}, {"x"}]>},
+      %w: tensor<8x4xbf16> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>},
+      %y: tensor<4x4xf32>) -> (tensor<4x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+    %0 = xla.copy %y attributes {sdy.reshard = "", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    %1, %2, %3, %4 = xla.while %n, %x, %w, %0 : (tensor<i32>, tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>) -> (tensor<i32>, tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>) condition (%i: tensor<i32>, %a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %sum: tensor<4x4xf32>) {
+        %5 = xla.constant dense<0> : tensor<i32>
+        %6 = xla.compare %i, %5 {direction = GT} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        xla.return %6 : tensor<i1>
+      } body (%i: tensor<i32>, %a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %sum: tensor<4x4xf32>) {
+        %5 = xla.constant dense<1> : tensor<i32>
+        %6 = xla.subtract %i, %5 : (tensor<i32>, tensor<i32>) -> tensor<i32>
+        %7 = xla.dot %a, %b {lhs_contracting_dims = [1], rhs_contracting_dims = [0]} attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<4x4xbf16>
+        %8 = xla.convert %7 attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x4xbf16>) -> tensor<4x4xf32>
+        %9 = xla.add %sum, %8 attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+        xla.return %6, %a, %b, %9 : tensor<i32>, tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>
+      }
+    func.return %4 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Terms of a sum are made of the maximum, not of what devices have of it.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[MAX:.*]] = xla.reduce {{.*}}unreduced={"x"}
+// CHECK: %[[ALL:.*]] = xla.copy %[[MAX]] attributes {sdy.reshard = "", sdy.reduction = "maximum", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}]>]>}
+// CHECK: xla.copy %[[ALL]] attributes {sdy.reshard = "", sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>}
+// COLLECTIVES-LABEL: func.func @main
+// COLLECTIVES: sdy.reshard = "all_reduce", sdy.reduction = "maximum"
+// COLLECTIVES: sdy.reshard = "replicated_to_unreduced"
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<4xf32> {sdy.sharding = #xla.sharding<@mesh, [{}], unreduced={"x"}>}) {
+    %0 = xla.constant dense<0xFF800000> : tensor<f32>
+    %1 = xla.reduce %x, %0 {dimensions = [0]} attributes {sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+      to_apply (%a: tensor<f32>, %b: tensor<f32>) {
+        %2 = xla.maximum %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        xla.return %2 : tensor<f32>
+      }
+    func.return %1 : tensor<4xf32>
+  }
+}

@@ -125,3 +125,20 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["d"=2, "m"=2]>}} {
     func.return %3, %5 : tensor<8x3xf32>, tensor<8x3xi32>
   }
 }
+
+// -----
+
+// Terms that a program carries on are summed where it says.
+// CHECK-LABEL: func.func @main
+// CHECK: xla.copy {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}]>]>
+// CHECK: xla.subtract {{.*}}sdy.sharding = #xla.sharding_per_value<[<@mesh, [{}, {}]>]>
+// CHECK-NEXT: func.return
+module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
+  func.func @main(
+      %t: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}], unreduced={"x"}>},
+      %w: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>})
+      -> (tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{}, {}]>}) {
+    %0 = xla.subtract %w, %t : tensor<8x6xf32>
+    func.return %0 : tensor<8x6xf32>
+  }
+}

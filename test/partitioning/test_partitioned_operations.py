@@ -16,8 +16,9 @@ from xla_dialect.builder.contraction import DotDimensionNumbers
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.attributes import set_function_shardings, set_meshes
-from xla_dialect.sharding.axes import AxisReference
+from xla_dialect.sharding.axes import AxisReference, merged_axes
 from xla_dialect.sharding.mesh import Mesh
+from xla_dialect.types import PRED, Array
 
 Build = Callable[..., XlaValue | Sequence[XlaValue]]
 
@@ -281,8 +282,9 @@ MESHES = (
 
 
 @st.composite
-def shardings(draw: st.DrawFn, mesh: Mesh, rank: int) -> Sharding:
-    """Axes, some of them in two parts, over any dimensions."""
+def shardings(draw: st.DrawFn, mesh: Mesh, type_: Array) -> Sharding:
+    """Axes, some of them in two parts, over any dimensions, or terms of numbers."""
+    rank = len(type_.get_shape())
     parts: list[AxisReference] = []
     for axis in mesh.whole_axes:
         size = mesh.sizes[axis.name]
@@ -292,13 +294,18 @@ def shardings(draw: st.DrawFn, mesh: Mesh, rank: int) -> Sharding:
         else:
             parts.append(axis)
     dimensions: list[list[AxisReference]] = [[] for _ in range(rank)]
+    terms: list[AxisReference] = []
     for part in draw(st.permutations(parts)):
         place = draw(st.integers(-1, rank - 1))
         if place >= 0:
             mine = dimensions[place]
             if not mine or mine[-1].merged(part, mesh.sizes) is None:
                 mine.append(part)
-    return Sharding("mesh", tuple(DimensionSharding(tuple(axes)) for axes in dimensions))
+        elif type_.element_type != PRED and draw(st.booleans()):
+            terms.append(part)
+    unreduced = merged_axes((part for part in parts if part in terms), mesh.sizes)
+    split = tuple(DimensionSharding(tuple(axes)) for axes in dimensions)
+    return Sharding("mesh", split, unreduced=unreduced)
 
 
 def built(program: Program) -> ModuleOp:
@@ -327,13 +334,8 @@ def test_parts_give_what_the_whole_gives(name: str, data: st.DataObject) -> None
     mesh = data.draw(st.sampled_from(MESHES))
     set_meshes(module, {"mesh": mesh})
     type_ = main_of(module).function_type
-    given_ = [
-        data.draw(shardings(mesh, len(t.get_shape()))) for t in array_types(type_.inputs.data)
-    ]
-    returned = [
-        data.draw(st.none() | shardings(mesh, len(t.get_shape())))
-        for t in array_types(type_.outputs.data)
-    ]
+    given_ = [data.draw(shardings(mesh, t)) for t in array_types(type_.inputs.data)]
+    returned = [data.draw(st.none() | shardings(mesh, t)) for t in array_types(type_.outputs.data)]
     set_function_shardings(main_of(module), given_, returned)
     arguments = arguments_of(module, program.bound, np.random.default_rng(1))
     expected = whole_results(module, arguments)

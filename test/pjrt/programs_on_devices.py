@@ -5,6 +5,7 @@ process where it is so.
 
 import gc
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -194,6 +195,51 @@ def test_pure_callback_and_its_error():
 
     with pytest.raises(jax.errors.JaxRuntimeError, match="not today"):
         jax.jit(lambda x: jax.pure_callback(fails, shape, x))(VALUES).block_until_ready()
+
+
+FAILED_CALL = (jax.errors.JaxRuntimeError, ValueError)
+"""What JAX makes of an error: the first of a function's first call, the second of later ones."""
+
+
+def test_a_callback_that_fails_ends_its_own_call():
+    called = []
+
+    def root(value):
+        called.append(float(value))
+        if value < 0:
+            raise ValueError(f"{value} has no root")
+        return np.sqrt(value)
+
+    @jax.jit
+    def roots(start):
+        shape = jax.ShapeDtypeStruct((), jnp.float32)
+
+        def step(i, x):
+            return jax.pure_callback(root, shape, x) - i
+
+        return jax.lax.fori_loop(1, 4, step, start)
+
+    on_values = [jax.device_put(np.float32(each)) for each in (900, 9, 900, 9)]
+    for value in on_values:
+        called.clear()
+        if value == 900:
+            expected = np.sqrt(np.sqrt(np.float32(29)) - 2) - 3
+            np.testing.assert_allclose(roots(value), expected, 1e-6)
+            assert len(called) == 3
+        else:
+            with pytest.raises(FAILED_CALL, match="has no root"):
+                roots(value).block_until_ready()
+            np.testing.assert_allclose(called, [9, 2, np.sqrt(2) - 2], 1e-6)
+
+    def fails(number):
+        try:
+            roots(on_values[number]).block_until_ready()
+        except FAILED_CALL:
+            return True
+        return False
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(fails, [0, 1] * 50)) == [False, True] * 50
 
 
 def test_errors_name_the_operation_and_the_line():

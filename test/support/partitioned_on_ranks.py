@@ -2,8 +2,8 @@
 Programs of JAX that are split over devices, for executors of any kind: files in a folder.
 
 `python partitioned_on_ranks.py write N FOLDER [NAME ...]` writes the programs for N devices, their
-arguments and what JAX makes of them; `mpiexec -n N python partitioned_on_ranks.py run FOLDER` runs
-them on ranks of MPI, and writes what comes out.
+arguments and what JAX and XLA make of them; `mpiexec -n N python partitioned_on_ranks.py run FOLDER`
+runs them on ranks of MPI, and writes what comes out. `partitioned_outcomes.py` compares.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 PROGRAM, ARGUMENTS, EXPECTED, ON_RANKS = "program.mlir", "arguments", "expected", "on_ranks"
+OF_XLA = "partitioned_by_xla.hlo"
 
 
 def write_programs(count: int, folder: Path, names: Sequence[str]) -> None:
@@ -38,6 +39,8 @@ def write_programs(count: int, folder: Path, names: Sequence[str]) -> None:
         target.mkdir()
         (target / PROGRAM).write_text(program.stablehlo())
         write_arrays(target / ARGUMENTS, program.leaves())
+        compiled = program.jitted().lower(*program.arguments).compile()
+        (target / OF_XLA).write_text(compiled.as_text())
         results = jax.tree.leaves(program.jitted()(*program.arguments))
         write_arrays(target / EXPECTED, [np.asarray(leaf) for leaf in results])
 

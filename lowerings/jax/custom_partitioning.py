@@ -1,0 +1,135 @@
+"""
+Functions of `jax.custom_partitioning`: what each device computes, their author says.
+
+JAX leaves a custom call with the number of an object behind, and expects to be asked when it is
+known how operands and results are split. The answer is a function of parts, which is what
+`jax.shard_map` maps: the program that this makes takes the place of the call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import SSAValue
+
+from lowerings.driver.context import make_context
+from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import Source, parse_program
+from lowerings.ir.functions import functions_of
+from lowerings.jax.interfaces import custom_partitioning_of, jax
+from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
+from lowerings.partitioning.value_shardings import ValueShardings
+from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
+from lowerings.pipelines import PARTITIONING
+from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.literals.arrays import numpy_dtype
+from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.sharding.attributes import MESHES
+from xla_dialect.types import Array, sizes_of
+from xla_dialect.xdsl.linking import erase, insert_before
+from xla_dialect.xdsl.traversal import operands_of, operations_in
+
+TARGET = "CustomSPMDPartitioning"
+"""The custom call of such a function."""
+_BEFORE = PARTITIONING.index(XlaInsertReshardsPass.name)
+_FLAT = 2
+
+
+def with_custom_partitioning(source: Source) -> Source:
+    """
+    The program with what devices compute in the place of these calls; without any, as it is.
+
+    Raises XlaError for functions that are gone, and for what their authors' code raises.
+    """
+    if TARGET not in source.text:
+        return source
+    module = source.parse()
+    PassManager(make_context()).run(module, parse_passes(",".join(PARTITIONING[:_BEFORE])))
+    mesh = program_mesh(module)
+    shardings = ValueShardings.of(functions_of(module)[ENTRY_SYMBOL], mesh) if mesh else None
+    for op in tuple(operations_in(module)):
+        if isinstance(op, CustomCallOp) and op.custom_call_target.data == TARGET:
+            specs = [_spec(value, shardings) for value in (*operands_of(op), *op.results)]
+            _replace(op, module, specs)
+    return Source(str(module), source.file_name, "mlir")
+
+
+def _spec(value: SSAValue, shardings: ValueShardings | None) -> Sequence[Sequence[str]]:
+    """The axes of each dimension of an array, as far as they divide it."""
+    sizes = sizes_of(cast(Array, value.type))
+    if shardings is None:
+        return [()] * len(sizes)
+    mesh: MeshAtoms = shardings.mesh
+    sharding = mesh.sharding(shardings.spread(value))
+    found: list[Sequence[str]] = []
+    for size, axes in zip(sizes, sharding.axes, strict=True):
+        names: list[str] = []
+        for axis in axes:
+            parts = math.prod(mesh.mesh.sizes[name] for name in (*names, axis.name))
+            if axis.size_in(mesh.mesh.sizes) != mesh.mesh.sizes[axis.name] or size % parts:
+                break
+            names.append(axis.name)
+        found.append(tuple(names))
+    return found
+
+
+def _replace(op: CustomCallOp, module: ModuleOp, specs: Sequence[Sequence[Sequence[str]]]) -> None:
+    """Puts the program of a call into its place; `specs`: of its operands, then its results."""
+    key = op.attributes.get("xla.backend_config")
+    found = custom_partitioning_of(key.data.strip('"')) if isinstance(key, StringAttr) else None
+    if found is None:
+        raise XlaError(f"{described(op)}: the function that JAX left for it is not in this process")
+    arrays = [
+        jax.ShapeDtypeStruct(sizes_of(type_), numpy_dtype(type_.element_type))
+        for type_ in cast("Sequence[Array]", (*op.operand_types, *op.result_types))
+    ]
+    try:
+        text = _program(found, arrays, specs, len(op.operand_types))
+    except Exception as error:
+        raise XlaError(f"{described(op)}: {error}") from error
+    made = parse_program(text, input_format="stablehlo")
+    PassManager(make_context()).run(made, parse_passes(",".join(PARTITIONING[:_FLAT])))
+    if module.attributes.setdefault(MESHES, made.attributes[MESHES]) != made.attributes[MESHES]:
+        raise XlaError(f"{described(op)}: its function is for another mesh than the program")
+    block = functions_of(made)[ENTRY_SYMBOL].body.block
+    values: dict[SSAValue, SSAValue] = dict(zip(block.args, operands_of(op), strict=True))
+    *operations, last = block.ops
+    for each in operations:
+        insert_before(each.clone(values), op)
+    for result, value in zip(op.results, operands_of(last), strict=True):
+        result.replace_all_uses_with(values[value])
+    erase(op)
+
+
+def _program(
+    found: Any, arrays: Sequence[Any], specs: Sequence[Sequence[Sequence[str]]], count: int
+) -> str:
+    """What the function is on arrays of these shapes, the first `count` of which it takes."""
+
+    def placed(array: Any, spec: Sequence[Sequence[str]]) -> Any:
+        sharding = jax.sharding.NamedSharding(found.mesh, jax.P(*(axes or None for axes in spec)))
+        return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=sharding)
+
+    leaves = [placed(*each) for each in zip(arrays, specs, strict=True)]
+    mesh, function, results, parameters = found.partition(
+        *found.static_args,
+        found.mesh,
+        found.in_tree.unflatten(leaves[:count]),
+        found.out_tree.unflatten(leaves[count:]),
+    )
+
+    def on_parts(*parts: Any) -> Any:
+        return jax.tree.leaves(function(*found.in_tree.unflatten(parts)))
+
+    mapped = jax.shard_map(
+        on_parts,
+        mesh=mesh,
+        in_specs=tuple(each.spec for each in found.in_tree.flatten_up_to(parameters)),
+        out_specs=[each.spec for each in found.out_tree.flatten_up_to(results)],
+        check_vma=False,
+    )
+    return jax.jit(mapped).trace(*arrays[:count]).lower(lowering_platforms=("cpu",)).as_text()
