@@ -22,19 +22,21 @@ def turn(call: Call, repetitions: int) -> float:
     return (time.perf_counter() - start) / repetitions
 
 
-def repetitions_of(call: Call) -> int:
+def repetitions_of(call: Call, seconds: float = TURN_SECONDS) -> int:
     """How many calls make a turn, found out by a few."""
     call()
-    return max(1, round(TURN_SECONDS / max(turn(call, 3), 1e-9)))
+    return max(1, round(seconds / max(turn(call, 3), 1e-9)))
 
 
-def alternate(calls: Sequence[Call], turns: int) -> list[list[float]]:
+def alternate(
+    calls: Sequence[Call], turns: int, seconds: float = TURN_SECONDS
+) -> list[list[float]]:
     """
     Seconds per call, for each of `calls` one number a turn, taken by turns.
 
     Each turn has another order: a call that leaves the caches cold is not always before the same.
     """
-    repetitions = [repetitions_of(call) for call in calls]
+    repetitions = [repetitions_of(call, seconds) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
     order, shuffled = list(range(len(calls))), random.Random(0)
     for _ in range(turns):

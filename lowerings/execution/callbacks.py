@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Any, cast
 
 import numpy as np
@@ -28,7 +29,8 @@ class Callbacks:
     What a program calls, as C functions of one pointer for each operand and result.
 
     They return 0, or 1 to end the program: a Python function cannot raise through machine code, so
-    its error is kept until the program has ended.
+    its error is kept until the program has ended. Where other machine code runs the program, and
+    not `run`, `failure` says so then, and `take_error` has it.
     """
 
     symbols: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -36,6 +38,10 @@ class Callbacks:
     asks_process: bool = False
     calls_python: bool = False
     """Whether any of them is a Python function, which may fail, or call the program."""
+    failure: ctypes.c_int64 = field(default_factory=ctypes.c_int64)
+    """Not 0 after a function has failed in a program that is not run by `run`."""
+    _errors: dict[int, BaseException] = field(default_factory=dict[int, BaseException])
+    """Those of such runs, by their threads."""
     _code: list[LoadedCode] = field(default_factory=list[LoadedCode])
     """The machine code of functions, kept loaded as long as the program."""
     _is_running: ContextVar[bool] = field(
@@ -73,13 +79,29 @@ class Callbacks:
         finally:
             self._is_running.reset(token)
 
+    def take_error(self) -> BaseException | None:
+        """What has ended the program that other machine code has just run in this thread."""
+        return self._errors.pop(get_ident(), None)
+
+    def _has_error(self) -> bool:
+        if self._is_running.get():
+            return current_run().error is not None
+        return get_ident() in self._errors
+
+    def _keep_error(self, error: BaseException) -> None:
+        if self._is_running.get():
+            current_run().error = error
+        else:
+            self._errors[get_ident()] = error
+            self.failure.value = 1
+
     def _as_c(self, function: DeclaredFunction) -> Any:
         operands, results = function.operand_types, function.result_types
         types = (*operands, *results)
         call = function.by_address
 
         def run(*pointers: int | None) -> int:
-            if current_run().error is not None:
+            if self._has_error():
                 return 1
             try:
                 if call is not None:
@@ -99,7 +121,7 @@ class Callbacks:
                 ):
                     _array_at(pointer, type_)[...] = value
             except BaseException as error:
-                current_run().error = error
+                self._keep_error(error)
                 return 1
             return 0
 

@@ -54,18 +54,20 @@ class LoadedCode:
         guards: ModuleGuards | None = None,
         pointers: Mapping[str, int] | None = None,
         profile: ModuleProfile | None = None,
+        exported: Sequence[str] = (),
     ):
         """
         `functions`: what the code calls outside of it, as ctypes functions by their names;
         `pointers`: addresses that variables of the code are set to. Both must live as long as this
         object. `guards`: where its runs may end before their time; `profile`: where it keeps the
-        time that its parts take. Raises CompilationError.
+        time that its parts take. `exported`: symbols that `address` is asked for. Raises
+        CompilationError.
         """
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, function in (functions or {}).items():
             builder.import_symbol(name, ctypes.cast(function, ctypes.c_void_p).value or 0)
         pointers = pointers or {}
-        exported = [entry, *(constant.symbol for constant in constants), *pointers]
+        exported = [entry, *exported, *(constant.symbol for constant in constants), *pointers]
         if guards is not None:
             exported.append(guards.symbol)
         if profile is not None:
@@ -88,6 +90,10 @@ class LoadedCode:
         """The state of runs that may end before their time; None if there are none."""
         self.counters = None if profile is None else Counters.of(profile, self._symbols)
         """The time that its parts took; None if it is not measured."""
+
+    def address(self, symbol: str) -> int:
+        """Where an exported symbol is."""
+        return self._symbols[symbol]
 
     def _place(self, constant: ExternalConstant) -> Array:
         data = allocate(len(constant.data))

@@ -52,7 +52,7 @@ from lowerings.targets.llvm.profiling import THREAD_NUMBER
 from lowerings.targets.llvm.types import layout_of
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, require_rank
 from xla_dialect.runtime.observation import Observer
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
@@ -82,6 +82,8 @@ class DetachedRun:
     """An array of pointers: the parameters and the results, which the caller sets, and an arena."""
     failure: int | None
     """A word of 64 bits that is not 0 after a run in which a check failed."""
+    callbacks: Callbacks | None
+    """Those in Python, if it calls any: the caller clears `failure`, and asks for the error."""
     kept: Any
     """What has to live as long as the code is run."""
 
@@ -121,7 +123,10 @@ class Executable(Runnable):
         self._parameters = [(each.dtype, each.shape) for each in signature.parameters]
         self._results = [(each.dtype, each.shape, each.byte_size) for each in signature.results]
         self._aliases = dict(signature.aliases)
-        bytes_outside = sum(each.byte_size for each in (*signature.parameters, *signature.results))
+        outside = (*signature.parameters, *signature.results)
+        for each in outside:
+            require_rank(len(each.shape))
+        bytes_outside = sum(each.byte_size for each in outside)
         require_memory(signature.name, bytes_outside + (arena_size or 0), memory_limit)
         self.arena_size = arena_size
         """The bytes for temporary results of a call."""
@@ -233,16 +238,21 @@ class Executable(Runnable):
     def detached_run(self) -> DetachedRun | None:
         """
         What other machine code needs to run the program once at a time; None for a program that
-        calls Python, or has a limit of time, or measures itself.
+        has a limit of time, or measures itself, or asks its process. One that calls Python and has
+        checks is none either: callers run again what a check has ended, to have its message.
         """
-        calls_python = self._callbacks is not None and self._callbacks.calls_python
-        if calls_python or self._time_limit is not None or self._profiled:
+        callbacks = self._callbacks
+        in_python = callbacks if callbacks is not None and callbacks.calls_python else None
+        asks_process = in_python is not None and in_python.asks_process
+        if asks_process or self._time_limit is not None or self._profiled:
             return None
         workspace = self._new_workspace()
         entry = ctypes.cast(workspace.code.function, ctypes.c_void_p).value or 0
         control = workspace.control
+        if in_python is not None and control is not None and control.has_checks:
+            return None
         failure = None if control is None else control.failure_address
-        return DetachedRun(entry, workspace.table, failure, (workspace, self._callbacks))
+        return DetachedRun(entry, workspace.table, failure, in_python, (workspace, callbacks))
 
     def _given_away(self, arrays: Sequence[Array]) -> dict[int, Array]:
         """The results that are arrays of the caller; raises ArgumentError for shared memory."""

@@ -21,6 +21,8 @@ from lowerings.targets.llvm.fork_join import (
     FORK,
     MODULE,
     PARALLEL_POINTER,
+    SHARED_STARTS,
+    STARTS,
     THREAD_NUMBER_POINTER,
 )
 from lowerings.targets.llvm.machine import host
@@ -65,8 +67,15 @@ class OpenMPRuntime:
         return ctypes.cast(self._code.function, ctypes.c_void_p).value or 0
 
     @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The addresses of the functions that start tasks, see `STARTS`."""
+        return tuple(map(self._code.address, STARTS))
+
+    @cached_property
     def _code(self) -> LoadedCode:
-        return LoadedCode(host().object_code(MODULE), FORK, pointers=self._pointers)
+        # It is compiled in every process, and what it does is little beside what it starts.
+        code = host().object_code(MODULE, level=0)
+        return LoadedCode(code, FORK, pointers=self._pointers, exported=STARTS)
 
 
 def _address(library: ctypes.CDLL, name: str) -> int:
@@ -132,7 +141,11 @@ def thread_count(limit: int | None) -> int:
 class _Table(ctypes.Structure):
     """What the pointer `lowerings.targets.llvm.parallel.THREADS` of a program points to."""
 
-    _fields_ = (("fork", ctypes.c_void_p), ("threads", ctypes.c_int64))
+    _fields_ = (
+        ("fork", ctypes.c_void_p),
+        ("threads", ctypes.c_int64),
+        ("starts", ctypes.c_void_p * SHARED_STARTS),
+    )
 
 
 class ThreadTable:
@@ -140,7 +153,7 @@ class ThreadTable:
 
     def __init__(self, runtime: OpenMPRuntime, threads: int):
         self.runtime = runtime
-        self._table = _Table(runtime.fork, threads)
+        self._table = _Table(runtime.fork, threads, runtime.starts)
         self.address: int = ctypes.addressof(self._table)
         """Where machine code finds it, for as long as this object lives."""
         _TABLES.add(self)

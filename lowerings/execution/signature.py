@@ -12,7 +12,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from lowerings.layouts.memory_order import LayoutNotLowered, MemoryOrder, memory_order
-from lowerings.rewriting.conversion import SEVERAL_BLOCKS
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import DType, numpy_dtype
 from xla_dialect.shapes.dynamic_size import DynamicSize
@@ -149,9 +148,7 @@ def signature_of(function: FuncOp, type_: FunctionType | None = None) -> Signatu
     name = function.sym_name.data
     blocks = function.body.blocks
     type_ = type_ or function.function_type
-    if len(blocks) > 1:
-        raise XlaError(f"@{name}: {SEVERAL_BLOCKS}")
-    hints = [argument.name_hint for argument in function.body.block.args] if blocks else []
+    hints = [argument.name_hint for argument in blocks[0].args] if blocks else []
     parameters = (
         _spec(leaf, hint if hint is None else hint + path)
         for number, each in enumerate(type_.inputs)

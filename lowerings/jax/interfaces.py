@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
         "lowerings.jax needs JAX: pip install 'xla-dialect[jax]'", name=error.name
     ) from None
 
-from jax._src import api_util, array, config, core, lib, linear_util
+from jax._src import api_util, array, config, core, custom_partitioning, lib, linear_util
 from jax._src.interpreters import ad, mlir, partial_eval
 from jax._src.state import discharge
 from jax.extend import source_info_util
@@ -69,6 +69,11 @@ def set_content(ref: Any, content: JaxArray) -> None:
 def kept_callbacks(lowered: Any) -> Sequence[Callable[..., Any]]:
     """The functions of Python that a lowered program calls; its custom calls count them."""
     return lowered._lowering.compile_args["host_callbacks"]
+
+
+def custom_partitioning_of(key: str) -> Any:
+    """What JAX keeps of a function of `jax.custom_partitioning`; None if it is gone."""
+    return cast(Any, custom_partitioning)._sharding_callbacks.get(key.encode())
 
 
 def is_tracer(value: Any) -> bool:

@@ -319,10 +319,10 @@ class Jitted:
     def _compiled(self, lowered: Lowered) -> Program:
         """One program for all kinds of arguments for which JAX lowers the function alike."""
         if lowered.calls_python:
-            return lowered.compile()
+            return lowered.program()
         key = sha256(lowered.stablehlo.encode()).digest(), lowered.donated
         if key not in self._programs:
-            self._programs[key] = lowered.compile()
+            self._programs[key] = lowered.program()
         return self._programs[key]
 
     def _dynamic_leaves(

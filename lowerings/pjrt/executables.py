@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class LoadedProgram:
         )
         self.is_deleted = False
         self._record = LoadedRecord()
+        self.take_error: Callable[[], BaseException | None] = lambda: None
+        """What has ended the run by machine code that comes before this call; then it is gone."""
         self._kept: tuple[Any, ...] = ()
         program = compiled.program
         run = None
@@ -60,7 +62,7 @@ class LoadedProgram:
         self.handle = LOADED.keep(self._record, self)
 
     def _prepare(self, run: DetachedRun) -> None:
-        """Tells machine code how to run the program without Python."""
+        """Tells machine code how to run the program, which may call functions of Python."""
         compiled, record = self.compiled, self._record
         if any(shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)):
             return
@@ -71,6 +73,9 @@ class LoadedProgram:
             numbers = [compiled.donors.get(n, NOT_DONATED) for n in range(len(compiled.results))]
             donors = (ctypes.c_int64 * len(numbers))(*numbers)
         record.entry, record.pointers, record.failure = run.entry, run.pointers, run.failure
+        if run.callbacks is not None:
+            record.error = address(run.callbacks.failure)
+            self.take_error = run.callbacks.take_error
         record.parameter_count = len(compiled.parameters)
         record.parameter_shapes = address(parameters)
         record.result_count = len(compiled.results)

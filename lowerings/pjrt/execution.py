@@ -1,5 +1,5 @@
 """
-Programs executed by Python: on several devices, with callbacks, tokens, or in unusual calls.
+Programs executed by Python: on several devices, with tokens, or in unusual calls.
 
 Machine code executes all others, see `lowerings.pjrt.templates`, and asks here where it meets what
 it does not know.
@@ -32,6 +32,9 @@ from xla_dialect.literals.arrays import Array
 def execute(args: Any) -> None:
     """Runs a program on the arrays of each device; its results are there when this returns."""
     loaded: LoadedProgram = LOADED[args.executable]
+    error = loaded.take_error()
+    if error is not None:
+        raise error
     if loaded.is_deleted:
         raise PluginError(ErrorCode.FAILED_PRECONDITION, f"{loaded.compiled.name} is deleted")
     count = args.num_devices

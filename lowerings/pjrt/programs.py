@@ -331,7 +331,13 @@ def parsed(text: ProgramText, options: CompileOptions) -> ModuleOp:
 
 
 def _source(text: ProgramText) -> Source:
-    return Source(text.text, text.name, "stablehlo", text.all_constants())
+    source = Source(text.text, text.name, "stablehlo", text.all_constants())
+    if "@CustomSPMDPartitioning(" not in text.text:
+        return source
+    # Its package loads all of `lowerings.jax.jit`.
+    from lowerings.jax.custom_partitioning import with_custom_partitioning  # noqa: PLC0415
+
+    return with_custom_partitioning(source)
 
 
 def _passes(options: CompileOptions) -> tuple[ModulePass, ...]:

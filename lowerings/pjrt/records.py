@@ -89,6 +89,7 @@ class LoadedRecord(ctypes.Structure):
         ("entry", ctypes.c_void_p),
         ("pointers", ctypes.c_void_p),
         ("failure", ctypes.c_void_p),
+        ("error", ctypes.c_void_p),
         ("parameter_count", ctypes.c_size_t),
         ("parameter_shapes", ctypes.c_void_p),
         ("result_count", ctypes.c_size_t),

@@ -7,6 +7,8 @@ size of one; `%args` are the arguments of the function, `%python` calls Python's
 
 from __future__ import annotations
 
+from lowerings.pjrt.run_template import RUN
+
 _NEW = """
 define void @free_data(ptr %data, ptr %argument) {
   call void @free(ptr %data)
@@ -493,30 +495,6 @@ done:
 }
 """
 
-_RUN = """
-; Runs the code; whether no check of its own failed.
-define i1 @run_code(ptr %executable) {
-  %pointers_at = getelementptr i8, ptr %executable, i64 <Loaded.pointers>
-  %pointers = load ptr, ptr %pointers_at
-  %entry_at = getelementptr i8, ptr %executable, i64 <Loaded.entry>
-  %entry = load ptr, ptr %entry_at
-  call void %entry(ptr %pointers)
-  %failure_at = getelementptr i8, ptr %executable, i64 <Loaded.failure>
-  %failure = load ptr, ptr %failure_at
-  %has_none = icmp eq ptr %failure, null
-  br i1 %has_none, label %ok, label %look
-look:
-  %found = load i64, ptr %failure
-  %is_ok = icmp eq i64 %found, 0
-  br i1 %is_ok, label %ok, label %failed
-failed:
-  store i64 0, ptr %failure
-  ret i1 0
-ok:
-  ret i1 1
-}
-"""
-
 _EXECUTE_BODY = """
   %can_run = call i1 @can_run(ptr %args)
   br i1 %can_run, label %lock, label %python
@@ -572,8 +550,8 @@ unlock:
 
 EXECUTE: dict[str, tuple[str, str]] = {
     "LoadedExecutable_Execute": (
-        _DONATE + _CAN_RUN + _TAKE_ARGUMENTS + _RESULTS + _RUN,
+        _DONATE + _CAN_RUN + _TAKE_ARGUMENTS + _RESULTS + RUN,
         _EXECUTE_BODY,
     )
 }
-"""As `BUFFERS`: the call of a program, where the program needs no Python either."""
+"""As `BUFFERS`: the call of a program."""

@@ -107,7 +107,10 @@ def test_methods_of_jax_jit() -> None:
     assert isinstance(lowered, Lowered)
     assert lowered.out_info == theirs.lower(x).out_info
     assert lowered.args_info == theirs.lower(x).args_info
-    cost = jit(lambda x: jnp.tanh(x @ x.T)).lower(x).cost_analysis()
+    product = jit(lambda x: jnp.tanh(x @ x.T)).lower(x)
+    cost, compiled = product.cost_analysis(), product.compile()
+    assert compiled.cost_analysis() == cost
+    assert compiled.out_info == product.out_info
     assert cost["flops"] == 2 * 2 * 2 * 3
     assert cost["transcendentals"] == 4
     assert cost["bytes accessed"] > x.nbytes

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import NamedSharding, PartitionSpec
+from jax_programs.custom_partitioning import PARTS, sums_and_next
 
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt.inspection import LOADED
@@ -162,3 +163,14 @@ def test_a_row_of_one_device_is_everybodys():
     first = jax.jit(lambda x: jax.lax.slice(x, (0, 0), (1, 4)).reshape(4), out_shardings=whole)
     for shard in first(rows).addressable_shards:
         np.testing.assert_array_equal(shard.data, np.arange(4))
+
+
+def test_authors_say_what_devices_compute():
+    x = np.arange(48.0, dtype=np.float32).reshape(8, 6)
+    given = jax.device_put(x, NamedSharding(MESH, PartitionSpec("x", "y")))
+    PARTS.clear()
+    sums, following = jax.jit(lambda x: sums_and_next(x, 2.0))(given)
+    assert set(PARTS) == {(4, 3)}
+    assert following.sharding == given.sharding
+    np.testing.assert_array_equal(sums, x.sum(1) * 2)
+    np.testing.assert_array_equal(following, x + 1)

@@ -40,12 +40,15 @@ def main() -> None:
     parser.add_argument("--test-limit", type=float, default=120, help="seconds for a test")
     parser.add_argument("--sample", type=int, help="so many tests of a file, by a fixed seed")
     parser.add_argument(
+        "--brief", action="store_true", help="XLA's CPU gets only the tests that do not pass here"
+    )
+    parser.add_argument(
         "--keep",
         type=Path,
         metavar="FOLDER",
         help="outcomes and what pytest prints are kept there; what is there is not run again",
     )
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     session = Session(
         options.checkout,
         options.sample,
@@ -54,11 +57,13 @@ def main() -> None:
         options.limit,
         options.test_limit,
         options.keep,
+        options.brief,
     )
     table = Table()
     print(table.head(), flush=True)
     for file in options.files:
-        xdsl, xla = (run_tests(session, file, each) for each in ("xdsl", "xla"))
+        xdsl = run_tests(session, file, "xdsl")
+        xla = run_tests(session, file, "xla", xdsl)
         print(table.add(file, xla, xdsl), flush=True)
     print(table.summary())
 

@@ -1,6 +1,7 @@
 """
 Programs of libraries on our device and on XLA's CPU: whether the results agree, and the ratios of
-the times of compiling and of calls.
+the processor time of compiling and of the shortest time of a call. On a busy machine `taskset -c 0`
+gives both one processor: XLA then waits for no thread.
 
     pip install -e '.[libraries]'
     python -m tools.library_programs equinox optax --turns 5
@@ -12,7 +13,8 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import geometric_mean
 from threading import Timer
 
@@ -36,16 +38,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := set(options.libraries) - set(LIBRARIES):
         parser.error(f"{min(unknown)} is none of {', '.join(LIBRARIES)}")
-    found: list[DeviceComparison] = []
+    found: dict[str, list[DeviceComparison]] = {}
     print("| program | call, XLA µs | ratio | ratio of compiling | difference |")
     print("| --- | --- | --- | --- | --- |")
     for library in options.libraries:
         for line in _of_process(library, options):
             outcome = of_line(line)
-            found.append(outcome)
+            found.setdefault(library, []).append(outcome)
             print(_row(library, outcome), flush=True)
-    print(_summary(found))
-    return int(any(each.difference for each in found))
+    everything = list(chain.from_iterable(found.values()))
+    print(_of_libraries(found | {"all": everything}), _summary(everything), sep="\n")
+    return int(any(each.difference for each in everything))
 
 
 def _of_process(library: str, options: argparse.Namespace) -> Iterable[str]:
@@ -74,6 +77,21 @@ def _row(library: str, outcome: DeviceComparison) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _of_libraries(found: Mapping[str, Sequence[DeviceComparison]]) -> str:
+    lines = ["\n| library | programs | ratio of calls | ratio of compiling |", "|" + " --- |" * 4]
+    for library, outcomes in found.items():
+        calls = _mean(each.call_ratio for each in outcomes)
+        compiling = _mean(each.compile_ratio for each in outcomes)
+        lines.append(f"| {library} | {len(outcomes)} | {calls} | {compiling} |")
+    return "\n".join(lines)
+
+
+def _mean(ratios: Iterable[float]) -> str:
+    """The geometric mean of what was measured."""
+    known = [each for each in ratios if each]
+    return f"{geometric_mean(known):.2f}" if known else ""
+
+
 def _summary(found: Sequence[DeviceComparison]) -> str:
     right = [each for each in found if not each.difference]
     lines = [f"\n{len(right)} of {len(found)} as on XLA's CPU."]
@@ -84,15 +102,10 @@ def _summary(found: Sequence[DeviceComparison]) -> str:
         ("shorter calls", [x for x in timed if x.xla_call < SHORT_CALL]),
     ):
         if rows:
-            ratios = [each.call_ratio for each in rows]
             worst = max(rows, key=lambda each: each.call_ratio)
-            lines.append(
-                f"{len(rows)} {title}: geometric mean {geometric_mean(ratios):.2f}, largest "
-                f"{worst.call_ratio:.2f} ({worst.name})"
-            )
-    compiled = [each.compile_ratio for each in found if each.compile_ratio]
-    if compiled:
-        lines.append(f"compiling: geometric mean {geometric_mean(compiled):.2f}")
+            mean = _mean(each.call_ratio for each in rows)
+            largest = f"largest {worst.call_ratio:.2f} ({worst.name})"
+            lines.append(f"{len(rows)} {title}: geometric mean {mean}, {largest}")
     return "\n".join(lines)
 
 
