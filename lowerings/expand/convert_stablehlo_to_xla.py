@@ -77,9 +77,6 @@ class ConvertStablehloToXlaPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the functions of the module; raises XlaError where a size is not known."""
-        if not self.arguments and not has_source_operations(op):
-            return  # Its types are static, and it was read so.
-        types: Sequence[Attribute] = ()
-        if self.arguments:
-            types = argument_types(self.arguments, ctx)
-        convert_in_place(op, types)
+        types = argument_types(self.arguments, ctx) if self.arguments else ()
+        if has_source_operations(op):
+            convert_in_place(op, types)

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, ShapedType, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -29,7 +29,7 @@ from lowerings.interpreter.elements import element_of
 from lowerings.interpreter.errors import IterationLimitReached
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.extensions import INTERPRETER, failures, loadable_extensions
-from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError
+from xla_dialect.literals.arrays import MEMORY_LIMIT, Array, MemoryLimitError, require_rank
 from xla_dialect.runtime.deadline import Deadline, TimeLimitReached
 from xla_dialect.runtime.errors import OperationError, located_error
 from xla_dialect.runtime.memory import COUNTED_BYTES, MemoryMeter
@@ -175,6 +175,9 @@ class Translator:
         machine = self.machine
         value_maker = None if type(op) in self._instead else machine.values.get(op.name)
         try:
+            for type_ in op.result_types:
+                if isinstance(type_, ShapedType):
+                    require_rank(type_.get_num_dims())
             if value_maker is not None:
                 function = value_maker(op)
             else:

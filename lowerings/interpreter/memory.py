@@ -20,7 +20,7 @@ from lowerings.interpreter.elements import Element, Number, element_of, require_
 from lowerings.interpreter.errors import UndefinedBehavior
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.layouts.type_layouts import row_major_strides
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, require_rank
 
 _EXACT_OVERLAP_WORK = 1 << 14
 """How long to look for a common element of two views whose extents overlap."""
@@ -121,6 +121,7 @@ def _view(
     memory: Array, start: int, element: Element, sizes: Sequence[int], strides: Sequence[int]
 ) -> Array:
     size = element.storage.itemsize
+    require_rank(len(sizes))
     if 0 in sizes:
         return np.empty(sizes, element.storage)
     try:

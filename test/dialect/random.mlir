@@ -126,8 +126,8 @@ func.func @rng_bit_generator_C2_1(%x: tensor<2xui64>) {
 // -----
 
 func.func @rng_bit_generator_C2_2(%x: tensor<2xui64>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C2) the result has elements of 4 bits}}
-  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui4>)
+  // expected-error @+1 {{xla.rng_bit_generator: (C2) the result has elements of 1 bit}}
+  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui1>)
   func.return
 }
 

@@ -60,7 +60,7 @@ NUMBERS = st.sampled_from([0, 1, 0x123456789ABCDEF0, 2**64 - 1, 2**64 - 3])
 @given(
     st.sampled_from(RandomAlgorithm),
     st.lists(NUMBERS, min_size=2, max_size=3),
-    st.sampled_from(["u8", "s16", "u32", "s32", "u64", "s64"]),
+    st.sampled_from(["s2", "u4", "u8", "s16", "u32", "s32", "u64", "s64"]),
     st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), max_size=3),
 )
 def test_random_bits(

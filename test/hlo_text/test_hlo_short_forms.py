@@ -1,13 +1,16 @@
 """HLO text without all that a dump has: heads, names, and computations of their own left out."""
 
+from itertools import combinations_with_replacement
+
 import pytest
 from hlo_import import function, name_of, operations
 from peers import has_jax
 from xdsl.dialects.builtin import StringAttr
 
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.hlo_text import read_hlo
+from xla_dialect.hlo_text import print_hlo, read_hlo
 from xla_dialect.mlir_text import print_mlir
+from xla_dialect.types import ELEMENT_TYPES
 from xla_dialect.verification.verify import verify
 
 if has_jax():
@@ -218,3 +221,24 @@ def test_many_names_in_linear_time():
     operands = ", ".join(["negate(x)"] * 20_000)
     text = f"HloModule m\nENTRY e {{\n{X}  y = tuple({operands})\n}}\n"
     assert len(operations(read_hlo(text))) == 20_001
+
+
+def spelled_product(left: str, right: str) -> str:
+    """A dot of two element types, its shape left out."""
+    return f"HloModule m\nENTRY e {{\n  x = {left}[2] parameter(0)\n  y = {right}[2] parameter(1)\n  ROOT r = dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n}}\n"
+
+
+@pytest.mark.jax
+def test_products_have_the_type_that_xla_gives_them():
+    undecided = set[frozenset[str]]()
+    for left, right in combinations_with_replacement([each.name for each in ELEMENT_TYPES], 2):
+        text = spelled_product(left, right)
+        try:
+            printed = print_hlo(read_hlo(text))
+        except LocatedError:
+            undecided.add(frozenset((left, right)))
+            continue
+        assert printed.partition("ROOT %r = ")[2] in hlo_module(text).to_string(), (left, right)
+    # XLA ends the process at these.
+    ties = ("f8e5m2", "f8e5m2fnuz"), ("f8e4m3", "f8e4m3fnuz"), ("pred", "u1")
+    assert undecided == set(map(frozenset, ties))

@@ -110,6 +110,7 @@ PHILOX_STATE = [0x299F31D0A4093822, 0x85A308D3243F6A88, 0x0370734413198A2E]
         ),
         ("three_fry", [1, 0], "u64[2]", "96eb2785b435a7fa 2d84e7b10ec66872", [1, 2]),
         ("three_fry", [1, 0], "u8[3]", "fa 85 72", [1, 2]),
+        ("three_fry", [1, 0], "u4[3]", "0a 05 02", [1, 2]),
         ("three_fry", [1, 0], "u16[2]", "a7fa 2785", [1, 1]),
         ("three_fry", [0, TOP], "u32[4]", "08a8003b 75cb0abb 6b200159 99ba4efe", [0, 1]),
         (
@@ -177,7 +178,7 @@ def test_bits_as_tuple():
 def test_bits_of_xla(algorithm: str, count: int):
     """Shapes of all element types in one program, equal bit by bit."""
     random = np.random.default_rng(count)
-    sizes = {"u8": ["5", "3,0"], "s16": ["7,9"], "s64": ["", "3,5"]}
+    sizes = {"u4": ["5"], "s2": ["2,3"], "u8": ["5", "3,0"], "s16": ["7,9"], "s64": ["", "3,5"]}
     sizes["u32"] = ["", "1", "2,3", "3,4", "3,5,2"]
     types = [f"{t}[{s}]" for t, column in sizes.items() for s in column]
     lines = [

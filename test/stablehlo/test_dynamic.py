@@ -12,6 +12,7 @@ from stablehlo_oracle import rejection
 from stablehlo_uses import Use
 from xdsl.dialects.builtin import TensorType, f32, i32
 
+import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.expand.convert_stablehlo_to_xla import ConvertStablehloToXlaPass
@@ -48,8 +49,18 @@ def loops(x: Any, y: Any) -> Any:
     return total, halves, lax.cond(x[0, 0] > 0, lambda: x * 2, lambda: x)
 
 
+def custom_calls(x: Any, y: Any) -> Any:
+    """What has operands that say the sizes of results, or slices of every row."""
+    positive = x[:, :, None] * x[:, None, :] + 4 * jnp.eye(4, dtype=jnp.float32)
+    return (
+        *(jnp.linalg.cholesky(positive), positive[:, :, 1], lax.top_k(y.T, y.shape[0])),
+        *(lax.approx_max_k(x, 2), lax.approx_max_k(y[:, 0], y.shape[0])),
+        jax.random.bits(jax.random.key(3, impl="unsafe_rbg"), x.shape),
+    )
+
+
 @pytest.mark.jax
-@pytest.mark.parametrize("function", [softmax, slices_and_pads, loops])
+@pytest.mark.parametrize("function", [softmax, slices_and_pads, loops, custom_calls])
 def test_export_with_symbolic_shapes(function: Callable[..., Any]):
     b, c = export.symbolic_shape("b, c")
     specs = [jax.ShapeDtypeStruct((size, 4), jnp.float32) for size in (b, c)]
@@ -70,6 +81,61 @@ def test_export_with_symbolic_shapes(function: Callable[..., Any]):
         spelled = ",".join(f"{n}x4xf32" for n in sizes)
         ConvertStablehloToXlaPass(spelled).apply(make_context(), converted)
         assert converted.is_structurally_equivalent(module)
+        passes = parse_passes(
+            f'stablehlo-refine-arguments{{types="{spelled}"}},stablehlo-check-shape-assertions,'
+            "stablehlo-canonicalize-dynamism,stablehlo-refine-shapes"
+        )
+        refined = read_stablehlo(text)
+        PassManager(make_context()).run(refined, passes)
+        for mine, theirs in zip(run(refined, arguments), found, strict=True):
+            np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))
+
+
+def test_compile_with_the_passes_of_stablehlo():
+    """They come before there is a signature; what a composite applies is there for them."""
+    text = (
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+        '%0 = stablehlo.composite "a.b" %x {decomposition = @f} : (tensor<?xf32>) -> tensor<?xf32>\n'
+        "return %0 : tensor<?xf32>\n}\n"
+        "func.func private @f(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "%0 = stablehlo.add %x, %x : tensor<?xf32>\nreturn %0 : tensor<?xf32>\n}"
+    )
+    pipeline = 'stablehlo-refine-arguments{types="3xf32"},stablehlo-refine-shapes,xla-inline'
+    for backend in ("reference", "llvm"):
+        program = lowerings.compile(text, backend=backend, pipeline=pipeline)
+        assert program(np.array([1, 2, 3], np.float32))[0].tolist() == [2, 4, 6]
+
+
+SHAPE_OPERANDS = [
+    ("indices_of_shape_operands = dense<1> : tensor<1xi64>", None),
+    ("indices_of_shape_operands = dense<2> : tensor<1xi64>", "is [2], there are 2 operands"),
+    ("indices_of_shape_operands = dense<[1, 1]> : tensor<2xi64>", "has 2 entries for 1 results"),
+    ("indices_of_shape_operands = dense<0> : tensor<1xi64>", "f32[?], not a list of sizes"),
+    ("a.b = 1", "no operand says the sizes of its results (f32[?,5])"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "message"), SHAPE_OPERANDS)
+def test_operands_that_say_sizes(attribute: str, message: str | None):
+    text = (
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?x5xf32> {\n"
+        "%s = stablehlo.constant dense<[4, 5]> : tensor<2xi64>\n"
+        f"%0 = stablehlo.custom_call @f(%x, %s) {{{attribute}}} : "
+        "(tensor<?xf32>, tensor<2xi64>) -> tensor<?x5xf32>\nreturn %0 : tensor<?x5xf32>\n}"
+    )
+    if message is None:
+        printed = print_mlir(read_stablehlo(text, argument_types=[TensorType(f32, (3,))]))
+        assert "xla.custom_call %x " in printed
+        assert "(tensor<3xf32>) -> tensor<4x5xf32>" in printed
+        wrong = text.replace("[4, 5]", "[4, 6]")
+        with pytest.raises(LocatedError, match=r"3:6: .* declared f32\[\?,5\], the sizes are"):
+            read_stablehlo(wrong)
+        return
+    with pytest.raises(
+        LocatedError, match=r"^f.mlir:3:6: error: stablehlo.custom_call: "
+    ) as caught:
+        read_and_convert(text)
+    assert message in str(caught.value)
 
 
 @pytest.mark.jax
@@ -226,6 +292,10 @@ def test_errors(operation: str, message: str):
         with pytest.raises(LocatedError, match=r"^f.mlir:3:6: error: ") as caught:
             read_stablehlo(text, "f.mlir", types)
         assert message in str(caught.value)
+
+
+def read_and_convert(text: str) -> None:
+    convert(read_stablehlo(text, "f.mlir"), "3xf32")
 
 
 def convert(module: Any, arguments: str) -> None:

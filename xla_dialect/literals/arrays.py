@@ -37,6 +37,9 @@ TOKEN = None
 MEMORY_LIMIT = 1 << 32
 """Bytes of the largest array that the reference makes unless its caller says otherwise."""
 
+MOST_DIMENSIONS = 64
+"""Of an array of numpy 2."""
+
 
 class MemoryLimitError(XlaError):
     """An array would be larger than the limit; raised before anything is allocated."""
@@ -106,12 +109,21 @@ def spell_array(array: Array) -> str:
     return f"{name}[{','.join(map(str, array.shape))}]"
 
 
+def require_rank(rank: int) -> None:
+    """Raises XlaError where numpy has no arrays of this rank."""
+    if rank > MOST_DIMENSIONS:
+        raise XlaError(
+            f"an array of rank {rank}: those of numpy have at most {MOST_DIMENSIONS} dimensions, "
+            "and only arrays inside of compiled code may have more"
+        )
+
+
 def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> int:
     """
     The bytes of the arrays of a type; raises MemoryLimitError if one has more than `limit`.
 
-    Bounded dynamic dimensions count with their bounds. Raises XlaError for unbounded ones. Tuples
-    are checked element by element.
+    Bounded dynamic dimensions count with their bounds. Raises XlaError for unbounded ones, and for
+    more dimensions than numpy has. Tuples are checked element by element.
     """
     total = 0
     for leaf in types.flatten((type_,)):
@@ -119,6 +131,7 @@ def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> int:
             continue
         if any(size < 0 for size in types.extents(leaf)):
             raise XlaError(f"the reference does not evaluate dynamic sizes: {types.spell(leaf)}")
+        require_rank(len(types.sizes_of(leaf)))
         size = types.byte_size(leaf)
         if size > limit:
             raise MemoryLimitError(

@@ -66,7 +66,8 @@ def counted(start: int, count: int) -> list[Array]:
 def _narrowed(words_of_elements: Array, dtype: DType) -> Array:
     """Elements of up to 32 bits: the low bits of one word each."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    return words_of_elements.astype(unsigned).view(dtype)
+    kept = words_of_elements & np.uint64((1 << bit_width(dtype)) - 1)
+    return kept.astype(unsigned).view(dtype)
 
 
 def _joined(low: Array, high: Array, dtype: DType) -> Array:

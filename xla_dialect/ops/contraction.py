@@ -10,43 +10,44 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import require
+from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
+from xla_dialect.literals.precision import higher_precision
 from xla_dialect.op import Ints, Types, XlaOp
 from xla_dialect.ops.dot_dimensions import DotDimensions, ragged_prefix
 from xla_dialect.rules.constraints import (
     declared_array,
     require_dimensions,
     require_length,
-    require_same_elements,
     require_window,
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
-from xla_dialect.types import Array, ElementClass, array, sizes_of
+from xla_dialect.types import Array, ElementClass, array, sizes_of, spell_all
 
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())
 INTEGER = IntegerAttr.constr(type=i64)
 
 
-def _operands(lhs: Attribute, rhs: Attribute, declared: Types, label: str) -> tuple[Array, Array]:
-    """Both operands as arrays; of one element type unless a result type is declared."""
+def _operands(lhs: Attribute, rhs: Attribute, label: str) -> tuple[Array, Array]:
+    """Both operands as arrays."""
     left = with_elements(lhs, ElementClass.ANY, "lhs", label)
-    right = with_elements(rhs, ElementClass.ANY, "rhs", label)
-    if not declared:
-        require_same_elements(left, right, "lhs and rhs", label)
-    return left, right
+    return left, with_elements(rhs, ElementClass.ANY, "rhs", label)
 
 
-def _result(left: Array, declared: Types, sizes: Ints) -> Types:
-    """The result of these sizes, of the declared element type or that of lhs."""
-    if not declared:
-        return (array(left.element_type, sizes),)
-    result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
-    return (array(result.element_type, sizes),)
+def _result(left: Array, right: Array, declared: Types, sizes: Ints, label: str) -> Types:
+    """The result of these sizes, of the declared element type or the operands' more precise one."""
+    if declared:
+        result = with_elements(declared_array(declared), ElementClass.ANY, "the result")
+        return (array(result.element_type, sizes),)
+    found = higher_precision(left.element_type, right.element_type)
+    if found is None:
+        types = spell_all((left, right))
+        raise Violation(label, f"lhs and rhs are {types}, of which neither is more precise")
+    return (array(found, sizes),)
 
 
 @irdl_op_definition
@@ -55,10 +56,11 @@ class DotOp(XlaOp):
     Sums of products over the contracting dimensions, for every batch index.
 
     `result[b.., m.., n..] = Σ_k lhs[b.., m.., k..] * rhs[b.., k.., n..]`. The result type is the
-    declared one: bf16 operands may give f32. Floats below f64 accumulate in f32 and round once,
+    declared one: bf16 operands may give f32. Without one it is that of the operands, of two types
+    the more precise one, f32 of f32 and bf16. Floats below f64 accumulate in f32 and round once,
     integers are first converted to the result type; pred: or of ands.
 
-    (C1) numbers or pred of one element type, unless a result type is declared.
+    (C1) numbers or pred; without a declared result type, one of the operands' is more precise.
     (C2) contracting dimensions pair up with equal sizes. (C3) so do the batch dimensions.
     (C4) on each side, no dimension is named twice.
     """
@@ -90,14 +92,14 @@ class DotOp(XlaOp):
         rhs_contracting_dims: Ints,
         declared: Types,
     ) -> Types:
-        """Batch, free lhs and free rhs dimensions; the declared element type, or that of lhs."""
-        left, right = _operands(lhs, rhs, declared, "C1")
+        """Batch, free lhs and free rhs dimensions; the element type as declared."""
+        left, right = _operands(lhs, rhs, "C1")
         dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
         dot = DotDimensions(*dimensions)
         dot.require(sizes, others)
         sizes = dot.joined(sizes, others)
-        return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+        return _result(left, right, declared, shapes.contracted(sizes, others, *dimensions), "C1")
 
     @staticmethod
     def relate(
@@ -124,13 +126,12 @@ class RaggedDotOp(XlaOp):
     `rhs_group_dims` names the dimension of the groups; 0 after the last group. Ragged and
     contracting: `result[g, ..] = Σ_k` over the k of group g. Ragged and batch: as `dot`.
 
-    (C1) numbers or pred of one element type, unless a result type is declared; group sizes are
-    integers. (C2) contracting dimensions pair up with equal sizes. (C3) so do the batch dimensions.
-    (C4) on each side, no dimension is named twice. (C5) exactly one dimension of lhs is ragged.
-    (C6) if it is free, there is one group dimension, neither batch nor contracting, with one entry
-    per group; else there is none. (C7) `group_sizes` has the groups as last dimension, alone or
-    after the sizes of the dimensions of lhs before the ragged one: batch dimensions, then the
-    others of its kind.
+    (C1) as for `dot`; group sizes are integers. (C2) contracting dimensions pair up with equal
+    sizes. (C3) so do the batch dimensions. (C4) on each side, no dimension is named twice. (C5)
+    exactly one dimension of lhs is ragged. (C6) if it is free, there is one group dimension,
+    neither batch nor contracting, with one entry per group; else there is none. (C7) `group_sizes`
+    has the groups as last dimension, alone or after the sizes of the dimensions of lhs before the
+    ragged one: batch dimensions, then the others of its kind.
     """
 
     name = "xla.ragged_dot"
@@ -161,7 +162,7 @@ class RaggedDotOp(XlaOp):
         declared: Types,
     ) -> Types:
         """As `dot` without the group dimension, or with the groups in front if contracting."""
-        left, right = _operands(lhs, rhs, declared, "C1")
+        left, right = _operands(lhs, rhs, "C1")
         groups = sizes_of(with_elements(group_sizes, ElementClass.INTEGER, "group_sizes"))
         sizes, others = sizes_of(left), sizes_of(right)
         dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
@@ -194,9 +195,8 @@ class RaggedDotOp(XlaOp):
             rhs_batch_dims,
             (*rhs_contracting_dims, *rhs_group_dims),
         )
-        return _result(
-            left, declared, (groups[-1], *result) if ragged in lhs_contracting_dims else result
-        )
+        result = (groups[-1], *result) if ragged in lhs_contracting_dims else result
+        return _result(left, right, declared, result, "C1")
 
     @staticmethod
     def relate(
@@ -224,7 +224,7 @@ class ScaledDotOp(XlaOp):
     Element i of an operand is multiplied by element `i div (size / scale size)`, per dimension, of
     its scale; a scalar scale stands for none.
 
-    (C1) numbers or pred of one element type, unless a result type is declared. (C2) contracting
+    (C1) as for `dot`. (C2) contracting
     dimensions pair up with equal sizes. (C3) so do the batch dimensions. (C4) on each side, no
     dimension is named twice. (C5) there is one contracting dimension. (C6) a scale has floats, the
     rank of its operand and sizes that divide those of the operand, or is a scalar. (C7) not both
@@ -257,7 +257,7 @@ class ScaledDotOp(XlaOp):
         declared: Types,
     ) -> Types:
         """As `dot`."""
-        left, right = _operands(lhs, rhs, declared, "C1")
+        left, right = _operands(lhs, rhs, "C1")
         dimensions = (lhs_batch_dims, lhs_contracting_dims, rhs_batch_dims, rhs_contracting_dims)
         sizes, others = sizes_of(left), sizes_of(right)
         DotDimensions(*dimensions).require(sizes, others)
@@ -267,7 +267,7 @@ class ScaledDotOp(XlaOp):
             _require_scale(rhs_scale, right, "rhs_scale"),
         ]
         require(any(sizes_of(scale) for scale in scales), "C7", "both scales are scalars")
-        return _result(left, declared, shapes.contracted(sizes, others, *dimensions))
+        return _result(left, right, declared, shapes.contracted(sizes, others, *dimensions), "C1")
 
     @staticmethod
     def relate(
@@ -317,8 +317,8 @@ class ConvolutionOp(XlaOp):
     Element types and accumulation as in `dot`.
 
     (C1) both operands have rank n + 2, the window n dimensions with the kernel's sizes, and each
-    list of labels names every dimension once. (C2) numbers of one element type, unless a result
-    type is declared. (C3) strides, dilations and kernel sizes are at least 1. (C4) group counts are
+    list of labels names every dimension once. (C2) numbers, else as for C1
+    of `dot`. (C3) strides, dilations and kernel sizes are at least 1. (C4) group counts are
     at least 1. (C5) they are not both greater than 1. (C6) `feature_group_count` times the input
     features of rhs is those of lhs; it divides the output features. (C7) `batch_group_count`
     divides batch and output features.
@@ -346,7 +346,7 @@ class ConvolutionOp(XlaOp):
         declared: Types,
     ) -> Types:
         """Batch, output features and, per spatial dimension, how often the window fits."""
-        left, right = _operands(lhs, rhs, declared, "C2")
+        left, right = _operands(lhs, rhs, "C2")
         for name, operand in (("lhs", left), ("rhs", right)):
             with_elements(operand, ElementClass.NUMBER, name, "C2")
         _require_labels(dim_labels, left, right)
@@ -383,7 +383,7 @@ class ConvolutionOp(XlaOp):
         )
         found = (batch // batch_group_count, outputs, *window.placements(base))
         place = dict(zip(dim_labels.result_order(), found, strict=True))
-        return _result(left, declared, tuple(place[d] for d in range(len(place))))
+        return _result(left, right, declared, tuple(place[d] for d in range(len(place))), "C2")
 
     @staticmethod
     def relate(

@@ -31,7 +31,7 @@ from xla_dialect.rules.constraints import (
     with_elements,
 )
 from xla_dialect.shapes import size_arithmetic as shapes
-from xla_dialect.shapes.dynamic_size import is_unknown
+from xla_dialect.shapes.dynamic_size import is_dynamic, is_unknown
 from xla_dialect.types import Array, ElementClass, array, sizes_of, united_type
 
 INTEGERS = DenseArrayBase.constr(i64)
@@ -132,7 +132,7 @@ class GatherOp(XlaOp):
             "batching slice sizes exceed 1",
         )
         window = [
-            d if s == d and not is_unknown(d) else s
+            d if is_dynamic((d,)) and not is_unknown(s) and s == d else s
             for s, d in zip(slice_sizes, sizes, strict=True)
         ]
         result = shapes.gathered(extended, index_vector_dim, window, dropped, offset_dims)

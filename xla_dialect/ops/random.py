@@ -116,7 +116,7 @@ class RngBitGeneratorOp(XlaOp):
     numbers stays as it is.
 
     (C1) the state is `u64[2]`, or for rng_philox `u64[3]`, for rng_default one of at least two.
-    (C2) the bits are of an integer type of 8, 16, 32 or 64 bits.
+    (C2) the bits are of an integer type of at least 2 bits.
     """
 
     name = "xla.rng_bit_generator"
@@ -144,7 +144,7 @@ class RngBitGeneratorOp(XlaOp):
             raise Violation("Result", f"declared {spell_all(declared)}, not a state and bits")
         bits = with_elements(results[1], ElementClass.INTEGER, "the result", "C2")
         width = BY_TYPE[bits.element_type].bits
-        require(width >= 8, "C2", "the result has elements of {} bits", width)
+        require(width > 1, "C2", "the result has elements of 1 bit")
         return (without_layout(state), without_layout(bits))
 
     @staticmethod

@@ -32,6 +32,7 @@ from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
+from xla_dialect.stablehlo.complex_numbers import emit_ordered
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
 from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
@@ -240,8 +241,7 @@ def broadcasting(op_class: type[XlaOp]) -> Convert:
     """The conversion to one operation on the stretched operands."""
 
     def convert(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-        operands = stretched_operands(op, conversion)
-        return conversion.emit(op_class, operands, conversion.result_types(op))
+        return emit_ordered(op_class, op, conversion, stretched_operands(op, conversion))
 
     return convert
 
@@ -384,7 +384,7 @@ _FORMULAS: Mapping[str, tuple[Formula, ElementClass]] = {
     "erf_inv": (in_double(special.erf_inv, special.erf_inv_f32), FLOAT),
     "erfc": (in_double(special.erfc, special.erfc_f32), FLOAT),
     "lgamma": (in_double(special.log_gamma), FLOAT),
-    "square": (square, ElementClass.NUMBER),
+    "square": (square, FLOAT | COMPLEX),
 }
 """Functions of one argument."""
 

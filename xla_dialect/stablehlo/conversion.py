@@ -119,6 +119,7 @@ class Conversion:
         self._resource = resource
         self._values: dict[SSAValue, SSAValue] = {}
         self._types: dict[Attribute, Attribute] = {}
+        self._refined: dict[Operation, list[Attribute]] = {}
         self._shapes = ShapeValues()
         self.functions: dict[str, func.FuncOp] = {}
         """The functions of the parsed module."""
@@ -203,7 +204,11 @@ class Conversion:
 
     def result_types(self, op: Operation) -> list[Attribute]:
         """The converted result types of a parsed operation."""
-        return [self.type(result.type, op) for result in op.results]
+        return self._refined.get(op) or [self.type(result.type, op) for result in op.results]
+
+    def refine_results(self, op: Operation, types: list[Attribute]) -> None:
+        """Sets the converted result types, where more is known than a parsed operation says."""
+        self._refined[op] = types
 
     def type(self, type_: Attribute, op: Operation) -> Attribute:
         """The type of the `xla` dialect for a type of StableHLO; errors are those of `op`."""
@@ -427,7 +432,7 @@ class Conversion:
         given: Sequence[Attribute] | None = None,
     ) -> Block:
         """The block with all its operations converted; it has to end with the terminator."""
-        outer = self._block, self._location
+        outer = self._block, self._location, self._current
         types = [self.type(a.type, parent) for a in block.args]
         if given is not None and len(given) == len(types):
             types = [
@@ -446,7 +451,7 @@ class Conversion:
             if op is not last and op.name in _TERMINATORS:
                 raise SourceError(op, "stands before the end of its block")
             self.convert_operation(op)
-        self._block, self._location = outer
+        self._block, self._location, self._current = outer
         return result
 
     def convert_operation(self, op: Operation) -> None:

@@ -12,15 +12,18 @@ from xdsl.parser import Parser
 from xla_dialect.attributes import CustomCallApiVersion, CustomCallApiVersionAttr
 from xla_dialect.op import decode
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.attributes import Fields
 from xla_dialect.stablehlo.collectives import take_groups
 from xla_dialect.stablehlo.conversion import Conversion, Row
-from xla_dialect.stablehlo.dynamic_calls import DYNAMIC_CALLS, ReplacedCall
+from xla_dialect.stablehlo.dynamic_calls import (
+    REPLACED_CALLS,
+    apply_shape_operands,
+    take_shape_operands,
+)
 from xla_dialect.stablehlo.mesh_groups import MeshAxes
-from xla_dialect.stablehlo.source import SourceOp, integers_of
+from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
-from xla_dialect.types import as_array
+from xla_dialect.types import as_array, is_unbounded, spell_all, takes_unknown_sizes
 from xla_dialect.xdsl.creation import create
 
 API_VERSIONS = tuple(CustomCallApiVersion)
@@ -28,14 +31,6 @@ API_VERSIONS = tuple(CustomCallApiVersion)
 
 _TYPED = 4
 """The version whose configuration is a dictionary; it is a string for the others."""
-
-_REPLACED: Mapping[str, ReplacedCall] = {
-    **DYNAMIC_CALLS,
-    "ApproxTopK": convert_approximate_top_k,
-}
-"""By the name of the target: what becomes other operations while a program is read."""
-
-_KEPT = ("called_computations", "operand_layouts", "result_layouts")
 
 
 def parse_custom_call(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
@@ -54,8 +49,12 @@ def parse_custom_call(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     )
 
 
-def spelled_aliases(op: SourceOp, aliases: Sequence[Attribute]) -> str:
-    """Which results share memory with operands, as HLO text says it: `{{}: (0, {})}`."""
+def spelled_aliases(op: SourceOp, aliases: Sequence[Attribute], dropped: Sequence[int] = ()) -> str:
+    """
+    Which results share memory with operands, as HLO text says it: `{{}: (0, {})}`.
+
+    The operands at the positions `dropped` say shapes, and are none of the call that is left.
+    """
     found: list[str] = []
     for alias in aliases:
         fields = dict(alias.data) if isinstance(alias, Fields) else {}
@@ -67,6 +66,9 @@ def spelled_aliases(op: SourceOp, aliases: Sequence[Attribute]) -> str:
         if not isinstance(index, int):
             op.fail(f"output_operand_aliases has {alias}, not #stablehlo.output_operand_alias<...>")
         check_alias(op, output_indices, index, operand_indices)
+        if index in dropped:
+            op.fail(f"output_operand_aliases: operand {index} says a shape")
+        index -= sum(position < index for position in set(dropped))
         output, operand = (",".join(map(str, found)) for found in (output_indices, operand_indices))
         found.append(f"{{{output}}}: ({index}, {{{operand}}})")
     return f"{{{', '.join(found)}}}"
@@ -127,7 +129,13 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         op.fail(f"api_version is {version}, not 0 to {len(API_VERSIONS) - 1}")
     target = op.text("call_target_name")
     check_layouts(op)
-    replaced = _REPLACED.get(target)
+    replaced = REPLACED_CALLS.get(target)
+    shapes = take_shape_operands(op)
+    kept: Mapping[str, Attribute] = {}
+    if replaced is None:
+        kept = _take_layouts_and_aliases(op, shapes)
+    if shapes:
+        apply_shape_operands(op, conversion, shapes)
     if replaced is not None:
         op.take("has_side_effect")
         results = replaced(op, conversion)
@@ -148,22 +156,35 @@ def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAVal
         config = StringAttr(f'"{escaped}"') if config.data else None
     if config is not None:
         op.attributes["xla.backend_config"] = config
-    aliases = op.take("output_operand_aliases")
-    listed = cast("ArrayAttr[Attribute]", aliases).data if isinstance(aliases, ArrayAttr) else ()
-    if listed:
-        spelled = spelled_aliases(op, listed)
-        op.attributes["xla.output_to_operand_aliasing"] = StringAttr(spelled)
     if isinstance(
         op.properties.get("replica_groups", op.attributes.get("replica_groups")), MeshAxes
     ):
         op.attributes["xla.replica_groups"] = take_groups(op, conversion)["replica_groups"]
-    for name in _KEPT:
+    op.attributes.update(kept)
+    types = conversion.result_types(op)
+    if any(map(is_unbounded, types)) and not takes_unknown_sizes():
+        raise UnknownShape(
+            op, message=f"no operand says the sizes of its results {spell_all(types)}"
+        )
+    return conversion.emit(CustomCallOp, conversion.operands(op), types, properties)
+
+
+def _take_layouts_and_aliases(op: SourceOp, shapes: Sequence[int]) -> Mapping[str, Attribute]:
+    """What a call says of its operands and results, but of operands that say shapes."""
+    kept: dict[str, Attribute] = {}
+    aliases = op.take("output_operand_aliases")
+    listed = cast("ArrayAttr[Attribute]", aliases).data if isinstance(aliases, ArrayAttr) else ()
+    if listed:
+        spelled = spelled_aliases(op, listed, shapes)
+        kept["xla.output_to_operand_aliasing"] = StringAttr(spelled)
+    for name in ("called_computations", *_LAYOUTS):
         value = op.take(name)
+        if name == _LAYOUTS[0] and isinstance(value, ArrayAttr):
+            layouts = cast("ArrayAttr[Attribute]", value).data
+            value = ArrayAttr(found for i, found in enumerate(layouts) if i not in shapes)
         if value is not None and value != ArrayAttr(()):
-            op.attributes[f"xla.{name}"] = value
-    return conversion.emit(
-        CustomCallOp, conversion.operands(op), conversion.result_types(op), properties
-    )
+            kept[f"xla.{name}"] = value
+    return kept
 
 
 ROWS: Mapping[str, Row] = {

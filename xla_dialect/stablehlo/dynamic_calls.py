@@ -1,23 +1,73 @@
-"""Custom calls that JAX prints for arrays of unbounded size: assertions, and operations that
-StableHLO has for static shapes only."""
+"""Custom calls of JAX that become operations.
+
+Most are for arrays of unbounded size: assertions, operations that StableHLO has for static shapes
+only, and others with operands that say the sizes of results.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    SymbolRefAttr,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from xla_dialect.attributes import SpellingError
 from xla_dialect.ops.reduction import ReduceWindowOp
 from xla_dialect.ops.sorting import TopkOp
 from xla_dialect.shapes.window import Window, WindowAttr
+from xla_dialect.stablehlo.approximate_top_k import convert_approximate_top_k
 from xla_dialect.stablehlo.conversion import Conversion
+from xla_dialect.stablehlo.dynamic_shapes import sized_result, take_shape
+from xla_dialect.stablehlo.random import RNG_BIT_GENERATOR
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
+from xla_dialect.types import fits, spell_all, takes_unknown_sizes
 
 ReplacedCall: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue]]
 """Emits what replaces a custom call."""
+
+
+SHAPE_OPERANDS = "indices_of_shape_operands"
+WRAPPER = "stablehlo.shape_refinement_operand_wrapper"
+"""The target of the call that gives users of a refined argument its former type."""
+
+
+def take_shape_operands(op: SourceOp) -> Sequence[int]:
+    """The positions of the operands that say sizes, one for each result; none if none does."""
+    positions = op.integers(SHAPE_OPERANDS, ())
+    count = len(op.operands)
+    if positions and len(positions) != len(op.results):
+        op.fail(f"{SHAPE_OPERANDS} has {len(positions)} entries for {len(op.results)} results")
+    if any(not 0 <= position < count for position in positions):
+        op.fail(f"{SHAPE_OPERANDS} is {list(positions)}, there are {count} operands")
+    return positions
+
+
+def apply_shape_operands(op: SourceOp, conversion: Conversion, positions: Sequence[int]) -> None:
+    """
+    Gives results the sizes that operands at these positions say, and takes those operands away.
+
+    Raises SourceError for sizes that contradict a declared type, UnknownShape for ones that depend
+    on arguments; while sizes may be unknown, results stay as they are declared.
+    """
+    types: list[Attribute] = []
+    for number, position in enumerate(positions):
+        try:
+            sizes = take_shape(op, conversion, position)
+        except UnknownShape:
+            if not takes_unknown_sizes():
+                raise
+        else:
+            types.append(sized_result(op, conversion, sizes, number))
+    if not takes_unknown_sizes():
+        conversion.refine_results(op, types)
+    op.operands = [value for i, value in enumerate(op.operands) if i not in positions]
 
 
 def _known(op: SourceOp, conversion: Conversion, position: int) -> tuple[int, ...]:
@@ -82,9 +132,46 @@ def convert_dynamic_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAV
     return conversion.emit(TopkOp, [operand], conversion.result_types(op), properties)
 
 
-DYNAMIC_CALLS: Mapping[str, ReplacedCall] = {
+def convert_dynamic_approximate_top_k(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`@stablehlo.dynamic_approx_top_k(inputs..., inits..., k)`: `@ApproxTopK` for a known k."""
+    if not op.operands:
+        op.fail("takes arrays, as many initial values, and a number")
+    (k,) = _known(op, conversion, len(op.operands) - 1)
+    config = op.take("mhlo.backend_config")
+    entries = dict(config.data) if isinstance(config, DictionaryAttr) else {}
+    op.properties["mhlo.backend_config"] = DictionaryAttr({**entries, "top_k": IntegerAttr(k, i64)})
+    op.operands = op.operands[:-1]
+    return convert_approximate_top_k(op, conversion)
+
+
+def convert_dynamic_bits(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`@stablehlo.dynamic_rng_bit_generator(state, sizes)`."""
+    if len(op.operands) != 2 or len(op.results) != 2:
+        op.fail("takes a state and the sizes of the bits, and has two results")
+    sizes = take_shape(op, conversion, 1)
+    types = [conversion.result_types(op)[0], sized_result(op, conversion, sizes, 1)]
+    properties = RNG_BIT_GENERATOR.taken(op)
+    return conversion.emit(
+        RNG_BIT_GENERATOR.op_class, conversion.operands(op)[:1], types, properties
+    )
+
+
+def convert_wrapper(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`@stablehlo.shape_refinement_operand_wrapper(operand)`: the operand, in its own type."""
+    operands, declared = conversion.operands(op), conversion.result_types(op)
+    given = [operand.type for operand in operands]
+    if not len(given) == len(declared) == 1 or not fits(given[0], declared[0]):
+        op.fail(f"has operands {spell_all(given)} and results {spell_all(declared)}, not one array")
+    return operands
+
+
+REPLACED_CALLS: Mapping[str, ReplacedCall] = {
+    "ApproxTopK": convert_approximate_top_k,
     "shape_assertion": convert_assertion,
+    "stablehlo.dynamic_approx_top_k": convert_dynamic_approximate_top_k,
     "stablehlo.dynamic_reduce_window": convert_dynamic_reduce_window,
+    "stablehlo.dynamic_rng_bit_generator": convert_dynamic_bits,
     "stablehlo.dynamic_top_k": convert_dynamic_top_k,
+    WRAPPER: convert_wrapper,
 }
-"""By the name of the target; they are replaced while a program is read."""
+"""By the name of the target: what becomes other operations while a program is read."""

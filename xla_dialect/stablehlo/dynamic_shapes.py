@@ -26,14 +26,28 @@ from xla_dialect.stablehlo.gather_scatter import GATHER
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape
 from xla_dialect.stablehlo.syntax import form, integer_clause, integers_clause
 from xla_dialect.stablehlo.windows import convert_convolution
-from xla_dialect.types import S32, Array, array, as_array, fits, is_unbounded, spell
+from xla_dialect.types import (
+    S32,
+    Array,
+    ElementClass,
+    array,
+    as_array,
+    element_class,
+    fits,
+    is_unbounded,
+    spell,
+)
 
 
 def take_shape(op: SourceOp, conversion: Conversion, position: int) -> tuple[int, ...]:
     """The integers of an operand that says a shape; an error where they are not constant."""
     value = conversion.operands(op)[position]
     type_ = as_array(value.type)
-    if type_ is None or len(type_.get_shape()) != 1:
+    if (
+        type_ is None
+        or len(type_.get_shape()) != 1
+        or not element_class(type_.element_type) & ElementClass.INTEGER
+    ):
         op.fail(f"operand {position} is {spell(value.type)}, not a list of sizes")
     found = conversion.constant_integers(value)
     if found is None:
@@ -41,9 +55,11 @@ def take_shape(op: SourceOp, conversion: Conversion, position: int) -> tuple[int
     return found
 
 
-def sized_result(op: SourceOp, conversion: Conversion, sizes: Sequence[int]) -> Array:
-    """The result type with the sizes that an operand says."""
-    declared = conversion.result_types(op)[0]
+def sized_result(
+    op: SourceOp, conversion: Conversion, sizes: Sequence[int], number: int = 0
+) -> Array:
+    """The type of a result with the sizes that an operand says."""
+    declared = conversion.result_types(op)[number]
     element_type = as_array(declared)
     if element_type is None or min(sizes, default=0) < 0:
         op.fail(f"sizes {list(sizes)} for {spell(declared)}")

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
 from xla_dialect.attributes import (
-    ComparisonDirection,
     ComparisonDirectionAttr,
     ComparisonTypeAttr,
 )
@@ -23,8 +22,8 @@ from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.bits import convert_bits
-from xla_dialect.stablehlo.complex_order import ordered
-from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
+from xla_dialect.stablehlo.complex_numbers import convert_cbrt, convert_maximum, convert_minimum
+from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import Clause, complex_type, form, same_type, select_types
@@ -32,7 +31,6 @@ from xla_dialect.types import BY_TYPE, PRED, array, as_array, fits, spell
 
 _UNARY: tuple[type[XlaOp], ...] = (
     unary.AbsOp,
-    unary.CbrtOp,
     unary.CeilOp,
     unary.CosineOp,
     unary.CountLeadingZerosOp,
@@ -111,6 +109,16 @@ def one_to_one(op_class: type[XlaOp], at_least: int = 0) -> Same:
     return same(op_class, at_least=at_least, before=keep_accuracy)
 
 
+def special(op_class: type[XlaOp], convert: Convert) -> Special:
+    """The same with a conversion of its own for some element types."""
+
+    def convert_with_accuracy(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+        keep_accuracy(op)
+        return convert(op, conversion)
+
+    return Special(one_to_one(op_class), convert_with_accuracy)
+
+
 _TOLERANCES = ("atol", "rtol", "ulps")
 
 
@@ -173,12 +181,9 @@ _FUNCTION = form()
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=1) for c in _UNARY},
     **{_name(c): Row(_ELEMENTWISE, one_to_one(c), operands=2) for c in BINARY},
-    "stablehlo.maximum": Row(
-        _ELEMENTWISE, ordered(one_to_one(binary.MaximumOp), ComparisonDirection.GT), operands=2
-    ),
-    "stablehlo.minimum": Row(
-        _ELEMENTWISE, ordered(one_to_one(binary.MinimumOp), ComparisonDirection.LT), operands=2
-    ),
+    "stablehlo.cbrt": Row(_ELEMENTWISE, special(unary.CbrtOp, convert_cbrt), operands=1),
+    "stablehlo.maximum": Row(_ELEMENTWISE, special(binary.MaximumOp, convert_maximum), operands=2),
+    "stablehlo.minimum": Row(_ELEMENTWISE, special(binary.MinimumOp, convert_minimum), operands=2),
     "stablehlo.bitcast_convert": Row(
         _FUNCTION,
         Special(same(conversions.BitcastConvertOp), convert_bitcast),

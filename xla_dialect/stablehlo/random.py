@@ -51,6 +51,11 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     )
 
 
+RNG_BIT_GENERATOR = same(
+    xla.RngBitGeneratorOp,
+    {"algorithm": word("rng_algorithm", "rng_algorithm", RandomAlgorithmAttr, _ALGORITHMS)},
+)
+
 ROWS: Mapping[str, Row] = {
     "stablehlo.rng": Row(
         form(distribution=word_clause("rng_distribution", "rng_distribution")),
@@ -59,10 +64,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "stablehlo.rng_bit_generator": Row(
         form(algorithm=word_clause("rng_algorithm", "rng_algorithm")),
-        same(
-            xla.RngBitGeneratorOp,
-            {"algorithm": word("rng_algorithm", "rng_algorithm", RandomAlgorithmAttr, _ALGORITHMS)},
-        ),
+        RNG_BIT_GENERATOR,
         operands=1,
         results=2,
     ),

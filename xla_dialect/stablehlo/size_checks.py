@@ -135,6 +135,7 @@ class SizeChecks(QuantizedConversion):
             results = super().by_row(op) if check is None else check(op, self)
         except UnknownShape:
             op.properties.clear()
+            op.attributes.clear()
             results = None
         return self.unknown(self.result_types(op)) if results is None else results
 

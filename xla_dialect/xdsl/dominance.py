@@ -99,20 +99,25 @@ def successors(block: Block) -> Sequence[Block]:
     return () if last is None else last.successors
 
 
-def reverse_postorder(entry: Block) -> list[Block]:
-    """The blocks that are reached from one, each after those that dominate it."""
+def reverse_postorder(
+    entry: Block, following: Callable[[Block], Sequence[Block]] = successors
+) -> list[Block]:
+    """
+    The blocks that are reached from one, each after those that dominate it; `following` are those
+    that come after a block.
+    """
     found: list[Block] = []
     seen = {entry}
-    waiting = [(entry, iter(successors(entry)))]
+    waiting = [(entry, iter(following(entry)))]
     while waiting:
-        block, following = waiting[-1]
-        unseen = next((each for each in following if each not in seen), None)
+        block, unvisited = waiting[-1]
+        unseen = next((each for each in unvisited if each not in seen), None)
         if unseen is None:
             found.append(block)
             waiting.pop()
         else:
             seen.add(unseen)
-            waiting.append((unseen, iter(successors(unseen))))
+            waiting.append((unseen, iter(following(unseen))))
     return found[::-1]
 
 
