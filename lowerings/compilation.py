@@ -23,7 +23,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import reached_from
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
-from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.pass_manager import PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import Source, read_file
 from lowerings.execution.compile_cache import CacheEntry, CompileCache
 from lowerings.execution.declared_functions import (
@@ -198,6 +198,11 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     Raises XlaError where the entry is missing or cannot be compiled.
     """
     options = options or Options()
+    if options.pipeline is not None:
+        # What a program takes is known once these have been run.
+        first, rest = split_at_levels(options.pipeline)
+        PassManager(make_context()).run(module, parse_passes(first))
+        options = replace(options, pipeline=rest or None)
     if has_quantized_arrays(module):
         spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
         PassManager(make_context()).run(module, parse_passes(spec))

@@ -25,6 +25,7 @@ NATIVE: tuple[Stage, ...] = (
         "xla",
         (
             "stablehlo-legalize-quant-to-math",
+            "lift-cf-to-scf",
             "xla-inline",
             "xla-flatten-tuples",
             "xla-expand-manual-computations",
@@ -49,7 +50,9 @@ NATIVE: tuple[Stage, ...] = (
             "linalg-fuse-producers-and-siblings",
         ),
     ),
-    Stage("buffers", ("xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")),
+    Stage(
+        "buffers", ("lift-cf-to-scf", "xla-bufferize", "xla-plan-buffers", "xla-outline-kernels")
+    ),
     Stage("schedules", ("xla-plan-schedules",)),
     Stage("loops", ("convert-linalg-to-vector-loops", "expand-small-floats", "expand-math")),
 )
@@ -57,11 +60,11 @@ NATIVE: tuple[Stage, ...] = (
 
 PLAIN: tuple[Stage, ...] = (
     *NATIVE[:2],
-    Stage("buffers", ("xla-bufferize",)),
+    Stage("buffers", ("lift-cf-to-scf", "xla-bufferize")),
     Stage(
         "schedules",
         (
-            "xla-plan-schedules{vector_bits=0 pair_products=false parallel_microseconds=-1 "
+            "xla-plan-schedules{vector_bits=0 register_tiles=false parallel_microseconds=-1 "
             "collapse=false}",
         ),
     ),

@@ -40,6 +40,7 @@ _PASSES = (
     "lowerings.expand.stablehlo_refine_shapes",
     "lowerings.expand.stablehlo_canonicalize_dynamism",
     "lowerings.expand.stablehlo_check_shape_assertions",
+    "lowerings.simplify.lift_cf_to_scf",
     "lowerings.simplify.xla_inline",
     "lowerings.simplify.xla_flatten_tuples",
     "lowerings.communication.xla_expand_communication",

@@ -406,7 +406,8 @@ class _WhileBufferizer:
 
         def finish() -> None:
             _move_to_targets(passed, computed, state)
-            scalars = [value for value in passed if not is_tensor(value)]
+            # Not `passed`, for the same reason.
+            scalars = [value for value in condition.args if not is_tensor(value)]
             state.insert(scf.ConditionOp(condition.condition, *scalars))
             state.replaced(condition)
 

@@ -150,16 +150,27 @@ def parse_passes(pipeline: str, machine: Machine | None = None) -> tuple[ModuleP
     return tuple(scheduled.module_pass for scheduled in parse_schedule(pipeline, machine))
 
 
-def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
-    """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
+def split_at_levels(pipeline: str) -> tuple[str, str]:
+    """The passes that a pipeline begins with and that are for StableHLO, and all others."""
+    specs = _specs(pipeline)
+    count = next((i for i, spec in enumerate(specs) if "stablehlo" not in spec.name), len(specs))
+    first, rest = (",".join(map(str, part)) for part in (specs[:count], specs[count:]))
+    return first, rest
+
+
+def _specs(pipeline: str) -> Sequence[ArgSpec]:
     try:
-        specs = tuple(parse_pipeline(pipeline))
+        return tuple(parse_pipeline(pipeline))
     except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise PipelineError(f"pipeline '{pipeline}': {error}") from None
+
+
+def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
+    """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
     schedule: list[ScheduledPass] = []
-    for spec in specs:
+    for spec in _specs(pipeline):
         if spec.name not in PIPELINES:
             schedule.append(ScheduledPass(_make_pass(spec, machine)))
             continue

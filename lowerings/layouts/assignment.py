@@ -25,9 +25,11 @@ from lowerings.layouts.movement import (
 )
 from xla_dialect.data_flow import OpOperand
 from xla_dialect.layout import LayoutAttr
+from xla_dialect.op import XlaOp
 from xla_dialect.ops.control_flow import ReturnOp
 from xla_dialect.ops.data_movement import TransposeOp
 from xla_dialect.types import Array, is_array
+from xla_dialect.xdsl.traversal import operations_in
 
 ROUNDS = (8, 8, 32, 128)
 """How many arrays a trial changes at most, in each round: what is near is tried first."""
@@ -56,6 +58,8 @@ class LayoutAssignment:
     movers: list[Mover]
     in_default: bool
     """Whether no type has a layout, so that every order begins as row-major."""
+    row_major: set[SSAValue]
+    """What operations of other dialects take, such as loops of `scf`: they know no layouts."""
     orders: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
     """Those that were chosen."""
     same: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -70,7 +74,13 @@ class LayoutAssignment:
     @staticmethod
     def of(block: Block, *, in_default: bool) -> LayoutAssignment:
         """Chooses the orders for a function's body; `in_default`: no type there says one."""
-        assignment = LayoutAssignment(list(movers(block)), in_default)
+        row_major = {
+            operand
+            for op in operations_in(block)
+            if not isinstance(op, XlaOp | func.ReturnOp)
+            for operand in op.operands
+        }
+        assignment = LayoutAssignment(list(movers(block)), in_default, row_major)
         for op in assignment.movers:
             if isinstance(op, Operation):
                 assignment._note_parameters(op)
@@ -208,11 +218,11 @@ class LayoutAssignment:
             yield from self._all_names(name)
 
     def _is_free(self, value: SSAValue) -> bool:
-        """Whether no layout is written for a value."""
-        if not isinstance(value, OpResult):
+        """Whether no layout is written for a value, and its operation may have any."""
+        if not isinstance(value, OpResult) or not isinstance(value.op, XlaOp):
             return False
         return not any(
-            isinstance(cast(Array, name.type).encoding, LayoutAttr)
+            isinstance(cast(Array, name.type).encoding, LayoutAttr) or name in self.row_major
             for name in (value, *self._all_names(value))
         )
 

@@ -12,6 +12,7 @@ from xdsl.dialects.linalg.ops import IndexOp, YieldOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.builder import LoopBuilder
 from lowerings.loops.constants import FunctionConstants
 from lowerings.loops.nest import NESTS
@@ -28,7 +29,7 @@ from xla_dialect.xdsl.traversal import operations_in
 _OF_A_BODY = (YieldOp, IndexOp)
 """Operations of linalg that are converted with the one that they stand in."""
 
-_NAMED = "write it as a linalg.generic; linalg-generalize-named-ops does so for many"
+_NAMED = "write it as a linalg.generic"
 
 _WITHOUT_SUMS = frozenset(
     f"linalg.{name}"
@@ -89,6 +90,7 @@ class ConvertLinalgToVectorLoopsPass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        generalize_all(op, but=NESTS)
         left = [
             illegal_op(inner, _NAMED)
             for inner in operations_in(op)

@@ -40,13 +40,19 @@ ContractionPlan: TypeAlias = "LoopOrder | PackedContraction"
 ROWS_WORTH_PACKING_STRIDED = 8
 """Rows from which columns without unit stride are packed."""
 ROWS_WORTH_PACKING = 32
-"""Rows from which columns with unit stride are packed, if they are large."""
+"""Rows from which columns are packed although their vectors could be loaded as they are."""
+UNPACKED_BYTES = {128: 1 << 14, 64: 1 << 19, ROWS_WORTH_PACKING: 3 << 19}
+"""
+For numbers of rows from which columns with unit stride are packed: the size of an operand that is
+not. Vectors that cross a line of the cache, as all of an array may, take twice as long; in panels
+there are none.
+"""
 NARROW_LANES = 0.5
 """The share of a vector from which it pays to have one along a short dimension."""
 TERMS_WORTH_SCATTERING = 256
 """Terms from which a sum may be written lane by lane."""
 LARGE_OPERAND_BYTES = 3 << 19
-"""An operand of this size leaves the second-level cache between two uses."""
+"""An operand of rows of this size leaves the second-level cache between two uses."""
 COLUMNS_AT_ONCE = 128
 """Columns that are packed at a time: long enough pieces of the operand's rows to stream."""
 SCRATCH_BYTES = 1 << 18
@@ -64,8 +70,10 @@ DOT_VECTORS = 8
 def plan_contraction(nest: Nest, body: Body, vector_bits: int) -> ContractionPlan | None:
     """How a contraction runs; None for nests that are none, or for which no plan here fits."""
     contraction = contraction_of(nest, body)
-    if contraction is None or not vector_bits:
+    if contraction is None:
         return None
+    if not vector_bits:
+        return scalar_plan(nest, contraction)
     both = (contraction, contraction.transposed())
     wide = plan_in_columns(nest, body, both, vector_bits, NARROW_LANES)
     if wide is not None:
@@ -245,7 +253,8 @@ def direct_plan(
     """
     extents, inputs = nest.extents, inputs_of(body, roles.right)
     rows = extent_of(nest, roles.rows)
-    if operand_bytes(nest, body, roles.right) > LARGE_OPERAND_BYTES and rows >= ROWS_WORTH_PACKING:
+    size = operand_bytes(nest, body, roles.right)
+    if any(rows >= least and size > most for least, most in UNPACKED_BYTES.items()):
         return packed_plan(nest, body, roles, vector, vector_bits)
     lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     term_bytes = max(stride_bytes(access, roles.summed[-1]) for access in inputs)
@@ -329,17 +338,30 @@ def dot_plan(
     lanes = lanes_for(body, LaneAnalysis(body, vector), vector_bits)
     if extents[vector] < lanes:
         return None
+    tiled = dot_tiles(nest, contraction)
+    in_flight = max(1, DOT_VECTORS // prod(loop.tile for loop in tiled))
+    loops = [
+        *tiled,
+        *(Loop(d) for d in contraction.summed if d != vector),
+        Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
+    ]
+    return LoopOrder(tuple(loops), vector, lanes)
+
+
+def scalar_plan(nest: Nest, contraction: Contraction) -> LoopOrder:
+    """Without vectors: several rows and columns at once, each number of which is loaded once."""
+    loops = (*dot_tiles(nest, contraction), *map(Loop, contraction.summed))
+    return LoopOrder(loops)
+
+
+def dot_tiles(nest: Nest, contraction: Contraction) -> list[Loop]:
+    """Loops over what is not summed, the longest over rows and over columns innermost in tiles."""
+    extents = nest.extents
     tiles: dict[int, int] = {}
     for group in (contraction.rows, contraction.columns):
         longest = max(group, key=lambda d: extents[d], default=None)
         if longest is not None:
             tiles[longest] = min(DOT_TILE, extents[longest])
-    in_flight = max(1, DOT_VECTORS // prod(tiles.values()))
     kept = [d for d in nest.loop_dimensions if not nest.is_reduction[d]]
     kept.sort(key=lambda d: (d not in tiles, output_stride(nest, d)), reverse=True)
-    loops = [
-        *(Loop(d, tiles.get(d, 1)) for d in kept),
-        *(Loop(d) for d in contraction.summed if d != vector),
-        Loop(vector, lanes * min(in_flight, ceil(extents[vector] / lanes))),
-    ]
-    return LoopOrder(tuple(loops), vector, lanes)
+    return [Loop(d, tiles.get(d, 1)) for d in kept]

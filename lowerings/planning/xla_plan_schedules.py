@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.ir.independent_loops import LEAST_MICROSECONDS, promised_microseconds
+from lowerings.ir.named_operations import generalize_all
 from lowerings.loops.body import Body, indexed_dimensions
 from lowerings.loops.initial_values import foldable_fills
 from lowerings.loops.nest import NESTS, Nest, nest_of
@@ -42,7 +43,7 @@ class XlaPlanSchedulesPass(ModulePass):
     A nest is ordered for unit stride of what it writes, dense dimensions run as one loop, and the
     innermost loop works on vectors where that pays. A contraction has a register tile; columns
     without unit stride, or too many for the caches, are packed. Operations that have a schedule
-    keep it.
+    keep it; named ones, such as `linalg.matmul`, become `linalg.generic`.
 
     With a `file`, an operation whose key is in it for `processor` gets the schedule that is there;
     one that the operation does not admit is left out with a warning.
@@ -78,6 +79,8 @@ class XlaPlanSchedulesPass(ModulePass):
     """The estimated work from which on loops are parallel; below 0 none is."""
     collapse: bool = True
     """Whether dense dimensions run as one, through views that collapse them."""
+    register_tiles: bool = True
+    """Whether contractions work on several rows and columns at once."""
     file: str = ""
     """A file of schedules to take before planning any, as `xla-tune` writes them."""
     processor: str = ""
@@ -90,6 +93,7 @@ class XlaPlanSchedulesPass(ModulePass):
         require_option(is_width, "vector_bits", bits, wanted)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        generalize_all(op, but=NESTS)
         given = GivenSchedules.of(self.file, self.processor)
         for inner in operations_in(op):
             if type(inner) in NESTS:
@@ -113,7 +117,8 @@ class XlaPlanSchedulesPass(ModulePass):
         if self.collapse:
             nest, collapsed = collapse_dense(nest, indexed_dimensions(nest))
         body = Body(nest)
-        paired = plan_in_pairs(nest, body, self.vector_bits, self._terms_at_once(body))
+        terms = self._terms_at_once(body) if self.register_tiles else ()
+        paired = plan_in_pairs(nest, body, self.vector_bits, terms)
         if paired is None:
             return replace(self._planned(nest, body), collapsed=collapsed)
         pairs = self._packed(nest, body, paired.pairs)
@@ -135,7 +140,7 @@ class XlaPlanSchedulesPass(ModulePass):
         return (*quads, *pairs)
 
     def _planned(self, nest: Nest, body: Body, *, may_fold: bool = True) -> Schedule:
-        how = plan_contraction(nest, body, self.vector_bits)
+        how = plan_contraction(nest, body, self.vector_bits) if self.register_tiles else None
         if isinstance(how, PackedContraction):
             return self._packed(nest, body, how, may_fold=may_fold)
         order = how or plan_order(nest, body, self.vector_bits)

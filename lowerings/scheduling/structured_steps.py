@@ -10,9 +10,9 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.transform import TileOp
 from xdsl.ir import Operation
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from lowerings.ir.named_operations import generalize
 from lowerings.schedules.schedule import ScheduleError
 from lowerings.scheduling.scheduled_operation import ScheduledOperation, TileLoop
 from lowerings.scheduling.script import Handle, Payload, Script, TransformStep, operations_of
@@ -133,23 +133,8 @@ def _generalize(script: Script, step: GeneralizeOp, given: Sequence[Handle]) -> 
     for op in operations_of(script, step, given[0]):
         if not isinstance(op, LinalgStructuredOperation):
             script.fail(step, "it is no linalg operation that xDSL knows the maps of", op)
-        found.append(op if isinstance(op, GenericOp) else _generic(op))
+        found.append(op if isinstance(op, GenericOp) else generalize(op))
     return [tuple(found)]
-
-
-def _generic(op: LinalgStructuredOperation) -> GenericOp:
-    new = GenericOp(
-        op.inputs,
-        op.outputs,
-        op.body.clone(),
-        op.get_indexing_maps(),
-        op.get_iterator_types(),
-        [result.type for result in op.results],
-    )
-    new.attributes.update(op.attributes)
-    new.location = op.location
-    Rewriter.replace_op(op, new)
-    return new
 
 
 def _loop(script: Script, step: Operation, payload: Payload) -> TileLoop:

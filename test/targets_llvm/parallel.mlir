@@ -21,12 +21,16 @@
 // CHECK-NEXT: ret void
 
 // A function without a promise about its arguments: no promise about those of the task. The number
-// of iterations is computed, and a loop inside of a task is a loop.
+// of iterations is computed, and a loop inside of a task is a loop. The task takes two words: its
+// start is the second of those in the table.
 // CHECK: define void @nested(ptr {{.*}} %[[A:.*]], i64 %[[N:.*]])
 // CHECK: %[[DISTANCE:.*]] = sub i64 %[[N]], 2
 // CHECK: sdiv
 // CHECK: %[[COUNT:.*]] = call i64 @llvm.smax.i64
-// CHECK: call void %{{.*}}(ptr %{{.*}}, ptr @xla.start.1, ptr %{{.*}}, i64 %[[COUNT]])
+// CHECK: %[[TABLE:.*]] = load ptr, ptr @xla.threads
+// CHECK: %[[PLACE:.*]] = getelementptr inbounds ptr, ptr %[[TABLE]], i64 3
+// CHECK-NEXT: %[[START:.*]] = load ptr, ptr %[[PLACE]]
+// CHECK-NEXT: call void %{{.*}}(ptr %[[TABLE]], ptr %[[START]], ptr %{{.*}}, i64 %[[COUNT]])
 // CHECK-NEXT: ret void
 
 // One iteration is done at once, and so are loops that reduce.
@@ -35,6 +39,20 @@
 // CHECK: define i64 @reducing(
 // CHECK-NOT: call void
 // CHECK: define internal void @xla.copying(
+
+// An entry that only calls takes its arguments from the array itself. What it calls once to start a
+// loop is printed in it, and keeps the name and the promises of the function that was called.
+// CHECK-NOT: @xla.main
+// CHECK: define void @main(ptr noundef nonnull readonly %arguments) #3 {
+// CHECK: %[[FROM:v.*]] = load ptr, ptr %slot0
+// CHECK: %[[TO:v.*]] = load ptr, ptr %slot1
+// CHECK: store ptr @xla.once_called.task
+// CHECK: store ptr %[[TO]]
+// CHECK: call void %{{.*}}(ptr %{{.*}}, ptr %{{.*}}, ptr %{{.*}}, i64 8)
+// CHECK-NEXT: call void @xla.copying(ptr %[[FROM]], ptr %[[TO]])
+// CHECK-NEXT: call void @xla.copying(ptr %[[TO]], ptr %[[FROM]])
+// CHECK-NEXT: ret void
+// CHECK-NOT: @xla.once_called(
 
 // CHECK: @xla.threads = global ptr null
 // CHECK: define internal void @xla.kernel.task(ptr noundef noalias %[[A:.*]], float %[[S:.*]], ptr noundef noalias %[[B:.*]], i64 %[[FIRST:.*]], i64 %[[LAST:.*]]) #1 {
@@ -49,7 +67,7 @@
 // CHECK: call void %task(ptr %v0, float %v1, ptr %v2, i64 %first, i64 %last)
 // CHECK: define internal void @xla.nested.task(i64 %{{.*}}, ptr noundef %{{.*}}, i64 %{{.*}}, i64 %{{.*}}) #1 {
 // CHECK-NOT: call void
-// CHECK: define internal void @xla.start.1(
+// CHECK-NOT: @xla.start.1
 // What a task does not write is promised to be read only.
 // CHECK: define internal void @xla.copying.task(ptr noundef noalias readonly %{{.*}}, ptr noundef noalias %{{[^ ]*}}, i64
 
@@ -120,6 +138,26 @@ func.func private @copying(%a: memref<8xf32>, %b: memref<8xf32>) attributes {xla
   ^bb0(%i: index):
     %x = memref.load %a[%i] : memref<8xf32>
     memref.store %x, %b[%i] : memref<8xf32>
+    scf.reduce
+  }) : (index, index, index) -> ()
+  func.return
+}
+
+func.func @main(%a: memref<8xf32>, %b: memref<8xf32>) attributes {xla.entry} {
+  func.call @once_called(%b) : (memref<8xf32>) -> ()
+  func.call @copying(%a, %b) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.call @copying(%b, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.return
+}
+
+func.func private @once_called(%a: memref<8xf32>) attributes {xla.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  "scf.parallel"(%c0, %c8, %c1) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+  ^bb0(%i: index):
+    memref.store %zero, %a[%i] : memref<8xf32>
     scf.reduce
   }) : (index, index, index) -> ()
   func.return

@@ -223,6 +223,39 @@ func.func @main(%x: memref<4xf32>, %up: i1, %r: memref<4xf32>) {
 """
 
 
+ON_TENSORS_AND_BLOCKS = """
+func.func @main(%x: tensor<4x3xf32>, %n: tensor<i32>) -> tensor<3x4xf32> {
+  %zero = arith.constant 0 : i32
+  %i = tensor.extract %n[] : tensor<i32>
+  %t = xla.transpose %x {dimensions = [1, 0]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %c = arith.cmpi sgt, %i, %zero : i32
+  cf.cond_br %c, ^loop(%t, %i : tensor<3x4xf32>, i32), ^done(%t : tensor<3x4xf32>)
+^loop(%a: tensor<3x4xf32>, %k: i32):
+  %one = arith.constant 1 : i32
+  %u = xla.transpose %a {dimensions = [1, 0]} : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %v = xla.add %u, %x : tensor<4x3xf32>
+  %w = xla.transpose %v {dimensions = [1, 0]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %k1 = arith.subi %k, %one : i32
+  %more = arith.cmpi sgt, %k1, %zero : i32
+  cf.cond_br %more, ^loop(%w, %k1 : tensor<3x4xf32>, i32), ^done(%w : tensor<3x4xf32>)
+^done(%r: tensor<3x4xf32>):
+  func.return %r : tensor<3x4xf32>
+}
+"""
+"""No operation of `scf` or `cf` takes arrays with a layout."""
+
+
+@pytest.mark.parametrize("pipeline", [None, *(f"native{{to={level}}}" for level in LEVELS)])
+def test_blocks_on_tensors(pipeline: str | None) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for backend in ("llvm", "interpreter"):
+        options = Options(backend=backend, pipeline=pipeline)
+        program = compile_module(load_program(ON_TENSORS_AND_BLOCKS, "mlir"), options)
+        for rounds in (-1, 0, 1, 3):
+            (result,) = program(x, np.int32(rounds))
+            np.testing.assert_array_equal(result, x.T * (1 + max(rounds, 0)))
+
+
 @pytest.mark.parametrize("backend", EXECUTORS)
 def test_functions_of_several_blocks(backend: str) -> None:
     gcd = compile_module(load_program(GCD, "mlir"), Options(backend=backend))

@@ -96,9 +96,11 @@ def xla(function: Function, inputs: list[Array], repetitions: int) -> Contender:
 def figures_of(row: Row, threads: int, effort: Effort) -> Figures:
     """Measures a row beside XLA, and beside the peak of the threads where it says so."""
     jax = importlib.import_module("jax")
-    inputs = row.inputs()
+    made = row.inputs()
     # By default JAX converts types of 64 bits to 32 bits.
-    with jax.enable_x64(any(array.dtype == np.float64 for array in inputs)):
+    with jax.enable_x64(any(array.dtype == np.float64 for array in made)):
+        # Where numpy's arrays begin in a line of the cache is chance; JAX's begin with one.
+        inputs = [np.asarray(jax.device_put(array)) for array in made]
         # `keep_unused`: both programs take the same arguments, unused ones included.
         text = jax.jit(row.function, keep_unused=True).lower(*inputs).as_text()
         peer = xla(row.function, inputs, effort.compiles)

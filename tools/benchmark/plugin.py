@@ -183,6 +183,8 @@ def _start(text: str, platforms: str) -> float:
     known = "import lowerings.pjrt; lowerings.pjrt.initialize()\n" if "xdsl" in platforms else ""
     before = _processor_time_of_children()
     environment = os.environ | {"JAX_PLATFORMS": platforms}
+    # Installed packages have byte code: what is timed is not that Python reads our sources.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-c", known + text]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
     return _processor_time_of_children() - before

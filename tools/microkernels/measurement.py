@@ -32,7 +32,7 @@ from .kernels import Kernel
 SCALAR_LOOPS: tuple[str, ...] = (
     # One kernel, in the function itself.
     *(spec for spec in pass_specs(NATIVE, "buffers") if spec != "xla-outline-kernels"),
-    "xla-plan-schedules{vector_bits=0 parallel_microseconds=-1}",
+    "xla-plan-schedules{vector_bits=0 register_tiles=false parallel_microseconds=-1}",
     "convert-linalg-to-vector-loops",
     "expand-small-floats",
     "expand-math",

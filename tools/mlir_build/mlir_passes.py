@@ -26,7 +26,8 @@ PIPELINE = (
     "convert-math-to-libm",
     "convert-complex-to-standard",
     "convert-complex-to-llvm",
-    "arith-expand",
+    # A processor without conversions to bf16 would call a function that old runtime libraries lack.
+    "arith-expand{include-bf16=true}",
     "convert-vector-to-llvm",
     "finalize-memref-to-llvm",
     "convert-func-to-llvm",

@@ -115,6 +115,11 @@ class Symbols(Protocol):
         """The symbol to call for a function."""
         ...
 
+    def only_fork(self, name: str) -> func.FuncOp | None:
+        """A function that does no more than to start a parallel loop, printed where it is called;
+        None for others."""
+        ...
+
     def ends_programs(self, name: str) -> bool:
         """Whether a function is one outside that says whether the program goes on."""
         ...
@@ -219,6 +224,17 @@ class FunctionEmitter:
         """Instructions for the start of the function."""
         self._count = 0
         self._types = symbols.value_types
+
+    def of_callee(self, function: FunctionFacts) -> FunctionEmitter:
+        """What prints the body of a called function here; `go_on_after` it."""
+        inner = FunctionEmitter(self.handlers, self.symbols, function)
+        inner.lines, inner.stack_slots, inner._count = self.lines, self.stack_slots, self._count
+        inner.label = self.label
+        return inner
+
+    def go_on_after(self, inner: FunctionEmitter) -> None:
+        """Goes on where the body of a called function ends."""
+        self._count, self.label, self.addresses = inner._count, inner.label, {}
 
     # ---- instructions
 

@@ -1,6 +1,7 @@
 """
 The LLVM IR of the function that gives the iterations of a parallel loop to the threads of an OpenMP
-runtime. Programs share it; they reach it by the table of `lowerings.targets.llvm.parallel`.
+runtime, and the trampolines of most tasks. Programs share them; they reach them by the table of
+`lowerings.targets.llvm.parallel`.
 
 Each thread has a range of the iterations, the same at every call, so that what it wrote in one loop
 is in its cache in the next. When it is through it takes over pieces of what others have left, and
@@ -8,6 +9,10 @@ those are all pieces of a thread that the system does not let run.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lowerings.targets.llvm.attribute_groups import GLUE, definitions
 
 FORK = "xla_fork"
 """`void xla_fork(table, start, values, i64 count)`; the table holds its address, then, as an i64,
@@ -20,6 +25,47 @@ PIECES = 8
 """In how many pieces a thread does its range."""
 MOST_THREADS = 256
 """More do not take part in a loop."""
+
+SHARED_STARTS = 12
+"""Up to how many words a task may take for its start to be one of these. Few take more."""
+
+
+def structure_type(types: Sequence[str]) -> str:
+    """The LLVM struct type of a task and the captured values of these types (its closure)."""
+    return f"{{ {', '.join(['ptr', *types])} }}"
+
+
+def task_start(symbol: str, types: Sequence[str], linkage: str = "internal ") -> list[str]:
+    """
+    The trampoline for tasks that capture values of these types: loads task and values from the
+    struct and calls the task for a range of iterations.
+    """
+    structure = structure_type(types)
+    lines = [
+        f"define {linkage}void {symbol}(ptr %values, i64 %first, i64 %last) {GLUE} {{",
+        "  %task = load ptr, ptr %values",
+    ]
+    for number, type_ in enumerate(types):
+        place = f"getelementptr inbounds {structure}, ptr %values, i32 0, i32 {number + 1}"
+        lines += [f"  %place{number} = {place}", f"  %v{number} = load {type_}, ptr %place{number}"]
+    arguments = [f"{type_} %v{number}" for number, type_ in enumerate(types)]
+    call = f"  call void %task({', '.join([*arguments, 'i64 %first', 'i64 %last'])})"
+    return [*lines, call, "  ret void", "}"]
+
+
+STARTS = tuple(f"xla_start_{count}" for count in range(1, SHARED_STARTS + 1))
+"""The starts of tasks that take 1 to `SHARED_STARTS` words."""
+
+_STARTS = "\n".join(
+    [
+        *(
+            line
+            for count, name in enumerate(STARTS, 1)
+            for line in task_start(f"@{name}", ["i64"] * count, linkage="")
+        ),
+        *definitions("nounwind", inlines=False),
+    ]
+)
 
 MODULE = f"""\
 @{PARALLEL_POINTER} = global ptr null, align 8
@@ -114,5 +160,7 @@ done:
 leave:
   ret void
 }}
+
+{_STARTS}
 """
 """The text of the module."""

@@ -49,6 +49,10 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     for operand in op.operands:
         if isinstance(operand.type, MemRefType):
             e.mark_stored(e.view(operand))
+    fork = e.symbols.only_fork(name)
+    if fork is not None:
+        _emit_in_place(e, op, fork)
+        return
     types = [text for type_ in op.result_types for text in e.component_types(type_)]
     if e.symbols.ends_programs(name):
         _emit_call_outside(e, f"{e.symbols.callee(op, name)}({', '.join(map(str, arguments))})")
@@ -69,6 +73,16 @@ def emit_call(e: FunctionEmitter, op: func.CallOp) -> None:
     aggregate = _result_type(types)
     parts = [e.temporary(f"extractvalue {aggregate} {returned}, {i}") for i in range(len(types))]
     e.bind_all(op.results, parts)
+
+
+def _emit_in_place(e: FunctionEmitter, op: func.CallOp, callee: func.FuncOp) -> None:
+    """Prints what a function does that starts a parallel loop, instead of a call."""
+    inner = e.of_callee(FunctionFacts(callee.sym_name.data, arguments_do_not_alias=True))
+    block = callee.body.block
+    for number, (argument, operand) in enumerate(zip(block.args, op.operands, strict=True)):
+        inner.bind(argument, [each.operand for each in e.components(operand)], number)
+    inner.emit_block(block)
+    e.go_on_after(inner)
 
 
 def _emit_call_outside(e: FunctionEmitter, call: str) -> None:
@@ -201,6 +215,15 @@ def _argument_attribute(function: func.FuncOp, number: int, name: str) -> Attrib
     return attributes.data.get(name)
 
 
+def require_entry(function: func.FuncOp) -> None:
+    """Raises EmissionError for a function that no array of pointers can be passed to."""
+    for type_ in function.function_type.inputs:
+        if not isinstance(type_, MemRefType) or not layout_of(cast(Attribute, type_)).is_static:
+            raise EmissionError(function, f"an entry takes memrefs of known sizes, not {type_}")
+    if function.function_type.outputs.data:
+        raise EmissionError(function, "an entry writes its results to arguments, it returns none")
+
+
 def entry_wrapper(
     function: func.FuncOp,
     symbol: str,
@@ -212,20 +235,39 @@ def entry_wrapper(
     The exported function that takes an array of pointers and calls `body` with them; `nonnull`
     is the number of an empty metadata node, `surround` tells the lines for the one of the call.
     """
-    inputs = list(function.function_type.inputs)
-    for type_ in inputs:
-        if not isinstance(type_, MemRefType) or not layout_of(cast(Attribute, type_)).is_static:
-            raise EmissionError(function, f"an entry takes memrefs of known sizes, not {type_}")
-    if function.function_type.outputs.data:
-        raise EmissionError(function, "an entry writes its results to arguments, it returns none")
-    lines = [f"define void {symbol}(ptr noundef nonnull readonly %arguments) {GLUE} {{"]
-    for number in range(len(inputs)):
+    registers = [f"%pointer{number}" for number in range(len(function.function_type.inputs))]
+    lines = _loaded_arguments(symbol, registers, nonnull)
+    arguments = ", ".join(f"ptr {register}" for register in registers)
+    return [*lines, *surround(f"  call void {body}({arguments})"), "  ret void", "}"]
+
+
+def entry_alone(
+    function: func.FuncOp, symbol: str, definition: Sequence[str], nonnull: str
+) -> list[str]:
+    """
+    The exported function with the `definition` of its body for its own.
+
+    It is for bodies that access no memory themselves: what is promised of arguments serves nothing
+    there. A function takes LLVM a third of a millisecond, whatever it does.
+    """
+    head, _, *rest = definition
+    group = head.split()[-2]
+    count = len(function.function_type.inputs)
+    registers = [f"%v{number}" for number in range(1, count + 1)]
+    return [*_loaded_arguments(symbol, registers, nonnull, group), *rest]
+
+
+def _loaded_arguments(
+    symbol: str, registers: Sequence[str], nonnull: str, group: str = GLUE
+) -> list[str]:
+    """The first lines of an exported function: registers are loaded from the array that it gets."""
+    lines = [f"define void {symbol}(ptr noundef nonnull readonly %arguments) {group} {{", "entry:"]
+    for number, register in enumerate(registers):
         lines += [
             f"  %slot{number} = getelementptr inbounds ptr, ptr %arguments, i64 {number}",
-            f"  %pointer{number} = load ptr, ptr %slot{number}, align 8, !nonnull {nonnull}",
+            f"  {register} = load ptr, ptr %slot{number}, align 8, !nonnull {nonnull}",
         ]
-    arguments = ", ".join(f"ptr %pointer{number}" for number in range(len(inputs)))
-    return [*lines, *surround(f"  call void {body}({arguments})"), "  ret void", "}"]
+    return lines
 
 
 HANDLERS = OperationTable[Handler]().add(func.CallOp, emit_call)

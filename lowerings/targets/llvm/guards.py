@@ -68,6 +68,8 @@ class GuardWriter:
     stopping: frozenset[str]
     """The functions that may end before their time."""
     guards: list[Guard] = field(default_factory=list[Guard])
+    _may_fail: bool = False
+    """Whether there is something that may fail."""
 
     @property
     def state(self) -> str:
@@ -94,6 +96,7 @@ class GuardWriter:
         """
         if condition == "true":
             return
+        self._may_fail = True
         number = self._number(op, message)
         inside, outside = e.new_label("inside"), e.new_label("outside")
         e.emit(f"br i1 {condition}, label %{inside}, label %{outside}")
@@ -147,14 +150,17 @@ class GuardWriter:
         return len(self.guards) - 1
 
     def declarations(self) -> list[str]:
-        """The global and the function that notes a failure, the first of a run only."""
+        """The global, and the function that notes a failure, the first of a run only."""
+        # `dso_local`: defined in this object, so that code addresses it without the GOT.
+        state = f"{self.state} = dso_local global [{len(RunState)} x i64] zeroinitializer, align 64"
+        if not self._may_fail:
+            return [state]
         words = [
             f"  %word{word.value} = getelementptr inbounds i64, ptr {self.state}, i64 {word.value}"
             for word in (RunState.FOUND, RunState.LIMIT)
         ]
         return [
-            # `dso_local`: defined in this object, so that code addresses it without the GOT.
-            f"{self.state} = dso_local global [{len(RunState)} x i64] zeroinitializer, align 64",
+            state,
             f"define internal void {self.failure}(i64 %number, i64 %found, i64 %limit) "
             "cold noinline nounwind {",
             "  %failure = add i64 %number, 1",

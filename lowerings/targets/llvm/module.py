@@ -27,6 +27,7 @@ from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
+from lowerings.targets.llvm.fork_join import task_start
 from lowerings.targets.llvm.guards import (
     GuardWriter,
     ModuleGuards,
@@ -35,7 +36,7 @@ from lowerings.targets.llvm.guards import (
 )
 from lowerings.targets.llvm.instruction_origins import marking
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.parallel import TABLE, THREADS, task_start
+from lowerings.targets.llvm.parallel import TABLE, THREADS, is_task
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -159,6 +160,7 @@ class _ModuleEmitter:
         self.names: set[str] = set()
         self.callees: dict[str, str] = {}
         self.outside: set[str] = set()
+        self.forks: dict[str, func.FuncOp] = {}
         self.calls: Counter[str] = Counter()
         self.inlined: set[str] = set()
         self.globals: dict[str, tuple[str, bool]] = {}
@@ -198,6 +200,9 @@ class _ModuleEmitter:
         if found is None:
             raise EmissionError(op, f"there is no function @{name}")
         return found
+
+    def only_fork(self, name: str) -> func.FuncOp | None:
+        return self.forks.get(name)
 
     def ends_programs(self, name: str) -> bool:
         return name in self.outside
@@ -268,6 +273,7 @@ class _ModuleEmitter:
             else:
                 raise EmissionError(op, "only functions and memref.global may stand here")
         self.calls = _calls_by_name(bodies)
+        self._find_forks(bodies)
         # An entry after what it calls, for how it is compiled depends on what is inlined.
         written = {f: self._function(f) for f in sorted(bodies, key=_is_entry)}
         lines = [line for function in bodies for line in written[function]]
@@ -305,16 +311,38 @@ class _ModuleEmitter:
         name = op.sym_name.data
         return spell_symbol(self._unused(f"xla.{name}") if _is_internal(op) else name)
 
+    def _find_forks(self, bodies: Sequence[func.FuncOp]) -> None:
+        """Finds what entries call once that only starts a parallel loop; it is printed there."""
+        if self.profile is not None:
+            return
+        from_entries = {
+            op.callee.string_value()
+            for entry in bodies
+            if _is_entry(entry)
+            for block in entry.body.blocks
+            for op in block.ops
+            if type(op) is func.CallOp
+        }
+        for op in bodies:
+            name = op.sym_name.data
+            is_once = self.calls[name] == 1 and name in from_entries
+            if is_once and functions.is_marked(op, functions.KERNEL) and _only_forks(op):
+                if not self.has_threads:
+                    return
+                self.forks[name] = op
+
     def _function(self, op: func.FuncOp) -> list[str]:
         name = op.sym_name.data
+        if name in self.forks:
+            return []
         linkage = "internal " if _is_internal(op) else ""
         body = self.callees[name]
-        task_lines = len(self.task_lines)
+        is_entry_of_calls = _is_entry(op) and _only_calls(op, self.inlined)
 
         def group(size: int) -> str:
-            if _is_entry(op) and _only_calls(op, self.inlined):
+            if is_entry_of_calls:
                 return GLUE
-            if self.profile is None and len(self.task_lines) > task_lines and _only_forks(op):
+            if self.profile is None and _only_forks(op) and self.has_threads:
                 return GLUE
             found = _attribute_group(op, size, self.calls[name])
             if self.profile is not None and functions.is_marked(op, functions.KERNEL):
@@ -325,11 +353,17 @@ class _ModuleEmitter:
             return found
 
         lines = functions.emit_function(op, body, linkage, group, self.handlers, self)
-        if _is_entry(op):
-            exported = spell_symbol(name)
-            surround = _alone if self.profile is None else self.profile.call_program
-            lines += functions.entry_wrapper(op, exported, body, self.metadata("!{}"), surround)
-        return lines
+        if not _is_entry(op):
+            return lines
+        functions.require_entry(op)
+        exported, nonnull = spell_symbol(name), self.metadata("!{}")
+        if self.profile is not None:
+            surround = self.profile.call_program
+        elif not self.calls[name] and all(map(_leaves_memory_alone, operations_in(op.body))):
+            return functions.entry_alone(op, exported, lines, nonnull)
+        else:
+            surround = _alone
+        return lines + functions.entry_wrapper(op, exported, body, nonnull, surround)
 
     def _global(self, op: memref.GlobalOp) -> list[str]:
         name = op.sym_name.data
@@ -393,10 +427,11 @@ _BESIDE_CALLS = {*memory.VIEWS, ConstantOp, func.ReturnOp}
 
 
 def _only_forks(op: func.FuncOp) -> bool:
-    """Whether a function does no more than to start one parallel loop, where that is a task."""
-    kinds = [type(inner) for inner in op.body.block.ops]
-    others = [kind for kind in kinds if kind is not ParallelOp]
-    return len(kinds) - len(others) == 1 and _BESIDE_CALLS.issuperset(others)
+    """Whether a function does no more than to start one parallel loop, if there are threads."""
+    inner = list(op.body.block.ops) if len(op.body.blocks) == 1 else []
+    loops = [each for each in inner if type(each) is ParallelOp]
+    others = {type(each) for each in inner if type(each) is not ParallelOp}
+    return len(loops) == 1 and others <= _BESIDE_CALLS and is_task(loops[0])
 
 
 def _only_calls(op: func.FuncOp, inlined: Collection[str]) -> bool:
@@ -408,6 +443,13 @@ def _only_calls(op: func.FuncOp, inlined: Collection[str]) -> bool:
         for inner in operations_in(op)
         if inner is not op
     )
+
+
+def _leaves_memory_alone(op: Operation) -> bool:
+    """Whether an operation itself accesses no memory; what a call does is the callee's."""
+    if type(op) in (*_BESIDE_CALLS, memref.GetGlobalOp):
+        return True
+    return op.name.partition(".")[0] in ("arith", "cf", "func", "scf")
 
 
 def _is_entry(op: func.FuncOp) -> bool:

@@ -19,10 +19,12 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from lowerings.ir.scalar_attributes import constant_integer
 from lowerings.targets.llvm.addressing import add, multiply
-from lowerings.targets.llvm.attribute_groups import APART, GLUE
+from lowerings.targets.llvm.attribute_groups import APART
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
+from lowerings.targets.llvm.fork_join import SHARED_STARTS, structure_type
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
 from xla_dialect.xdsl.traversal import operations_in
@@ -31,7 +33,8 @@ THREADS = "xla.threads"
 """
 The pointer to that table, to be set before the program is called. It begins with the address of
 `void fork(table, start, values, i64 count)`, which calls `start(values, i64 first, i64 last)` for
-all of `count` iterations, and returns when they are done.
+all of `count` iterations, and returns when they are done; then come the number of threads and the
+starts of tasks that take 1 to `SHARED_STARTS` words.
 """
 
 EmitIterations: TypeAlias = Callable[[FunctionEmitter, Bound, Bound], object]
@@ -89,14 +92,24 @@ def emit_task(e: FunctionEmitter, op: scf.ParallelOp, emit_iterations: EmitItera
             "}",
         ]
     )
-    start = e.symbols.task_start([each.type for each in captured])
     values = _structure(e, task, captured)
     number = str(count) if count is not None else _number_of_iterations(e, op)
     table = e.temporary(f"load ptr, ptr {symbol(THREADS)}, align 8")
     fork = e.temporary(f"load ptr, ptr {table}, align 8")
+    start = _start(e, table, [each.type for each in captured])
     e.emit(f"call void {fork}(ptr {table}, ptr {start}, ptr {values}, i64 {number})")
     if e.guards is not None:
         e.guards.after_task(e)
+
+
+def is_task(op: scf.ParallelOp) -> bool:
+    """
+    Whether a loop is a task where there are threads: none that reduces, or is known to have less
+    than two iterations.
+    """
+    first = (values[0] for values in (op.lowerBound, op.upperBound, op.step))
+    count = trip_count(*(Bound("", constant_integer(value)) for value in first))
+    return not op.initVals and (count is None or count > 1)
 
 
 def _values_from_outside(op: scf.ParallelOp) -> Sequence[SSAValue]:
@@ -173,14 +186,9 @@ def _number_of_iterations(e: FunctionEmitter, op: scf.ParallelOp) -> str:
     return e.temporary(f"call i64 @llvm.smax.i64(i64 {number}, i64 0)")
 
 
-def _structure_type(types: Sequence[str]) -> str:
-    """The LLVM struct type of a task and the captured values of these types (its closure)."""
-    return f"{{ {', '.join([POINTER, *types])} }}"
-
-
 def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> str:
     """Stores a task and its captured values to a struct on the stack; returns the address."""
-    type_, address = _structure_type([each.type for each in captured]), e.name()
+    type_, address = structure_type([each.type for each in captured]), e.name()
     e.stack_slots.append(f"  {address} = alloca {type_}")
     fields = [f"{POINTER} {task}", *(f"{each.type} {each.outside}" for each in captured)]
     for number, field in enumerate(fields):
@@ -189,22 +197,17 @@ def _structure(e: FunctionEmitter, task: str, captured: Sequence[_Captured]) -> 
     return address
 
 
-def task_start(symbol: str, types: Sequence[str]) -> list[str]:
+def _start(e: FunctionEmitter, table: str, types: Sequence[str]) -> str:
     """
-    The trampoline for tasks that capture values of these types: loads task and values from the
-    struct and calls the task for a range of iterations.
+    The address of the trampoline for tasks that capture values of these types.
+
+    Those for words are the runtime's, as pointers and integers are passed alike: a function takes
+    LLVM a third of a millisecond, whatever it does.
     """
-    structure = _structure_type(types)
-    lines = [
-        f"define internal void {symbol}(ptr %values, i64 %first, i64 %last) {GLUE} {{",
-        "  %task = load ptr, ptr %values",
-    ]
-    for number, type_ in enumerate(types):
-        place = f"getelementptr inbounds {structure}, ptr %values, i32 0, i32 {number + 1}"
-        lines += [f"  %place{number} = {place}", f"  %v{number} = load {type_}, ptr %place{number}"]
-    arguments = [f"{type_} %v{number}" for number, type_ in enumerate(types)]
-    call = f"  call void %task({', '.join([*arguments, 'i64 %first', 'i64 %last'])})"
-    return [*lines, call, "  ret void", "}"]
+    if not (0 < len(types) <= SHARED_STARTS and {POINTER, INDEX.text}.issuperset(types)):
+        return e.symbols.task_start(types)
+    place = f"getelementptr inbounds ptr, ptr {table}, i64 {1 + len(types)}"
+    return e.temporary(f"load ptr, ptr {e.temporary(place)}, align 8")
 
 
 TABLE = f"{symbol(THREADS)} = global ptr null, align 8"
