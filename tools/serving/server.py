@@ -80,10 +80,10 @@ def serve(path: str, names: Sequence[str]) -> None:
 
 def answer(client: socket.socket, tools: Tools) -> int:
     """Runs a command in this process, whose streams, folder and environment become the client's."""
-    size, streams, _, _ = socket.recv_fds(client, 8, 3)
+    size, (*streams, alive), _, _ = socket.recv_fds(client, 8, 4)
     with client.makefile("rb") as request:
         text = request.read(int.from_bytes(size, "little")).decode(errors="surrogateescape")
-    end_with(client)
+    end_with(alive)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -104,11 +104,14 @@ def answer(client: socket.socket, tools: Tools) -> int:
     return code
 
 
-def end_with(client: socket.socket) -> None:
-    """Lets this process be killed when its client ends, as lit kills one that takes too long."""
-    fcntl.fcntl(client, fcntl.F_SETOWN, os.getpid())
-    flags = fcntl.fcntl(client, fcntl.F_GETFL)
-    fcntl.fcntl(client, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends a process
+def end_with(pipe: int) -> None:
+    """
+    Lets this process be killed when its client ends, as lit kills one that takes too long: the
+    client has the other end of the pipe, into which nothing is written.
+    """
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends a process
 
 
 def call(tools: Tools, command: Sequence[str]) -> int:
