@@ -40,12 +40,12 @@ from lowerings.execution.rank_runs import (
     ranks_of,
 )
 from lowerings.executors import COMPILERS, interpreted_program, loaded, native_program
-from lowerings.ir.functions import functions_of
 from lowerings.native_lowering import CompilationError, Donation, Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.quantized_types import has_quantized_arrays
+from xla_dialect.runtime.arguments import entry_function
 
 __all__ = [
     "BACKENDS",
@@ -206,9 +206,7 @@ def compile_module(module: ModuleOp, options: Options | None = None) -> Program:
     if has_quantized_arrays(module):
         spec = f"stablehlo-legalize-quant-to-math{{arithmetic={arithmetic_of(options.backend)}}}"
         PassManager(make_context()).run(module, parse_passes(spec))
-    if options.entry not in functions_of(module):
-        found = ", ".join(f"@{name}" for name in functions_of(module)) or "none"
-        raise CompilationError(f"there is no function @{options.entry} (functions: {found})")
+    entry_function(module, options.entry)
     if options.partitioned and level_of(module) == LEVELS[0]:
         return _compile_parts(module, options)
     counts = _set_processes(module, options)

@@ -42,6 +42,7 @@ from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.ops.process_groups import process_counts
+from xla_dialect.runtime.arguments import entry_function
 from xla_dialect.xdsl.traversal import inventory
 
 
@@ -219,8 +220,12 @@ def _check_donated(donate: Collection[int], signature: Signature) -> None:
 
 
 def signature_in(module: ModuleOp, entry: str) -> Signature:
-    """The signature of a function of any level, with the layouts that its callers see."""
-    function = functions_of(module)[entry]
+    """
+    The signature of a function of any level, with the layouts that its callers see.
+
+    Raises XlaError where there is none of this name.
+    """
+    function = entry_function(module, entry)
     if level_of(module) == LEVELS[0]:
         return signature_of(function, entry_type(module, function))
     from lowerings.interpreter.program import signature_below  # noqa: PLC0415

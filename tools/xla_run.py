@@ -344,10 +344,10 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
         and (op.sym_visibility is None or op.sym_visibility.data == "public")
     ]
     names = [op.sym_name.data for op in public]
+    known = ", ".join(f"@{name}" for name in names) or "none"
     if args.entry is not None:
         entry = args.entry.removeprefix("@")
         if entry not in names:
-            known = ", ".join(f"@{name}" for name in names) or "none"
             raise RunError(f"there is no public function @{entry} (there are: {known})")
         return [entry]
     if "main" in names and not args.all_functions:
@@ -359,7 +359,9 @@ def entries(module: ModuleOp, args: argparse.Namespace) -> list[str]:
         if not op.function_type.inputs.data and op.sym_name.data not in parts
     ]
     if not without_arguments:
-        raise RunError("there is neither @main nor a public function without arguments")
+        raise RunError(
+            f"there is neither @main nor a public function without arguments (there are: {known})"
+        )
     return without_arguments
 
 

@@ -54,3 +54,10 @@ def test_one_thing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     source.write_text(PROGRAM)
     assert command.main([str(source)]) == 1
     assert "one of -o and --sources says what to write" in capsys.readouterr().err
+
+
+def test_a_program_without_the_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "empty.mlir"
+    source.write_text("")
+    assert command.main([str(source), "--sources", str(tmp_path)]) == 1
+    assert "there is no function @main; the module has none" in capsys.readouterr().err

@@ -6,6 +6,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - A string without its closing quote takes time exponential in its length to be refused.
 - A name loses one suffix `_<digits>` each time it is read, so `%a_1_2` is `%a` after two times.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
+- A text without operations is an empty module, as for mlir-opt.
 
 A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    ModuleOp,
     RankedStructure,
     TensorType,
 )
@@ -30,7 +32,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from xla_dialect.xdsl.dense_literals import parse_dense_elements
 from xla_dialect.xdsl.dense_printing import print_dense
@@ -56,6 +58,14 @@ class MlirParser(Parser):
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(MlirLexer(Input(text, name)))
 
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """Parses a whole text; raises ParseError."""
+        while self._current_token.kind in _ALIASES:
+            self._parse_alias_def()
+        if self._current_token.kind is MLIRTokenKind.EOF:
+            return ModuleOp([])
+        return super().parse_module(allow_implicit_module)
+
     def _parse_builtin_dense_resource_attr(self) -> DenseResourceAttr:
         """Parses what follows `dense_resource`; `<__elided__>` is a resource that is nowhere."""
         found = parse_elided(self)
@@ -74,6 +84,9 @@ class MlirParser(Parser):
     ) -> DenseIntOrFPElementsAttr[Any]:
         """Parses what follows `dense`; see `parse_dense_elements`."""
         return parse_dense_elements(self, type)
+
+
+_ALIASES = (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT)
 
 
 class MlirPrinter(Printer):
