@@ -19,6 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from lowerings.simplify.leaf_shardings import leaf_attributes, note_root
+from xla_dialect.attributes import SpellingError
+from xla_dialect.diagnostics import XlaError, described
 from xla_dialect.entry.aliases import ALIASING_OUTPUT
 from xla_dialect.ops.control_flow import OptBarrierOp
 from xla_dialect.xdsl.creation import create
@@ -130,7 +132,11 @@ class Flattening(ABC):
         return new
 
     def _flatten_signature(self, op: func.FuncOp) -> None:
-        """Takes apart the types of parameters and results; attributes go to all leaves."""
+        """
+        Takes apart the types of parameters and results; attributes go to all leaves.
+
+        Raises XlaError for a sharding of a tuple that does not fit.
+        """
         if not op.is_declaration:
             note_root(op)
         type_ = op.function_type
@@ -138,11 +144,14 @@ class Flattening(ABC):
             old = op.properties.get(name)
             if isinstance(old, ArrayAttr):
                 per_value = cast("ArrayAttr[Any]", old).data
-                op.properties[name] = ArrayAttr(
-                    self._with_leaf_number(leaf, type_.outputs.data)
-                    for attributes, t in zip(per_value, types, strict=True)
-                    for leaf in leaf_attributes(attributes, len(self.leaf_types([t])))
-                )
+                try:
+                    op.properties[name] = ArrayAttr(
+                        self._with_leaf_number(leaf, type_.outputs.data)
+                        for attributes, t in zip(per_value, types, strict=True)
+                        for leaf in leaf_attributes(attributes, len(self.leaf_types([t])))
+                    )
+                except SpellingError as error:
+                    raise XlaError(f"{described(op)}: {error}") from None
         op.properties["function_type"] = FunctionType.from_lists(
             self.leaf_types(type_.inputs.data), self.leaf_types(type_.outputs.data)
         )

@@ -8,23 +8,32 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, OpResult
 
+from xla_dialect.attributes import SpellingError, shortened
 from xla_dialect.sharding.hlo_sharding import HloShardingAttr, HloShardingKind
 
 _NAMES = ("xla.sharding", "mhlo.sharding")
 
 
 def leaf_attributes(attributes: DictionaryAttr, count: int) -> Sequence[DictionaryAttr]:
-    """The attributes of each of the leaves of a value."""
+    """
+    The attributes of each of the leaves of a value.
+
+    Raises SpellingError for a sharding that has another number of elements.
+    """
     found: list[dict[str, Attribute]] = [dict(attributes.data) for _ in range(count)]
     for name in _NAMES:
         said = attributes.data.get(name)
         if not isinstance(said, HloShardingAttr) or said.data.kind is not HloShardingKind.TUPLE:
             continue
         leaves = said.data.leaves
+        # XLA writes one element for a tuple without any.
+        if count and len(leaves) != count:
+            raise SpellingError(
+                f"sharding {shortened(said.data.text)} has {len(leaves)} elements "
+                f"for {count} arrays"
+            )
         for number, entries in enumerate(found):
-            del entries[name]
-            if len(leaves) == count:
-                entries[name] = HloShardingAttr(leaves[number])
+            entries[name] = HloShardingAttr(leaves[number])
     return [DictionaryAttr(entries) for entries in found]
 
 

@@ -23,3 +23,31 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
     func.return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {xla.num_partitions = 4 : i64} {
+  // expected-error@below {{parameter 0: sharding {maximal device=9} of a program of 4 devices}}
+  func.func @main(%x: tensor<8xf32> {xla.sharding = #xla.hlo_sharding<{maximal device=9}>}) -> tensor<8xf32> {
+    func.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {xla.num_partitions = 4 : i64} {
+  // expected-error@below {{parameter 0: sharding {devices=[3]<=[3]} is over 3 devices up to 2, the program has 4}}
+  func.func @main(%x: tensor<8xf32> {xla.sharding = #xla.hlo_sharding<{devices=[3]<=[3]}>}) -> tensor<8xf32> {
+    func.return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {xla.num_partitions = 4 : i64} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@below {{sharding {devices=[4]0,1,2,4} is over 4 devices up to 4, the program has 4}}
+    %0 = xla.negate %x attributes {xla.sharding = #xla.hlo_sharding<{devices=[4]0,1,2,4}>} : tensor<8xf32>
+    func.return %0 : tensor<8xf32>
+  }
+}

@@ -48,7 +48,12 @@ class MeshesOfTiles:
             case HloShardingKind.REPLICATED:
                 found = Sharding.replicated_over(name, rank)
             case HloShardingKind.MAXIMAL | HloShardingKind.NAMED_MAXIMAL:
-                return Sharding(Mesh((), (sharding.device or 0,)))
+                device, count = sharding.device or 0, self.common.device_count
+                if device >= count > 1:
+                    raise SpellingError(
+                        f"sharding {shortened(sharding.text)} of a program of {count} devices"
+                    )
+                return Sharding(Mesh((), (device,)))
             case HloShardingKind.NAMED if sharding.named is not None:
                 return sharding.named
             case HloShardingKind.TILED:
@@ -93,6 +98,12 @@ class MeshesOfTiles:
                 f"dimensions for an array of rank {rank}"
             )
         devices = sharding.tiles.devices()
+        count = self.common.device_count
+        if devices.size != count or devices.max() >= count:
+            raise SpellingError(
+                f"sharding {shortened(sharding.text)} is over {devices.size} devices up to "
+                f"{devices.max()}, the program has {count}"
+            )
         axes = axes_of(self.common, devices)
         if axes is None:
             mesh = Mesh(
