@@ -375,6 +375,38 @@ def test_a_pass_of_others_says_what_it_may_change() -> None:
             validate(load_program(text, "mlir"), changed)
 
 
+WAVES = """func.func @main(%x: tensor<4xf64>, %y: tensor<4xf64>) -> (tensor<4xf64>, tensor<4xf64>) {
+  %often = xla.constant dense<1.0e+04> : tensor<4xf64>
+  %a = xla.multiply %x, %often : tensor<4xf64>
+  %wave = xla.cosine %a : (tensor<4xf64>) -> tensor<4xf64>
+  %sum = xla.add %y, %y : tensor<4xf64>
+  func.return %wave, %sum : tensor<4xf64>, tensor<4xf64>
+}"""
+"""The last bits of %x change %wave by more than 64 of its last bits."""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "wrong"),
+    [
+        (r"xla\.add", "xla.subtract", "result 1"),
+        (r"xla\.cosine", "xla.sine", "result 0"),
+        (r"dense<1\.0+e\+04>", "dense<1.0000000000000002e+04>", None),
+    ],
+    ids=["beside it", "much", "little"],
+)
+def test_ill_conditioned_results_are_compared_with_those_of_neighbouring_inputs(
+    pattern: str, replacement: str, wrong: str | None
+) -> None:
+    changed = StatedMiscompile(pattern, replacement)
+    if wrong is None:
+        notes = validate(load_program(WAVES, "mlir"), changed)
+        assert "in results 0: the last bits of the inputs change them by more than" in notes
+        assert_compared(notes)
+        return
+    with pytest.raises(MeaningChanged, match=f"test-miscompile changes what @main .*{wrong}: "):
+        validate(load_program(WAVES, "mlir"), changed)
+
+
 @pytest.mark.parametrize("program", [ELEMENTWISE, CONTRACTION])
 def test_no_false_alarm_on_small_programs(program: str) -> None:
     assert_compared(validate(load_program(program, "mlir"), *parse_passes("native")))

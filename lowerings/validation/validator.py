@@ -7,7 +7,7 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import IO, cast
@@ -18,10 +18,10 @@ from xdsl.passes import ModulePass
 
 from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import Signature
-from lowerings.interpreter.elements import where
 from lowerings.pipelines import TO_ONE_DEVICE
 from lowerings.validation.allowances import Allowance, allowance_of, together
 from lowerings.validation.changed_functions import same_functions
+from lowerings.validation.conditioning import Neighbours
 from lowerings.validation.execution import (
     Execution,
     ExecutionInParts,
@@ -37,7 +37,7 @@ from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
 from xla_dialect.op import Ints, decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
-from xla_dialect.runtime.comparison import first_mismatch, is_inexact
+from xla_dialect.runtime.comparison import first_mismatch
 from xla_dialect.runtime.deadline import TimeLimitReached
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array as ArrayType
@@ -199,7 +199,7 @@ class Validator:
         allowance = together(entry.allowances)
         kinds = self._kinds(entry, allowance)
         found: list[_Case] = []
-        sensitive = 0
+        ill_conditioned: list[Collection[int]] = []
         end = time.monotonic() + SECONDS_AFTER_A_PASS
 
         def agrees(number: int, outcome: Outcome) -> bool:
@@ -216,18 +216,22 @@ class Validator:
                     f"of {len(entry.cases)} inputs"
                 )
                 break
-            difference = _difference(next(runs), case.results, allowance)
+            neighbours = Neighbours(entry.before, case.arrays, case.results)
+            is_compared = case.kinds <= kinds
+            difference = _difference(
+                next(runs), case.results, allowance, neighbours if is_compared else None
+            )
             if isinstance(difference, _NotRun):
                 self._note(f"@{entry.name} is not run after {module_pass.name}: {difference.why}")
                 return
             results, wrong = difference
-            if wrong is not None and case.kinds <= kinds:
-                if not (results and _is_sensitive(entry, case.arrays, case.results, allowance)):
-                    raise self._changed(entry, module_pass, execution, case, allowance, wrong)
-                sensitive += 1
+            if wrong is not None and is_compared:
+                raise self._changed(entry, module_pass, execution, case, allowance, wrong)
+            if neighbours.explained:
+                ill_conditioned.append(neighbours.explained)
             if results is not None:
                 found.append(_Case(case.kinds, case.arrays, results))
-        self._note_gaps(entry, module_pass, allowance, kinds, sensitive)
+        self._note_gaps(entry, module_pass, allowance, kinds, ill_conditioned)
         entry.cases = found
         entry.before = execution
         entry.allowances = []
@@ -238,7 +242,7 @@ class Validator:
         module_pass: ModulePass,
         allowance: Allowance,
         kinds: set[InputKind],
-        sensitive: int,
+        ill_conditioned: Sequence[Collection[int]],
     ) -> None:
         """Notes the inputs of a pass on which results were not compared."""
         left_out = {kind for case in entry.cases for kind in case.kinds if not case.kinds <= kinds}
@@ -248,11 +252,12 @@ class Validator:
                 f"@{entry.name} is not compared after {module_pass.name} on inputs with {names} "
                 f"values: {allowance.reason}"
             )
-        if sensitive:
+        if ill_conditioned:
+            numbers = ", ".join(map(str, sorted(set[int]().union(*ill_conditioned))))
             self._note(
-                f"@{entry.name} is not compared after {module_pass.name} on {sensitive} of "
-                f"{len(entry.cases)} inputs: their last bits change results by more than the pass "
-                f"may"
+                f"@{entry.name} is not compared after {module_pass.name} on {len(ill_conditioned)} "
+                f"of {len(entry.cases)} inputs in results {numbers}: the last bits of the inputs "
+                f"change them by more than the pass may"
             )
 
     def _kinds(self, entry: _Entry, allowance: Allowance) -> set[InputKind]:
@@ -275,13 +280,15 @@ class Validator:
                 expected = entry.before(arrays)
             except XlaError:
                 return False
-            difference = _difference(outcome_of(execution, arrays), expected, allowance)
-            if isinstance(difference, _NotRun) or difference[1] is None:
-                return False
-            return not (difference[0] and _is_sensitive(entry, arrays, expected, allowance))
+            neighbours = Neighbours(entry.before, arrays, expected)
+            outcome = outcome_of(execution, arrays)
+            difference = _difference(outcome, expected, allowance, neighbours)
+            return not isinstance(difference, _NotRun) and difference[1] is not None
 
         arrays = case.arrays if self._inputs else shrink(case.arrays, fails)
-        again = _difference(outcome_of(execution, arrays), entry.before(arrays), allowance)
+        expected = entry.before(arrays)
+        neighbours = Neighbours(entry.before, arrays, expected)
+        again = _difference(outcome_of(execution, arrays), expected, allowance, neighbours)
         if not isinstance(again, _NotRun) and again[1] is not None:
             wrong = again[1]
         inputs = "".join(
@@ -308,11 +315,14 @@ class _NotRun:
 
 
 def _difference(
-    outcome: Outcome, expected: Results, allowance: Allowance
+    outcome: Outcome,
+    expected: Results,
+    allowance: Allowance,
+    neighbours: Neighbours | None,
 ) -> tuple[Results | None, str | None] | _NotRun:
     """The results, and what is wrong with them."""
     if not isinstance(outcome, XlaError):
-        return outcome, _wrong(outcome, expected, allowance)
+        return outcome, _wrong(outcome, expected, allowance, neighbours)
     text = str(outcome)
     if isinstance(outcome, TimeLimitReached):
         return _NotRun(text)
@@ -321,7 +331,12 @@ def _difference(
     return None, text
 
 
-def _wrong(results: Results, expected: Results, allowance: Allowance) -> str | None:
+def _wrong(
+    results: Results,
+    expected: Results,
+    allowance: Allowance,
+    neighbours: Neighbours | None = None,
+) -> str | None:
     if len(results) != len(expected):
         return f"{len(results)} results, {len(expected)} before the pass"
     for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
@@ -331,39 +346,12 @@ def _wrong(results: Results, expected: Results, allowance: Allowance) -> str | N
             )
         found = found if found.dtype == wanted.dtype else found.view(wanted.dtype)
         differing = allowance.differing(found, wanted)
-        if differing.any():
+        if not differing.any():
+            continue
+        if neighbours is None or not neighbours.explain(number, found, allowance):
             how = "differ by more than rounding" if allowance.epsilons else "differ"
             return f"result {number}: {first_mismatch(how, found, wanted, differing)}"
     return None
-
-
-def _is_sensitive(
-    entry: _Entry, arrays: Sequence[Array], expected: Results, allowance: Allowance
-) -> bool:
-    """
-    Whether changing the last bits of the inputs changes results by more than the allowance.
-
-    Then the function is ill-conditioned, as a recurrence with large weights is, and differences
-    prove nothing. Equal numbers stay equal and zeros stay zero, so that comparisons of them hold.
-    """
-    if not allowance.epsilons:
-        return False
-    try:
-        results = entry.before([_next(array) for array in arrays])
-    except XlaError:
-        return False
-    return _wrong(results, expected, allowance) is not None
-
-
-def _next(array: Array) -> Array:
-    """The numbers above those of an array of floats; other arrays, and what has none, as it is."""
-    if array.dtype.kind == "c":
-        return (_next(np.real(array)) + 1j * _next(np.imag(array))).astype(array.dtype)
-    if not is_inexact(array.dtype):
-        return array
-    with np.errstate(all="ignore"):
-        above = np.nextafter(array, np.asarray(np.inf, array.dtype))
-        return where((array == 0) | ~np.isfinite(above), array, above)
 
 
 def _first_line(error: Exception) -> str:

@@ -10,8 +10,8 @@ from run_files import run_files
 from tools.stored_programs import stored_programs
 from xla_dialect.hlo_text import print_hlo
 
-LARGE = ("transformer_block",)
-"""What takes half a minute."""
+LARGE = ("lstm", "transformer_block")
+"""What takes half a minute: so would each of their trials."""
 RANDOM_PROGRAMS = 30
 
 

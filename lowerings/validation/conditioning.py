@@ -1,0 +1,107 @@
+"""Ill-conditioned results: the last bits of the inputs change them by more than a pass may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from lowerings.interpreter.elements import where
+from lowerings.validation.allowances import Allowance
+from lowerings.validation.execution import Results, Runner
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.literals.arrays import Array, bits_of
+from xla_dialect.runtime.comparison import is_inexact
+
+TIMES = 64.0
+"""How much further than on neighbouring inputs a result may be: a pass rounds more than once."""
+
+
+class Neighbours:
+    """What a function computes on inputs whose last bits are other ones; run when asked for."""
+
+    def __init__(self, run: Runner, arrays: Sequence[Array], expected: Results):
+        """`expected`: what `run` computes on `arrays`."""
+        self._expected = expected
+        self._found: list[Results] = []
+        self._left = _runs(run, arrays)
+        self.explained: set[int] = set()
+        """The numbers of the results of which differences prove nothing."""
+
+    def explain(self, number: int, found: Array, allowance: Allowance) -> bool:
+        """
+        Whether result `number` may be `found`, for it is ill-conditioned: neighbouring inputs
+        change it by more than the pass may, and by not much less than this.
+        """
+        if not allowance.epsilons:
+            return False
+        expected = self._expected[number]
+        if any(_explains(each[number], found, expected, allowance) for each in self._results()):
+            self.explained.add(number)
+        return number in self.explained
+
+    def _results(self) -> Iterator[Results]:
+        yield from self._found
+        for results in self._left:
+            self._found.append(results)
+            yield results
+
+
+def _runs(run: Runner, arrays: Sequence[Array]) -> Iterator[Results]:
+    for change in (_above, _with_other_last_bit, _below):
+        try:
+            yield run([_changed(array, change) for array in arrays])
+        except XlaError:
+            continue
+
+
+def _explains(moved: Array, found: Array, expected: Array, allowance: Allowance) -> bool:
+    if moved.shape != expected.shape or moved.dtype != expected.dtype:
+        return True
+    if not allowance.differing(moved, expected).any():
+        return False
+    # Of what is decided, as an order, there is no distance.
+    return not is_inexact(expected.dtype) or (
+        _distance(found, expected) <= TIMES * _distance(moved, expected)
+    )
+
+
+def _distance(found: Array, expected: Array) -> float:
+    """The largest of any element; infinite where one is no number, or infinite, and not both."""
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        one, other = found.astype(wide), expected.astype(wide)
+        is_same = (one == other) | (np.isnan(one) & np.isnan(other))
+        distance = np.where(is_same, 0.0, np.abs(one - other))
+    return float(np.max(np.where(np.isnan(distance), np.inf, distance), initial=0.0))
+
+
+def _changed(array: Array, change: Callable[[Array], Array]) -> Array:
+    """
+    An array of floats with other numbers; other arrays as they are.
+
+    Equal numbers stay equal and zeros stay zero, so that comparisons of them hold.
+    """
+    if array.dtype.kind == "c":
+        parts = (_changed(part, change) for part in (np.real(array), np.imag(array)))
+        real, imaginary = parts
+        return (real + 1j * imaginary).astype(array.dtype)
+    if not is_inexact(array.dtype):
+        return array
+    with np.errstate(all="ignore"):
+        changed = change(array)
+        return where((array == 0) | ~np.isfinite(changed), array, changed)
+
+
+def _above(array: Array) -> Array:
+    return np.nextafter(array, np.asarray(np.inf, array.dtype))
+
+
+def _below(array: Array) -> Array:
+    return np.nextafter(array, np.asarray(-np.inf, array.dtype))
+
+
+def _with_other_last_bit(array: Array) -> Array:
+    """Some numbers grow and some shrink: ratios are not kept as by the others."""
+    is_odd = (bits_of(np.ascontiguousarray(array)) & 1).astype(np.bool_).reshape(array.shape)
+    return where(is_odd, _below(array), _above(array))
