@@ -52,13 +52,13 @@ def arena_contents(module: ModuleOp) -> Iterator[ArenaContents]:
     """The arena of each function that has one."""
     for function in defined_functions(module):
         if ARENA_ATTRIBUTE in function.attributes:
-            arena = function.body.block.args[-1]
+            arena = function.body.blocks[0].args[-1]
             size = memref_type(arena).get_shape()[0]
             yield ArenaContents(function, size, tuple(_buffers(function, arena)))
 
 
 def _buffers(function: FuncOp, arena: SSAValue) -> Iterator[ArenaBuffer]:
-    liveness = MemoryLiveness.of(function.body.block, arena)
+    liveness = MemoryLiveness.of(function.body, arena)
     for use in liveness.uses:
         if not isinstance(use.op, memref.ViewOp):
             continue

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects import func, memref, scf
+from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from lowerings.bufferize.liveness import LOOPS
 from lowerings.bufferize.tensor_operands import is_linalg_operation
@@ -20,6 +20,7 @@ from xla_dialect.xdsl.traversal import operands_of, operations_in
 __all__ = ["VIEW_OPERATIONS", "MemoryLiveness", "MemoryUse"]
 
 VIEW_OPERATIONS = (
+    memref.AssumeAlignmentOp,
     memref.CastOp,
     memref.CollapseShapeOp,
     memref.ExpandShapeOp,
@@ -30,7 +31,11 @@ VIEW_OPERATIONS = (
 )
 """Operations whose result is a view of their first operand."""
 
+SELECTING = (arith.SelectOp,)
+"""Operations whose result is one of their operands."""
+
 _RETAINING = (
+    *SELECTING,
     func.ReturnOp,
     scf.ConditionOp,
     scf.ForOp,
@@ -75,19 +80,24 @@ class MemoryLiveness:
     _end_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
     @staticmethod
-    def of(block: Block, arena: SSAValue | None = None) -> MemoryLiveness:
+    def of(body: Region, arena: SSAValue | None = None) -> MemoryLiveness:
         """
-        Computes the uses of the allocations of a function from the block of its body; views of an
-        `arena` are allocations.
+        Computes the uses of the allocations of a function from its body; views of an `arena` are
+        allocations.
 
-        Calls count as needing memory themselves, while they run: the callee may.
+        Calls count as needing memory themselves, while they run: the callee may. Where there are
+        several blocks, everything is in use all the time.
         """
         liveness = MemoryLiveness(arena=arena)
-        function = block.parent_op()
-        if function is not None:
-            liveness.arguments = {each: MemoryUse(function, 0, 0, 0) for each in block.args}
+        function = body.parent_op()
+        if function is not None and body.blocks:
+            arguments = body.blocks[0].args
+            liveness.arguments = {each: MemoryUse(function, 0, 0, 0) for each in arguments}
             liveness._use_of.update(liveness.arguments)
-        liveness._visit(block, ())
+        for block in body.blocks:
+            liveness._visit(block, ())
+        if len(body.blocks) > 1:
+            liveness._everlasting.extend(liveness.uses)
         for use, loop in liveness._in_loops:
             use.last = max(use.last, liveness._end_of[loop])
         for use in liveness._everlasting:

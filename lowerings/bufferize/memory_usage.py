@@ -265,14 +265,13 @@ class _ModuleAnalysis:
 
     def _max_live(self, function: func.FuncOp) -> int:
         lifetimes: list[Lifetime] = []
-        for block in function.body.blocks:
-            for use in MemoryLiveness.of(block).uses:
-                if isinstance(use.op, func.CallOp):
-                    callee = use.op.callee.root_reference.data
-                    size = self._peak(callee) if callee in self.functions else 0
-                else:
-                    size = _bytes(use.op.results[0].type)
-                lifetimes.append(Lifetime(use.first, use.last, size))
+        for use in MemoryLiveness.of(function.body).uses:
+            if isinstance(use.op, func.CallOp):
+                callee = use.op.callee.root_reference.data
+                size = self._peak(callee) if callee in self.functions else 0
+            else:
+                size = _bytes(use.op.results[0].type)
+            lifetimes.append(Lifetime(use.first, use.last, size))
         return max_live_bytes(lifetimes)
 
     def _stack(self, name: str) -> int:

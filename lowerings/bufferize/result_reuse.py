@@ -43,12 +43,11 @@ def reuse_results(function: func.FuncOp, written: WrittenArguments) -> None:
     """
     if ENTRY_ATTRIBUTE not in function.attributes:
         return
-    block = function.body.block
-    liveness = MemoryLiveness.of(block)
+    liveness = MemoryLiveness.of(function.body)
     indices = written.of(function.sym_name.data) - aliased_parameters(function).keys()
     results: dict[SSAValue, int] = {
         result: use.first
-        for result in block.args
+        for result in function.body.blocks[0].args
         if result.index in indices and (use := liveness.arguments[result]).is_used
     }
     waiting = [

@@ -28,14 +28,15 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.bufferize.arena import Lifetime, Plan, aligned, max_live_bytes, plan_arena
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
 from lowerings.bufferize.element_size import element_bytes
+from lowerings.bufferize.iterations import outlives_its_iteration
 from lowerings.bufferize.memory_liveness import MemoryLiveness, MemoryUse
 from lowerings.bufferize.result_reuse import reuse_results
 from lowerings.bufferize.shared_loops import SharedLoop
 from lowerings.bufferize.storage import MemRef, memref_type
 from lowerings.bufferize.strided import has_identity_layout
 from lowerings.bufferize.written_arguments import WrittenArguments
+from lowerings.ir.functions import functions_of
 from lowerings.rewriting.conversion import (
-    SEVERAL_BLOCKS,
     ConversionFailed,
     IllegalOp,
     describe_place,
@@ -85,26 +86,30 @@ class XlaPlanBuffersPass(ModulePass):
     The arena is as large as what is live at the same time, and starts at a multiple of 64 bytes;
     so do all buffers in it. Every entry has one, if of size 0. Another function has one if it needs
     memory; its callers give it a part of theirs. A buffer of an entry that is not needed any more
-    when a result of its element type is written can be in the place of that result instead.
+    when a result of its element type is written can be in the place of that result instead. In a
+    function of several blocks no buffers share memory.
     """
 
     name = "xla-plan-buffers"
     takes = ON_BUFFERS
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
-        found = [problem for f in functions.values() for problem in _unplannable(f)]
-        if found:
+        if found := unplannable(op):
             raise ConversionFailed(self.name, found)
+        functions = functions_of(op)
         planner = _ModulePlanner(self.name, functions)
         for function in functions.values():
             planner.plan(function)
 
 
-def _unplannable(function: func.FuncOp) -> Iterator[IllegalOp]:
-    if len(function.body.blocks) > 1:
-        yield illegal_op(function, SEVERAL_BLOCKS)
-        return
+def unplannable(module: ModuleOp) -> list[IllegalOp]:
+    """Why a module cannot have arenas."""
+    return [
+        problem for function in functions_of(module).values() for problem in _problems(function)
+    ]
+
+
+def _problems(function: func.FuncOp) -> Iterator[IllegalOp]:
     if ARENA_ATTRIBUTE in function.attributes:
         yield illegal_op(function, "it has an arena already")
         return
@@ -117,6 +122,8 @@ def _unplannable(function: func.FuncOp) -> Iterator[IllegalOp]:
                 yield illegal_op(op, "it has a layout")
             elif element_bytes(type.element_type) is None:
                 yield illegal_op(op, f"the size of {type.element_type} is not known")
+            elif outlives_its_iteration(op):
+                yield illegal_op(op, "its loop hands it on to the next iteration")
 
 
 @dataclass(eq=False)
@@ -157,7 +164,7 @@ class _ModulePlanner:
         reuse_results(function, self._written)
         needs: list[tuple[MemoryUse, int, SharedLoop | None]] = []
         lifetimes: list[Lifetime] = []
-        liveness = MemoryLiveness.of(function.body.block)
+        liveness = MemoryLiveness.of(function.body)
         end = max((use.last for use in liveness.uses), default=0)
         for use in liveness.uses:
             size = self._bytes_needed(use.op)
@@ -214,7 +221,7 @@ def _bytes_type(size: int) -> MemRef:
 
 
 def _append_arena(function: func.FuncOp, type: MemRef, plan: Plan, max_live: int) -> SSAValue:
-    block = function.body.block
+    block = function.body.blocks[0]
     arena = block.insert_arg(type, len(block.args))
     arena.name_hint = "arena"
     old = function.function_type

@@ -8,10 +8,9 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE, XlaPlanBuffersPass
+from lowerings.bufferize.xla_plan_buffers import XlaPlanBuffersPass, unplannable
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import ScheduledPass, parse_passes
-from lowerings.ir.functions import functions_of
 from lowerings.pipelines import LEVELS, NATIVE
 from lowerings.rewriting.levels import ON_BUFFERS, Level
 from xla_dialect.xdsl.traversal import operations_in
@@ -36,16 +35,14 @@ def level_reached(module: ModuleOp, schedule: Sequence[ScheduledPass]) -> Level 
 
 def unplanned_buffers(module: ModuleOp, here: Level | None) -> tuple[ModulePass, ...]:
     """
-    The pass that gives allocations a place in an arena, if there are any and none has one: what is
-    allocated in a call would never be freed.
+    The pass that gives allocations a place in an arena, if there are any and all can have one: what
+    is allocated in a call would never be freed, unless the program does it.
     """
-    if here not in ON_BUFFERS or any(ARENA_ATTRIBUTE in op.attributes for op in module.ops):
+    if here not in ON_BUFFERS or not any(
+        type(op) is memref.AllocOp for op in operations_in(module)
+    ):
         return ()
-    if any(len(function.body.blocks) > 1 for function in functions_of(module).values()):
-        return ()
-    found = [op for op in operations_in(module) if isinstance(op, memref.AllocOp)]
-    is_static = all(not op.dynamic_sizes and not op.symbol_operands for op in found)
-    return (XlaPlanBuffersPass(),) if found and is_static else ()
+    return () if unplannable(module) else (XlaPlanBuffersPass(),)
 
 
 def finishing(here: Level | None, level: str) -> tuple[ModulePass, ...]:

@@ -137,8 +137,8 @@ def illegal_op(op: Operation, reason: str | None = None) -> IllegalOp:
     return IllegalOp(_operation_name(op), describe_place(op), reason)
 
 
-SEVERAL_BLOCKS = "it has several blocks: control flow must be structured"
-"""Why a function is lowered by no pass of ours."""
+SEVERAL_BLOCKS = "it has several blocks: lift-cf-to-scf structures them"
+"""Why a function on tensors is not lowered."""
 
 
 def require_single_blocks(pass_name: str, module: ModuleOp) -> None:

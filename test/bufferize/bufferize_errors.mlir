@@ -5,7 +5,7 @@
 // CHECK:      xla-bufferize: 8 operations are left unconverted
 // CHECK-NEXT:   arith.constant: 1, {{.*}}errors.mlir:23:3 (only dense constants are supported)
 // CHECK-NEXT:   arith.select: 1, in.mlir:12:3 (no bufferization is known for it)
-// CHECK-NEXT:   func.func: 1, {{.*}}errors.mlir:32:1 (it has several blocks: control flow must be structured)
+// CHECK-NEXT:   func.func: 1, {{.*}}errors.mlir:32:1 (it has several blocks: lift-cf-to-scf structures them)
 // CHECK-NEXT:   tensor.cast: 1, {{.*}}errors.mlir:15:3 (tensor<?xf32> has dynamic dimensions)
 // CHECK-NEXT:   tensor.dim: 1, {{.*}}errors.mlir:22:3 (the dimension must be a constant, and exist)
 // CHECK-NEXT:   tensor.extract_slice: 2, {{.*}}errors.mlir:16:3 (sizes and strides must be static), {{.*}}errors.mlir:26:5 (the body of a linalg operation can only extract elements of tensors)

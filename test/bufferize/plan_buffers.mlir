@@ -201,3 +201,27 @@ func.func @unknown(%n: index, %a: memref<100xi8>) {
   } {xla.independent_microseconds = 500 : i64}
   return
 }
+
+// -----
+
+// In a function of several blocks each buffer has a place of its own. %c is one at a time: its loop
+// keeps none for the next iteration.
+
+// CHECK-LABEL: func.func @blocks(
+// CHECK-SAME:    %arena: memref<192xi8>) attributes {xla.arena_bytes = 192 : i64, xla.max_live_bytes = 192 : i64} {
+// CHECK:         %a = memref.view %arena[%{{.*}}][] : memref<192xi8> to memref<4xf32>
+// CHECK:         %b = memref.view %arena[%{{.*}}][] : memref<192xi8> to memref<4xf32>
+// CHECK:       ^{{.*}}(%carried: memref<4xf32>):
+// CHECK:         %c = memref.view %arena[%{{.*}}][] : memref<192xi8> to memref<4xf32>
+func.func @blocks(%x: memref<4xf32>, %condition: i1) {
+  %a = memref.alloc() : memref<4xf32>
+  "memref.copy"(%x, %a) : (memref<4xf32>, memref<4xf32>) -> ()
+  %b = memref.alloc() : memref<4xf32>
+  cf.br ^bb1(%b : memref<4xf32>)
+^bb1(%carried: memref<4xf32>):
+  %c = memref.alloc() : memref<4xf32>
+  "memref.copy"(%carried, %c) : (memref<4xf32>, memref<4xf32>) -> ()
+  cf.cond_br %condition, ^bb1(%carried : memref<4xf32>), ^bb2
+^bb2:
+  return
+}

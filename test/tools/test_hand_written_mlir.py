@@ -3,6 +3,7 @@
 from contextlib import suppress
 from io import StringIO
 
+import numpy as np
 import pytest
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -116,11 +117,56 @@ def test_executors_and_formats(name: str) -> None:
 def test_what_is_said_of_several_blocks() -> None:
     for name, pipeline in (
         ("branch", "xla-bufferize"),
-        ("branch on memory", "xla-plan-buffers"),
         ("branch beside tuples", "xla-assign-layouts"),
     ):
         with pytest.raises(XlaError, match=r"func.func: 1, .*it has several blocks"):
             PassManager(make_context()).run(load_program(PROGRAMS[name]), parse_passes(pipeline))
+
+
+ALLOCATION = """
+  %t = memref.alloc() : memref<2xf32>
+  %v = memref.load %cur[%c0] : memref<2xf32>
+  memref.store %v, %t[%c1] : memref<2xf32>
+  %w = memref.load %cur[%c1] : memref<2xf32>
+  memref.store %w, %t[%c0] : memref<2xf32>
+"""
+LOOPS = {
+    "scf": f"""
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%cur = %x) -> (memref<2xf32>) {{
+{ALLOCATION}
+    scf.yield %t : memref<2xf32>
+  }}""",
+    "cf": f"""
+  cf.br ^head(%c0, %x : index, memref<2xf32>)
+^head(%i: index, %r: memref<2xf32>):
+  %goes_on = arith.cmpi slt, %i, %n : index
+  cf.cond_br %goes_on, ^body(%r : memref<2xf32>), ^end
+^body(%cur: memref<2xf32>):
+{ALLOCATION}
+  %next = arith.addi %i, %c1 : index
+  cf.br ^head(%next, %t : index, memref<2xf32>)
+^end:""",
+}
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_that_hand_on_what_they_allocate(loop: str, backend: str) -> None:
+    text = f"""
+func.func @main(%x: memref<2xf32>, %count: memref<i64>, %result: memref<2xf32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %number = memref.load %count[] : memref<i64>
+  %n = arith.index_cast %number : i64 to index
+{LOOPS[loop]}
+  linalg.copy ins(%r : memref<2xf32>) outs(%result : memref<2xf32>)
+  func.return
+}}"""
+    swap = compile_module(load_program(text), Options(backend=backend))
+    x = np.array([1, 2], np.float32)
+    for count in range(4):
+        (found,) = swap(x, np.int64(count))
+        np.testing.assert_array_equal(found, x[::-1] if count % 2 else x)
 
 
 def test_linalg_on_memrefs_is_lowered_further() -> None:
