@@ -1,4 +1,4 @@
-"""What the pass that plans schedules is told of a machine, and of a file of schedules."""
+"""What passes are told of a machine, and of a file of schedules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PLANNING = "xla-plan-schedules"
 """The pass, by name: it need not be loaded to be looked for."""
+_FUNCTIONS = "expand-math"
 
 
 def with_schedules(
@@ -32,12 +33,12 @@ def for_machine(
     passes: Sequence[ModulePass], machine: Machine, *, flush_subnormals: bool = False
 ) -> tuple[ModulePass, ...]:
     """
-    Passes, those of which that plan schedules, and have no options, plan for a machine; with
-    `flush_subnormals`, code may take subnormal numbers as zero.
+    Passes, those of which that have no options work for a machine; with `flush_subnormals`, code
+    may take subnormal numbers as zero.
     """
     return tuple(
         planned_for(each, machine, flush_subnormals=flush_subnormals)
-        if each.name == PLANNING and each == type(each)()
+        if each.name in (PLANNING, _FUNCTIONS) and each == type(each)()
         else each
         for each in passes
     )
@@ -50,14 +51,18 @@ def planned_for(
     given: Collection[str] = (),
     flush_subnormals: bool = False,
 ) -> ModulePass:
-    """A pass; one that plans schedules has a machine's options, but for those that are `given`."""
-    if module_pass.name != PLANNING:
+    """A pass, with what the machine says of its options, but for those that are `given`."""
+    options: dict[str, Any]
+    if module_pass.name == PLANNING:
+        options = {
+            "vector_bits": machine.vector_bits,
+            "pair_products": machine.multiplies_pairs,
+            "quad_products": machine.multiplies_quads,
+            "pair_bfloats": flush_subnormals and machine.multiplies_bfloats,
+        }
+    elif module_pass.name == _FUNCTIONS:
+        options = {"estimated_roots": machine.estimates_roots}
+    else:
         return module_pass
-    options: dict[str, Any] = {
-        "vector_bits": machine.vector_bits,
-        "pair_products": machine.multiplies_pairs,
-        "quad_products": machine.multiplies_quads,
-        "pair_bfloats": flush_subnormals and machine.multiplies_bfloats,
-    }
     own = {name: value for name, value in options.items() if name not in given}
     return replace(cast(Any, module_pass), **own)

@@ -16,9 +16,11 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     UnitAttr,
     VectorType,
+    f32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
+from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.ir.locations import fused
 from lowerings.loops.builder import LoopBuilder
@@ -89,7 +91,8 @@ class ExpandMathPass(ModulePass):
 
     Roots, absolute values, roundings, `math.fma` and bit counts stay: processors have them.
     Functions of f16 and bf16 are computed in f32. Each function says how exact it is. What is used
-    often becomes a function of the module, which LLVM inlines.
+    often becomes a function of the module, which LLVM inlines. With `estimated_roots` `math.rsqrt`
+    of f32 stays, too.
 
     ```mlir
     %1 = math.rsqrt %0 : vector<8xf64>
@@ -108,8 +111,11 @@ class ExpandMathPass(ModulePass):
         256, "functions become polynomials", where=lambda op: type(op) in EXPANSIONS
     )
 
+    estimated_roots: bool = False
+    """Whether the processor has an estimate of reciprocal roots of f32, as AVX-512 has."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        expansion = MathExpansion(op)
+        expansion = MathExpansion(op, self.estimated_roots)
         expansion.expand()
         for name in sorted(expansion.called - expansion.defined):
             op.body.block.add_ops(CALLED_FUNCTIONS[name]())
@@ -118,8 +124,9 @@ class ExpandMathPass(ModulePass):
 class MathExpansion:
     """The elementary functions of a module, and what they become."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, estimated_roots: bool):
         self.module = module
+        self.estimated_roots = estimated_roots
         self.called: set[str] = set()
         """The functions of `CALLED_FUNCTIONS` that expansions call."""
         self.defined = {
@@ -134,7 +141,7 @@ class MathExpansion:
         found: dict[func.FuncOp, list[Operation]] = {}
         for function in self.module.body.block.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                ops = [op for op in operations_in(function) if type(op) in EXPANSIONS]
+                ops = [op for op in operations_in(function) if self._expands(op)]
                 if ops:
                     found[function] = ops
         uses: dict[Use, list[Operation]] = {}
@@ -145,6 +152,11 @@ class MathExpansion:
                 self._share(use, fused(op.location for op in ops))
         for function, ops in found.items():
             self._expand_function(function, ops)
+
+    def _expands(self, op: Operation) -> bool:
+        if self.estimated_roots and isinstance(op, math.RsqrtOp):
+            return get_element_type_or_self(op.operand.type) != f32
+        return type(op) in EXPANSIONS
 
     def _share(self, use: Use, location: LocationAttr) -> None:
         """Adds a function that computes a use, of operations at a location."""

@@ -81,6 +81,22 @@ def test_integer_unary(op: str, function, name: str, lanes: int | None):
     np.testing.assert_array_equal(found, exact(name, function(BY_NAME[name].bits), a))
 
 
+@pytest.mark.parametrize("lanes", [None, 1, 2, 4, 8, 16])
+def test_reciprocal_roots(lanes: int | None):
+    """Of zeros, infinities and subnormal numbers too; the same bits in vectors of all widths."""
+    some = np.random.default_rng(0).integers(0, 0x7F80_0000, 4096 - 8, np.uint32).view(np.float32)
+    ends = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1e-45, 4.0], np.float32)
+    a = np.concatenate([ends, some])
+    found = elementwise("%r = math.rsqrt %a0 : {0}", [a], "f32", lanes)
+    with np.errstate(all="ignore"):
+        right = 1 / np.sqrt(a.astype(np.float64))
+    is_number = np.isfinite(right)
+    same(found[~is_number], right[~is_number].astype(np.float32))
+    ulp = np.spacing(np.maximum(right[is_number], np.finfo(np.float32).tiny).astype(np.float32))
+    assert np.all(np.abs(found[is_number] - right[is_number]) <= 1.1 * ulp)
+    same(found, elementwise("%r = math.rsqrt %a0 : {0}", [a], "f32", LANES))
+
+
 def test_other_functions_must_be_expanded():
     module = parse(
         "func.func @f(%x: f32) -> f32 {\n %r = math.exp %x : f32\n func.return %r : f32\n}"

@@ -14,6 +14,7 @@ from lowerings.targets.llvm.processors import (
     require_known,
     vector_bits_of,
 )
+from lowerings.targets.llvm.reciprocal_roots import has_estimate
 
 __all__ = ["RV64GC", "CodeGenerationError", "Machine", "host", "riscv64", "x86_64"]
 
@@ -77,6 +78,11 @@ class Machine:
     def multiplies_bfloats(self) -> bool:
         """Whether it has vector instructions that add two products of bf16."""
         return self._has(BFLOAT_PAIRS)
+
+    @property
+    def estimates_roots(self) -> bool:
+        """Whether it has instructions that estimate reciprocal roots of f32 to 14 bits."""
+        return has_estimate(_split(self.features))
 
     def _has(self, product: DotProduct) -> bool:
         # The widest vectors count: those with AVX-512 that have VNNI for others only are rare.

@@ -6,11 +6,13 @@ from xdsl.dialects import math
 
 from lowerings.targets.llvm.arith import emit_fma, float_call, integer_call
 from lowerings.targets.llvm.emitter import Handler
+from lowerings.targets.llvm.reciprocal_roots import emit_rsqrt
 from xla_dialect.xdsl.operation_table import OperationTable
 
 HANDLERS = (
     OperationTable[Handler]()
     .add(math.SqrtOp, float_call("sqrt"))
+    .add(math.RsqrtOp, emit_rsqrt)
     .add(math.FmaOp, emit_fma)
     .add(math.FloorOp, float_call("floor"))
     .add(math.CeilOp, float_call("ceil"))
