@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +16,20 @@ from lowerings.tensors.fusion_plan import FusionPlan, Placement
 from lowerings.tensors.fusion_reasons import FusionReason
 from xla_dialect.diagnostics import place_of
 from xla_dialect.xdsl.traversal import operations_in
+
+
+@dataclass(frozen=True)
+class FusionRemark:
+    """What is said of a group, or of an operation and one of its users."""
+
+    op: Operation
+    """The first that the group stores, or the operation."""
+    subject: str
+    text: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.text}{', because ' if self.reason else ''}{self.reason}"
 
 
 class FusionRemarks:
@@ -33,35 +48,34 @@ class FusionRemarks:
 
     def print_plan(self, plan: FusionPlan) -> None:
         """Prints the remarks on a block to stderr."""
-        self.number_groups(plan)
-        for op, remark in _remarks(plan):
-            place = place_of(op.location)
+        for remark in self.on(plan):
+            place = place_of(remark.op.location)
             where = "<unknown>:0" if place is None else ":".join(map(str, place))
             print(f"{where}: remark: {remark}", file=sys.stderr)
 
+    def on(self, plan: FusionPlan) -> Iterator[FusionRemark]:
+        """Each group of a block, before what is said of the nodes that it stores or computes."""
+        self.number_groups(plan)
+        for group in plan.groups:
+            if group.scalar is None:
+                stored = ", ".join(named(node.op) for node, _ in reversed(group.roots))
+                yield FusionRemark(group.roots[0][0].op, _title(group), f"stores {stored}")
+        for placement in reversed(plan.placements):
+            for text, reason in _reasons(plan, placement):
+                op = placement.node.op
+                yield FusionRemark(op, named(op), text, reason)
 
-def _remarks(plan: FusionPlan) -> Iterator[tuple[Operation, str]]:
-    """Each group, before what is said of the nodes that it stores or computes."""
-    for group in plan.groups:
-        if group.scalar is None:
-            stored = ", ".join(named(node.op) for node, _ in reversed(group.roots))
-            yield group.roots[0][0].op, f"{_title(group)} stores {stored}"
-    for placement in reversed(plan.placements):
-        for remark in _reasons(plan, placement):
-            yield placement.node.op, remark
 
-
-def _reasons(plan: FusionPlan, placement: Placement) -> Iterator[str]:
-    """Why an operation and each of its users are in one group, or are not."""
-    name = named(placement.node.op)
+def _reasons(plan: FusionPlan, placement: Placement) -> Iterator[tuple[str, str]]:
+    """Whether an operation and each of its users are in one group, and why."""
     group, inlining = placement.group, placement.inlining
     users = _sorted(user for user, _ in placement.demand.places)
     if group is None:
         for user in users:
-            yield f"{name} is computed in {_title(user)}, because {inlining.value}"
+            yield f"is computed in {_title(user)}", inlining.value
         return
     if placement.storing is not None:
-        yield f"{name} is stored by {_title(group)}, because {placement.storing.value}"
+        yield f"is stored by {_title(group)}", placement.storing.value
     refusals = dict(placement.refusals)
     for user in _sorted((*users, *refusals)):
         if user is group:
@@ -70,10 +84,10 @@ def _reasons(plan: FusionPlan, placement: Placement) -> Iterator[str]:
         if user in refusals and refusals[user] not in against:
             against.append(refusals[user])
         why = ", and ".join(reason.value for reason in against)
-        yield f"{name} is not fused into {_title(user)}, because {why}"
+        yield f"is not fused into {_title(user)}", why
     for position in dict.fromkeys(placement.demand.reader_positions):
         reader = named(plan.operations[position])
-        yield f"{name} is read by {reader}, which is not fused"
+        yield f"is read by {reader}, which is not fused", ""
 
 
 def _sorted(groups: Iterable[FusionGroup]) -> list[FusionGroup]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +13,7 @@ from lowerings.rewriting.levels import ON_TENSORS
 from lowerings.tensors.fusion_decisions import ALONE, GROUP, INLINE, FusionDecision, set_decision
 from lowerings.tensors.fusion_file import take_decisions
 from lowerings.tensors.fusion_plan import FusionPlan
-from lowerings.tensors.fusion_remarks import FusionRemarks
+from lowerings.tensors.fusion_remarks import FusionRemark, FusionRemarks
 from lowerings.tensors.linalg_fuse_producers_and_siblings import fuse
 
 
@@ -45,10 +45,8 @@ class LinalgPlanFusionPass(ModulePass):
     """Says on stderr what is computed with what, and why or why not."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuses a copy: what inner blocks see of outer ones depends on what becomes of those."""
         take_decisions(self.file, op)
-        copy = op.clone()
-        originals = dict(zip(copy.walk(), op.walk(), strict=True))
+        copy, originals = _copy(op)
         remarks = FusionRemarks(copy)
 
         def planned(plan: FusionPlan) -> None:
@@ -58,6 +56,27 @@ class LinalgPlanFusionPass(ModulePass):
             _write(plan, originals)
 
         fuse(copy, planned)
+
+
+def fusion_remarks(module: ModuleOp, file: str = "") -> list[FusionRemark]:
+    """
+    What is said of the operations of a module where fusion is planned, with the decisions of a
+    file; the module stays as it is. Raises what the passes raise.
+    """
+    copy, originals = _copy(module)
+    take_decisions(file, copy)
+    remarks, found = FusionRemarks(copy), list[FusionRemark]()
+    fuse(copy, lambda plan: found.extend(remarks.on(plan)))
+    return [replace(each, op=originals[each.op]) for each in found if each.op in originals]
+
+
+def _copy(module: ModuleOp) -> tuple[ModuleOp, dict[Operation, Operation]]:
+    """
+    A copy, and what its operations are copies of. Planning fuses it: what inner blocks see of outer
+    ones depends on what becomes of those.
+    """
+    copy = module.clone()
+    return copy, dict(zip(copy.walk(), module.walk(), strict=True))
 
 
 def _write(plan: FusionPlan, originals: dict[Operation, Operation]) -> None:

@@ -224,6 +224,21 @@ def test_buffers_that_are_in_use_do_not_overlap(transformer: Page) -> None:
         assert a + m <= b or b + n <= a or last < start or end < first
 
 
+def test_why_operations_are_fused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = explore(tmp_path, TWICE, "-p", "native")
+    view = page.content["views"]["fusion"]
+    documents = page.content["documents"][: view["document"] + 1]
+    text = next(each["lines"] for each in reversed(documents) if "lines" in each)
+    found: list[str] = []
+    for line, subject, remark, reason in view["rows"]:
+        assert "linalg." in page.content["lines"][text[line]]
+        found.append(f"{subject} {remark}" + (f", because {reason}" if reason else ""))
+    assert main([str(tmp_path / "program.mlir"), "-p", "native", "--print-fusion"]) == 0
+    printed = capsys.readouterr().err.splitlines()
+    assert found == [line.split(": remark: ")[1] for line in printed]
+    assert any("is not fused into group" in each for each in found)
+
+
 def test_layouts_and_schedules(layer: Page) -> None:
     views = layer.content["views"]
     (shape,) = views["layouts"]["shapes"]
@@ -272,10 +287,11 @@ def test_only_python_is_taken_along(tmp_path: Path) -> None:
     page = explore(tmp_path, LAYER.replace("FILE", str(secret)), name="layer.hlo")
     assert page.lines("Python") == [
         f"# {secret}",
-        "     2: jit(layer)/dot",
-        "     3: jit(layer)/tanh",
-        "     4: jit(layer)/sub",
+        "jit(layer)/dot",
+        "jit(layer)/tanh",
+        "jit(layer)/sub",
     ]
+    assert page.states[0]["numbers"] == [0, 2, 3, 4]
 
 
 def test_text_of_a_program_is_no_markup(tmp_path: Path) -> None:

@@ -99,9 +99,7 @@ def test_a_click_is_followed_up_and_down(browsed: Browsed) -> None:
     assert browsed.texts()[0] == "Python"
     assert browsed.texts()[-1] == "riscv64"
     page.get_by_text("jit(layer)/tanh").click()
-    assert page.locator(".column .cm-line.chosen").all_text_contents() == [
-        "     3: jit(layer)/tanh"
-    ]
+    assert page.locator(".column .cm-line.chosen").all_text_contents() == ["jit(layer)/tanh"]
     trail = browsed.trail()
     assert trail[0] == "Python"
     assert trail[1] == "layer.hlo"
@@ -129,7 +127,7 @@ def test_keys(browsed: Browsed) -> None:
     page.keyboard.press("Escape")
     assert page.locator(".cm-line.chosen").count() == 0
     for number, tab in enumerate(
-        ("Levels", "Passes", "Graph", "Memory", "Layouts", "Schedules"), 1
+        ("Levels", "Passes", "Graph", "Fusion", "Memory", "Layouts", "Schedules"), 1
     ):
         page.keyboard.press(str(number))
         assert page.locator('[role="tab"][aria-selected="true"]').text_content() == tab
@@ -162,16 +160,31 @@ def test_graph_has_shapes_and_what_is_fused(browsed: Browsed) -> None:
         ]
     )
     assert page.locator(".node .type", has_text="f32[64,64]{1,0}").count() == 7
-    (group,) = page.locator(".group text").all_text_contents()
-    assert re.fullmatch(r"exp_subf\w*_kernel_\d+", group)
+    groups = sorted(page.locator(".group text").all_text_contents())
+    assert len(groups) == 2
+    assert re.fullmatch(r"exp_subf\w*_kernel_\d+", groups[0])
+    # The sum and what it sums up.
+    assert re.fullmatch(r"reduce_addf\w*_tanh\w*_kernel_\d+", groups[1])
     page.locator(".node", has_text="tanh").click()
     assert page.locator(".node.chosen").count() == 1
     assert "riscv64" in browsed.trail()
 
 
-def test_memory_is_drawn(browsed: Browsed) -> None:
+def test_why_operations_are_fused(browsed: Browsed) -> None:
     page = browsed.page
     page.keyboard.press("4")
+    row = page.locator("tr", has_text="is stored by group")
+    row.locator("button").click()
+    assert row.evaluate("each => each.classList.contains('related')")
+    remarks = page.locator("#trail ul li").all_text_contents()
+    assert any("%t is stored by group" in each and "because" in each for each in remarks)
+    page.keyboard.press("Escape")
+    assert page.locator("#trail ul").count() == 0
+
+
+def test_memory_is_drawn(browsed: Browsed) -> None:
+    page = browsed.page
+    page.keyboard.press("5")
     buffers = page.locator(".buffer")
     assert buffers.count() == page.evaluate("explorer.views.memory.arenas[0].buffers.length") > 0
     box = buffers.first.bounding_box()
@@ -184,12 +197,12 @@ def test_memory_is_drawn(browsed: Browsed) -> None:
 
 def test_layouts_and_schedules_are_shown(browsed: Browsed) -> None:
     page = browsed.page
-    page.keyboard.press("5")
+    page.keyboard.press("6")
     page.locator(".list button", has_text="f32[64,64]").first.click()
     assert (
         page.locator(".page img").evaluate("image => image.decode().then(() => image.width)") > 400
     )
-    page.keyboard.press("6")
+    page.keyboard.press("7")
     page.locator("tbody button").first.click()
     assert page.locator("tr.related").count() >= 1
 

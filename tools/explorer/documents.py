@@ -99,6 +99,8 @@ class ShownDocument:
     """How many there are of each."""
     graph: Mapping[str, Any] | None = None
     """How values flow, as `dataflow.py` has it."""
+    numbers: Sequence[int] = ()
+    """What lines are numbered where that is not from 1 on; 0 is no number."""
 
     def as_json(self, line_number: Callable[[str], int]) -> dict[str, Any]:
         """For the page; `line_number` gives each different line a number."""
@@ -116,6 +118,8 @@ class ShownDocument:
             found["operations"] = self.operations
         if self.graph is not None:
             found["graph"] = self.graph
+        if self.numbers:
+            found["numbers"] = self.numbers
         return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .documents import ShownDocument
 
 MODULES = (
-    *("state", "names", "languages", "text_view", "trail"),
+    *("state", "names", "languages", "text_view", "fusion", "trail"),
     *("levels", "changes", "graph", "memory", "tables", "main"),
 )
 """The scripts of the page in `web`, which import each other as `explorer/NAME`."""

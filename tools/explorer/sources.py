@@ -71,23 +71,27 @@ def source_document(
     if not wanted:
         return None
     text: list[str] = []
+    numbers: list[int] = []
     place: dict[tuple[str, int], int] = {}
     for file, named in sorted(wanted.items()):
         text.append(f"# {file}")
+        numbers.append(0)
         whole = _python(file, max(named))
         if whole is None:
             for line, names in sorted(named.items()):
                 place[file, line] = len(text)
-                text.append(f"{line:6}: {'  '.join(names)}")
+                text.append("  ".join(names))
+                numbers.append(line)
         else:
             place |= {(file, line): len(text) + line - 1 for line in named}
             text += whole
+            numbers += range(1, len(whole) + 1)
     found_links = {
         line: {place[each.file, each.line] for each in operations}
         for line, operations in origins.items()
     }
     shown = [shortened(line) for line in text]
-    return ShownDocument("Python", "python", "source", shown), found_links
+    return ShownDocument("Python", "python", "source", shown, numbers=numbers), found_links
 
 
 def _python(file: str, last_line: int) -> list[str] | None:

@@ -1,19 +1,24 @@
-"""What a page draws beside texts: buffers, layouts, schedules and communication."""
+"""What a page shows beside texts: fusion, buffers, layouts, schedules and communication."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType
 from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.bufferize.arena_contents import arena_contents
 from lowerings.bufferize.memory_usage import memory_usage
+from lowerings.driver.fusion_option import FUSION
 from lowerings.partitioning.communication import communication_of
 from lowerings.schedules.dialect import ScheduleAttr
 from lowerings.schedules.syntax import schedule_text
+from lowerings.tensors.linalg_plan_fusion import fusion_remarks
 from xla_dialect.layouts.shape_functions import human_string_with_layout
 from xla_dialect.op import XlaOp
 from xla_dialect.ops.process_groups import process_counts
@@ -48,6 +53,18 @@ class Views:
             self._take_types(operations, spans)
             self.found["layouts"] = {"document": document}
             self._take_communication(module, document)
+
+    def plan_fusion(
+        self, module_pass: ModulePass, module: ModuleOp, spans: Spans, document: int
+    ) -> None:
+        """Takes what the first pass that plans fusion is going to say of a program, and why."""
+        if module_pass.name not in FUSION or "fusion" in self.found:
+            return
+        with suppress(PassFailedException):  # The pass itself says what it cannot do.
+            remarks = fusion_remarks(module, getattr(module_pass, "file", ""))
+            rows = [[spans[each.op][0], each.subject, each.text, each.reason] for each in remarks]
+            if rows:
+                self.found["fusion"] = {"document": document, "rows": rows}
 
     def _take_types(self, operations: list[Operation], spans: Spans) -> None:
         by_identity: dict[int, tuple[Attribute, list[int]]] = {}

@@ -89,7 +89,8 @@ export class Graph {
     this.drawGroups(graph);
     this.drawEdges(graph);
     this.drawNodes(graph);
-    this.note.text(drawn.length < nodes.length ? `${drawn.length} of ${count(nodes.length, "node")}, around what is selected` : "");
+    const where = this.focus(nodes).length ? "around what is selected" : "select a line to see what is around it";
+    this.note.text(drawn.length < nodes.length ? `${drawn.length} of ${count(nodes.length, "node")}; ${where}` : "");
     this.mark();
     this.fit();
   }
@@ -274,8 +275,9 @@ function groupsOf(text) {
   return groups;
 }
 
+/** A fill gives a reduction its start, beside the computation. */
 function isComputation(line) {
-  return line.includes("linalg.") || line.includes("scf.");
+  return /linalg\.(?!fill)|scf\./.test(line);
 }
 
 /** The name of the kernel that a computation becomes. */

@@ -5,13 +5,14 @@ import { Graph } from "explorer/graph";
 import { Levels } from "explorer/levels";
 import { Memory } from "explorer/memory";
 import { deselect, events, select, selection, states, texts, title, views } from "explorer/state";
-import { Communication, Layouts, Schedules } from "explorer/tables";
+import { Communication, Fusion, Layouts, Schedules } from "explorer/tables";
 import { drawTrail } from "explorer/trail";
 
 const KINDS = [
   ["levels", "Levels", Levels, true],
   ["passes", "Passes", Changes, true],
   ["graph", "Graph", Graph, texts.some((text) => text.graph)],
+  ["fusion", "Fusion", Fusion, views.fusion],
   ["memory", "Memory", Memory, views.memory],
   ["layouts", "Layouts", Layouts, views.layouts],
   ["schedules", "Schedules", Schedules, views.schedules],
@@ -19,7 +20,7 @@ const KINDS = [
 ].filter(([, , , isThere]) => isThere);
 
 const KEYS = [
-  ["1 … 7", "the views"],
+  ["1 … 8", "the views"],
   ["↑ ↓", "another line"],
   ["h l", "the column to the left or right"],
   ["[ ]", "the state before or after a pass"],

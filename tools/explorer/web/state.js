@@ -29,6 +29,11 @@ class ProgramText {
     return content.lines[this.lineIds[number]];
   }
 
+  /** What a line is called: lines of sources have the numbers of their files. */
+  numbered(line) {
+    return this.numbers ? String(this.numbers[line] || "") : String(line + 1);
+  }
+
   get strings() {
     return this.lineIds.map((id) => content.lines[id]);
   }

@@ -1,6 +1,7 @@
-// What is told in words: layouts, schedules, and what devices send each other.
+// What is told in words: fusion, layouts, schedules, and what devices send each other.
 import { select as choose } from "libraries";
 import { related, select, texts, views } from "explorer/state";
+import { rows } from "explorer/fusion";
 import { bytes, count } from "explorer/names";
 
 class View {
@@ -105,6 +106,18 @@ class Table extends View {
     this.rows.classed("related", (row) => lines.has(row.line));
     const first = this.rows.nodes().find((row) => row.classList.contains("related"));
     first?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+export class Fusion extends Table {
+  constructor(parent) {
+    const heads = [
+      { title: "line", value: (row) => row.line + 1, line: (row) => row.line, isNumber: true },
+      { title: "operation", value: (row) => row.subject },
+      { title: "what becomes of it", value: (row) => row.remark },
+      { title: "because", value: (row) => row.reason },
+    ];
+    super(parent, views.fusion, heads, rows);
   }
 }
 

@@ -74,7 +74,7 @@ export class TextView {
         extensions: [
           EditorState.readOnly.of(true),
           EditorView.contentAttributes.of({ "aria-label": text.name, "aria-readonly": "true" }),
-          lineNumbers(),
+          lineNumbers({ formatNumber: (line) => text.base.numbered(line - 1) }),
           highlightActiveLineGutter(),
           drawSelection(),
           search({ top: true }),

@@ -1,7 +1,10 @@
 // Where the selected line comes from, and what became of it, level by level.
 import { select as choose } from "libraries";
 import { related, selection, states } from "explorer/state";
+import { remarks } from "explorer/fusion";
 import { count, label } from "explorer/names";
+
+const MOST_REMARKS = 20;
 
 export function drawTrail(parent, reveal) {
   const root = choose(parent);
@@ -22,6 +25,18 @@ export function drawTrail(parent, reveal) {
     .filter((step) => step.lines.length)
     .append("code")
     .text((step) => step.text.line(step.lines[0]).trim());
+  drawRemarks(root);
+}
+
+/** What was fused, and why or why not. */
+function drawRemarks(root) {
+  const found = remarks();
+  if (!found.length) return;
+  root.append("h2").text("Fusion");
+  const items = root.append("ul").selectAll("li").data(found.slice(0, MOST_REMARKS)).join("li");
+  items.append("div").text(({ subject, remark }) => `${subject} ${remark}`);
+  items.filter(({ reason }) => reason).append("div").attr("class", "faint").text(({ reason }) => `because ${reason}`);
+  if (found.length > MOST_REMARKS) root.append("p").attr("class", "faint").text(`and ${found.length - MOST_REMARKS} more, under Fusion`);
 }
 
 /** The texts where the related lines are others than in the one before. */
