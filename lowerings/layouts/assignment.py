@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
@@ -45,6 +45,31 @@ MAX_EFFORT = 8
 """How often the cost of an operation is counted in a round, on average."""
 
 
+@dataclass
+class _Trial:
+    """Another order for an array and for those that follow it."""
+
+    changes: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
+    costs: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    """Of the operations next to what changes, with the changes."""
+    gain: int = 0
+    loss: int = 0
+    is_cut_short: bool = False
+    """Whether it ended because it may change so many arrays only."""
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether operations spare much for what others move instead."""
+        return self.gain > 0 and self.gain >= WORTH * self.loss
+
+    def count(self, op: Mover, before: int, cost: int) -> None:
+        """Notes what an operation costs that cost so much before all changes."""
+        for saved, sign in ((before - self.costs.get(op, before), -1), (before - cost, 1)):
+            self.gain += sign * max(saved, 0)
+            self.loss += sign * max(-saved, 0)
+        self.costs[op] = cost
+
+
 @dataclass(eq=False)
 class LayoutAssignment:
     """
@@ -69,6 +94,10 @@ class LayoutAssignment:
     effort: int = 0
     """How often costs were counted in this round."""
     _costs: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    _settled: dict[Mover, int] = field(default_factory=dict[Mover, int])
+    """How many changes do not improve an operation as things stand."""
+    _watchers: dict[Mover, list[Mover]] = field(default_factory=dict[Mover, list[Mover]])
+    """For an operation those that are settled because of what it costs."""
     _declared: dict[SSAValue, MemoryOrder] = field(default_factory=dict[SSAValue, MemoryOrder])
 
     @staticmethod
@@ -123,21 +152,30 @@ class LayoutAssignment:
 
     def _improve(self, op: Mover, limit: int) -> None:
         """Tries to have an operation move less, by at most `limit` changes."""
-        if self.effort > MAX_EFFORT * len(self.movers) or not self._cost(op):
+        if self._settled.get(op, 0) >= limit or self.effort > MAX_EFFORT * len(self.movers):
             return
-        values = (
-            (op.value,)
-            if isinstance(op, OpOperand)
-            else (*op.results, *op.operands, *_returned(op))
-        )
-        for value in values:
-            if not is_array(value.type):
-                continue
+        if not self._cost(op):
+            return
+        looked_at, settled = {op}, ROUNDS[-1]
+        for value in _values_of(op):
             for other, order in orders_that_agree(op, value, self.order):
-                changes = self._trial(self._root(other), order, limit)
-                if changes is not None:
-                    self.orders.update(changes)
+                trial = self._trial(self._root(other), order, limit)
+                if trial.is_worth_it:
+                    self._accept(trial)
                     return
+                looked_at.update(trial.costs)
+                if trial.is_cut_short:
+                    settled = limit
+        self._settled[op] = settled
+        for other in looked_at:
+            self._watchers.setdefault(other, []).append(op)
+
+    def _accept(self, trial: _Trial) -> None:
+        self.orders.update(trial.changes)
+        self._costs.update(trial.costs)
+        for op in trial.costs:
+            for watcher in self._watchers.pop(op, ()):
+                self._settled.pop(watcher, None)
 
     def _cost(self, op: Mover) -> int:
         """What an operation moves as things stand."""
@@ -149,13 +187,12 @@ class LayoutAssignment:
             found = self._costs[op] = _cost(op, self.order) if moves else 0
         return found
 
-    def _trial(
-        self, value: SSAValue, order: MemoryOrder, limit: int
-    ) -> dict[SSAValue, MemoryOrder] | None:
-        """The changes that begin with this one, as soon as they spare something."""
+    def _trial(self, value: SSAValue, order: MemoryOrder, limit: int) -> _Trial:
+        """Begins with this change, and ends as soon as all changes together spare something."""
+        trial = _Trial()
+        changes = trial.changes
         if not self._is_free(value):
-            return None
-        changes: dict[SSAValue, MemoryOrder] = {}
+            return trial
 
         def order_of(value: SSAValue) -> MemoryOrder:
             value = self._root(value)
@@ -163,32 +200,26 @@ class LayoutAssignment:
             return self.order(value) if found is None else found
 
         waiting = deque([(value, order)])
-        costs: dict[Mover, int] = {}
         while waiting and len(changes) < limit:
             value, order = waiting.popleft()
             if value in changes or self.order(value) == order:
                 continue
             neighbours = list(islice(self._neighbours(value), MAX_NEIGHBOURS + 1))
             if len(neighbours) > MAX_NEIGHBOURS:
-                return None
+                return trial
             changes[value] = order
             for op, name in neighbours:
                 self.effort += 1
-                cost = costs[op] = _cost(op, order_of)
-                if cost and cost >= self._cost(op):
+                before, cost = self._cost(op), _cost(op, order_of)
+                trial.count(op, before, cost)
+                if cost and cost >= before:
                     agreeing = orders_that_agree(op, name, order_of)
                     choices = [(self._root(other), wanted) for other, wanted in agreeing]
                     waiting.extend(c for c in choices if self._follows(c[0], op))
-            if self._is_worth_it(costs):
-                self._costs.update(costs)
-                return changes
-        return None
-
-    def _is_worth_it(self, costs: Mapping[Mover, int]) -> bool:
-        """Whether operations with these costs spare much for what they move instead."""
-        changes = [self._cost(op) - cost for op, cost in costs.items()]
-        gain, loss = sum(c for c in changes if c > 0), -sum(c for c in changes if c < 0)
-        return gain > 0 and gain >= WORTH * loss
+            if trial.is_worth_it:
+                return trial
+        trial.is_cut_short = bool(waiting)
+        return trial
 
     def _follows(self, value: SSAValue, op: Mover) -> bool:
         """Whether a value may change for an operation: one that others use too would move them."""
@@ -229,6 +260,16 @@ class LayoutAssignment:
 
 def _cost(op: Mover, order_of: OrderOf) -> int:
     return bytes_moved_by(op, order_of).total + bytes_read_apart(op, order_of)
+
+
+def _values_of(op: Mover) -> Iterator[SSAValue]:
+    """The arrays whose orders an operation has a say in."""
+    if isinstance(op, OpOperand):
+        yield op.value
+        return
+    for value in (*op.results, *op.operands, *_returned(op)):
+        if is_array(value.type):
+            yield value
 
 
 def _returned(op: Operation) -> Iterator[SSAValue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from lowerings.layouts.alignment import forwards_values
 from lowerings.layouts.assignment import LayoutAssignment
 from lowerings.layouts.entry_layout import entry_type
 from lowerings.layouts.expansion import is_laid_out, retyped
@@ -26,7 +27,6 @@ from lowerings.layouts.movement import (
     bytes_moved,
     declared_order,
     misplaced,
-    operations_on_arrays,
 )
 from lowerings.layouts.objections import require_lowered_layouts
 from lowerings.rewriting.conversion import require_single_blocks
@@ -38,6 +38,9 @@ from xla_dialect.ops.data_movement import CopyOp, TransposeOp
 from xla_dialect.types import Array, array, is_array
 from xla_dialect.xdsl.linking import erase
 from xla_dialect.xdsl.traversal import inventory, operations_in
+
+_Copies: TypeAlias = dict[tuple[Block, SSAValue, Attribute], CopyOp]
+"""The copies of a block so far, by what is copied and to which type."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,9 @@ class XlaAssignLayoutsPass(ModulePass):
                 continue
             for value, order in choices:
                 attempt(partial(retyped, value, _type_in(value, order)))
-            _copy_misplaced(block)
-            _copy_results(function)
+            copies: _Copies = {}
+            _copy_misplaced(block, copies)
+            _copy_results(function, copies)
         if before is not None:
             print(f"{self.name}: before: {before}", file=sys.stderr)
             print(f"{self.name}: after: {bytes_moved(op)}", file=sys.stderr)
@@ -133,23 +137,26 @@ def _constrained(op: CustomCallOp, type_: Array) -> Array:
     return array(type_.element_type, type_.get_shape(), LayoutAttr(order))
 
 
-def _copy_results(function: func.FuncOp) -> None:
+def _copy_misplaced(block: Block, copies: _Copies) -> None:
+    """Copies operands to the layouts in which they are needed; what a function returns is left."""
+    for op in tuple(block.ops):
+        if op.regions and forwards_values(type(op)):
+            for region in op.regions:
+                _copy_misplaced(region.block, copies)
+        if isinstance(op, CopyOp):
+            copies[block, op.operand, op.result.type] = op
+        elif not isinstance(op, func.ReturnOp):
+            for user, index, order in tuple(misplaced(op, declared_order)):
+                _copy_operand(user, index, _type_in(user.operands[index], order), copies)
+
+
+def _copy_results(function: func.FuncOp, copies: _Copies) -> None:
     """Copies what is returned to the layouts that the function's type says."""
     last = function.body.block.last_op
     assert last is not None
     for index, wanted in enumerate(function.function_type.outputs):
         if last.operands[index].type != wanted and is_array(wanted):
-            _copy_operand(last, index, wanted)
-
-
-def _copy_misplaced(block: Block) -> None:
-    """Copies operands to the layouts in which they are needed."""
-    for op in tuple(operations_on_arrays(block)):
-        if op is block.last_op or isinstance(op, CopyOp):
-            continue
-        for user, index, order in tuple(misplaced(op, declared_order)):
-            operand = user.operands[index]
-            _copy_operand(user, index, _type_in(operand, order))
+            _copy_operand(last, index, wanted, copies)
 
 
 def _type_in(value: SSAValue, order: MemoryOrder) -> Array:
@@ -158,21 +165,14 @@ def _type_in(value: SSAValue, order: MemoryOrder) -> Array:
     return array(type_.element_type, type_.get_shape(), encoding)
 
 
-def _copy_operand(op: Operation, index: int, type_: Attribute) -> None:
+def _copy_operand(op: Operation, index: int, type_: Attribute, copies: _Copies) -> None:
     """Has an operation take a copy of an operand; one for all operations of a block."""
     operand, block = op.operands[index], op.parent
     assert block is not None
-    for use in operand.uses:
-        copy = use.operation
-        if (
-            isinstance(copy, CopyOp)
-            and copy.result.type == type_
-            and copy.parent is block
-            and copy.is_before_in_block(op)
-        ):
-            op.operands[index] = copy.result
-            return
-    copy = CopyOp.make([operand], {}, result_types=[type_])
-    copy.location = op.location
-    block.insert_op_before(copy, op)
+    copy = copies.get((block, operand, type_))
+    if copy is None:
+        copy = CopyOp.make([operand], {}, result_types=[type_])
+        copy.location = op.location
+        block.insert_op_before(copy, op)
+        copies[block, operand, type_] = copy
     op.operands[index] = copy.result
