@@ -40,6 +40,8 @@ FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
 def fold_of(op: XlaOp) -> str | None:
     """The name of the fold of an operation's partial results; None where there is none."""
     match op:
+        case CustomCallOp() if not op.results:
+            return None
         case DotOp() | ConvolutionOp() | GatherOp() | DynamicSliceOp() | CustomCallOp():
             return "or" if _element_type(op) == PRED else "add"
         case ReduceOp() if len(op.inputs) == 1:

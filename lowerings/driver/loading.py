@@ -1,0 +1,68 @@
+"""Loading the compiler in less time."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from lowerings.driver.collector import collector_paused
+
+if TYPE_CHECKING:
+    from xdsl.irdl import OpDef
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
+
+
+@contextmanager
+def quick_loading() -> Generator[None]:
+    """
+    While modules are loaded inside, no collection, for what they make stays; and the declarative
+    assembly formats of operations are read when one is first parsed or printed.
+    """
+    with collector_paused():
+        from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: PLC0415
+
+        formats: Any = FormatProgram
+        read = _reader()
+        formats.from_str = staticmethod(_DeferredFormat)
+        try:
+            yield
+        finally:
+            formats.from_str = read
+            _promote()
+
+
+@cache
+def _reader() -> Any:
+    """`FormatProgram.from_str` as xDSL has it, whoever else is loading."""
+    from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: PLC0415
+
+    return vars(FormatProgram)["from_str"]
+
+
+def _promote() -> None:
+    """Makes all objects of the oldest generation, as what stays would be in the end."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
+
+
+@dataclass(frozen=True)
+class _DeferredFormat:
+    """An assembly format as it is written, in the place of a `FormatProgram`."""
+
+    text: str
+    operation: OpDef
+
+    @cached_property
+    def _program(self) -> FormatProgram:
+        return _reader()(self.text, self.operation)
+
+    def parse(self, parser: Any, operation: Any) -> Any:
+        return self._program.parse(parser, operation)
+
+    def print(self, printer: Any, operation: Any) -> None:
+        self._program.print(printer, operation)
