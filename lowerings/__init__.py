@@ -17,12 +17,16 @@ __all__ = ["compile", "explain"]
 
 def __getattr__(name: str) -> Any:
     """Loads the compiler when it is first asked for: tools that only read start quickly."""
+    from lowerings.driver.loading import quick_loading  # noqa: PLC0415
+
     if name == "compile":
-        from lowerings.compilation import compile  # noqa: PLC0415
+        with quick_loading():
+            from lowerings.compilation import compile  # noqa: PLC0415
 
         return compile
     if name == "explain":
-        from lowerings.explaining import explain  # noqa: PLC0415
+        with quick_loading():
+            from lowerings.explaining import explain  # noqa: PLC0415
 
         return explain
     raise AttributeError(f"module 'lowerings' has no attribute '{name}'")

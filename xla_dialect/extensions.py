@@ -70,8 +70,14 @@ def has_extensions(group: str) -> bool:
 @cache
 def entries(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of a group, by name."""
-    found = entry_points(group=group)
+    found = _all_entries().select(group=group)
     return tuple(sorted(found, key=lambda entry: (entry.name, entry.value)))
+
+
+@cache
+def _all_entries() -> Any:
+    """Those of all installed packages: a look for one group reads the files of them all."""
+    return entry_points()
 
 
 def failures(*groups: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
+from lowerings.driver.loading import quick_loading
 from lowerings.pjrt.c_api import (
     EXTENSION_FUNCTIONS,
     FUNCTIONS,
@@ -96,7 +97,8 @@ def _call(name: str, address: int) -> int | None:
 def _implementation(name: str) -> tuple[Implementation, Any, int]:
     """What computes a function, the struct of its arguments, and the size that it must have."""
     if name not in _implementations:
-        _load(_LOADED_LATER)
+        with quick_loading():
+            _load(_LOADED_LATER)
     function = _implementations.get(name)
     if function is None:
         raise PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented")

@@ -213,11 +213,12 @@ _ALL = (*FUNCTIONS, *EXTENSION_FUNCTIONS)
 class _Code:
     """Object code in this process, for as long as that lives: arrays outlive Python's modules."""
 
-    def __init__(self, text: str, names: Sequence[str], optimization: int):
+    def __init__(self, text: str, names: Sequence[str]):
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         target = llvm.Target.from_default_triple()
-        machine = target.create_target_machine(opt=optimization, reloc="pic")
+        # Optimized, calls take as long, and the first array 60 ms more.
+        machine = target.create_target_machine(opt=0, reloc="pic")
         object_code = machine.emit_object(llvm.parse_assembly(text, llvm.create_context()))
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         library = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
@@ -251,14 +252,14 @@ class Trampolines(_Code):
 
     def __init__(self) -> None:
         text = "\n".join([_HEAD.format(count=len(_ALL)), *map(_in_python, _ALL)])
-        super().__init__(text, _ALL, optimization=0)
+        super().__init__(text, _ALL)
 
 
 class MachineCode(_Code):
     """The functions that need no Python in the usual case."""
 
     def __init__(self) -> None:
-        super().__init__(module_text(), (*compiled_functions(), *_PLUMBING), optimization=2)
+        super().__init__(module_text(), (*compiled_functions(), *_PLUMBING))
         symbols = self.symbols
         self.happened: int = symbols["happened"]
         """The event that has happened."""
