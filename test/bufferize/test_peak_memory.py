@@ -152,12 +152,19 @@ LIBRARY = "XLA calls a library, whose own memory is not counted; ours is"
 RADIX = "a radix sort moves keys between two arrays; XLA sorts in place, and many times as long"
 PADDED = "windows meet a padded copy, so that no kernel has to look where it is"
 MORE = {
+    "training_step": LIBRARY,
+    "deep_and_small": LIBRARY,
     "convolved": LIBRARY,
     "pooled": LIBRARY,
+    "matmul 128": LIBRARY,
+    "matmul 256": LIBRARY,
+    "matmul 512": LIBRARY,
     "matmul 1024": LIBRARY,
+    "matmul 250x333x127": LIBRARY,
     "matmul s8 512": LIBRARY,
     "matmul f64 512": LIBRARY,
     "conv 3x3 NHWC": LIBRARY,
+    "conv 1x1 NHWC": LIBRARY,
     "conv 3x3 stride 2 NHWC": LIBRARY,
     "conv 3x3 depthwise NHWC": LIBRARY,
     "conv 3x3 transposed NHWC": LIBRARY,

@@ -36,14 +36,14 @@ from xla_dialect.ops.random import RngOp
                 ),
             ),
         ),
-        # Operands of two element types say nothing of the result's.
+        # Of two element types, neither of which is more precise, none is the result's.
         *cases(
             "dot",
             (
                 "C1",
                 lambda: DotOp(
-                    value("f32[2]"),
-                    value("f64[2]"),
+                    value("f8e5m2[2]"),
+                    value("f8e5m2fnuz[2]"),
                     lhs_contracting_dims=[0],
                     rhs_contracting_dims=[0],
                 ),
@@ -54,8 +54,8 @@ from xla_dialect.ops.random import RngOp
             (
                 "C1",
                 lambda: RaggedDotOp(
-                    value("f32[5,3]"),
-                    value("f64[2,3,4]"),
+                    value("f8e5m2[5,3]"),
+                    value("f8e5m2fnuz[2,3,4]"),
                     value("s32[2]"),
                     lhs_contracting_dims=[1],
                     rhs_contracting_dims=[1],
@@ -69,8 +69,8 @@ from xla_dialect.ops.random import RngOp
             (
                 "C1",
                 lambda: ScaledDotOp(
-                    value("f32[2,8]"),
-                    value("f64[8,3]"),
+                    value("f8e5m2[2,8]"),
+                    value("f8e5m2fnuz[8,3]"),
                     value("f32[1,4]"),
                     value("f32[]"),
                     lhs_contracting_dims=[1],
@@ -83,8 +83,8 @@ from xla_dialect.ops.random import RngOp
             (
                 "C2",
                 lambda: ConvolutionOp(
-                    value("f32[2,4,5,6]"),
-                    value("f64[6,4,2,3]"),
+                    value("f8e5m2[2,4,5,6]"),
+                    value("f8e5m2fnuz[6,4,2,3]"),
                     window="size=2x3",
                     dim_labels="bf01_oi01->bf01",
                 ),

@@ -104,5 +104,8 @@ def test_what_runs_twice_is_compiled_once(kind: str):
 def test_thousands_of_dimensions():
     """Nothing looks at every pair of dimensions, which takes minutes."""
     type_ = f"f32[{'1,' * 6000}2,3]"
-    text = f"HloModule m\nENTRY main {{ x = {type_} parameter(0)\n y = {type_} add(x, x)\n ROOT z = f32[6] reshape(y) }}"
+    text = (
+        f"HloModule m\nENTRY main {{ p = f32[6] parameter(0)\n x = {type_} reshape(p)\n "
+        f"y = {type_} add(x, x)\n ROOT z = f32[6] reshape(y) }}"
+    )
     assert lowerings.compile(text).signature.results[0].shape == (6,)
