@@ -19,7 +19,7 @@ from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.ops.data_movement import DynamicSliceOp
 from xla_dialect.ops.gather_scatter import GatherOp, ScatterOp
 from xla_dialect.ops.reduction import ReduceOp
-from xla_dialect.types import PRED, Array, ElementClass, array, element_class
+from xla_dialect.types import PRED, Array, ElementClass, array, element_class, is_array
 from xla_dialect.xdsl.creation import create
 
 FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
@@ -40,7 +40,7 @@ FOLDS: Mapping[str, type[binary.ElementwiseBinaryOp]] = {
 def fold_of(op: XlaOp) -> str | None:
     """The name of the fold of an operation's partial results; None where there is none."""
     match op:
-        case CustomCallOp() if not op.results:
+        case CustomCallOp() if not op.results or not is_array(op.result_types[0]):
             return None
         case DotOp() | ConvolutionOp() | GatherOp() | DynamicSliceOp() | CustomCallOp():
             return "or" if _element_type(op) == PRED else "add"

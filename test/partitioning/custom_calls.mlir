@@ -82,13 +82,15 @@ module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
 
 // -----
 
-// A call without results has no partial ones.
+// A call without results, or with a token, has no partial ones.
 // CHECK-LABEL: func.func @main(%a: tensor<4x6xf32>)
 // CHECK: xla.custom_call %{{.*}} {custom_call_target = "log", custom_call_has_side_effect = true} : (tensor<8x6xf32>) -> ()
+// CHECK: xla.custom_call %{{.*}} {custom_call_target = "tell"} : (tensor<8x6xf32>) -> !xla.token
 module attributes {sdy.meshes = {mesh = #xla.mesh<["x"=2]>}} {
   func.func @main(%a: tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>})
       -> (tensor<8x6xf32> {sdy.sharding = #xla.sharding<@mesh, [{"x"}, {}]>}) {
     xla.custom_call %a {custom_call_target = "log", custom_call_has_side_effect = true} : (tensor<8x6xf32>) -> ()
+    %token = xla.custom_call %a {custom_call_target = "tell"} : (tensor<8x6xf32>) -> !xla.token
     func.return %a : tensor<8x6xf32>
   }
 }
