@@ -8,12 +8,12 @@ import numpy as np
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.literals.arrays import Array, dense_to_numpy, from_numpy, numpy_dtype
+from xla_dialect.literals.arrays import Array, bytes_of, elements_of, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.shapes.dynamic_size import is_dynamic
 from xla_dialect.types import Array as ArrayType
-from xla_dialect.types import array, element_count, extents, is_array
+from xla_dialect.types import element_count, extents, is_array
 from xla_dialect.xdsl.dense_literals import is_splat
 
 Dense: TypeAlias = DenseIntOrFPElementsAttr[Any]
@@ -51,17 +51,14 @@ def splat_of_literal(dense: Dense) -> Array | None:
     """The number, of rank 0, that all elements of a literal are, None if there is none."""
     if not is_splat(dense):
         return None
-    element_type = cast(ArrayType, dense.type).element_type
-    first = BytesAttr(dense.data.data[: numpy_dtype(element_type).itemsize])
-    return dense_to_numpy(DenseIntOrFPElementsAttr(cast(Any, array(element_type, ())), first))
+    dtype = numpy_dtype(cast(ArrayType, dense.type).element_type)
+    return elements_of(dense.data.data[: dtype.itemsize], dtype).reshape(())
 
 
 def splat_literal(number: Array, type_: ArrayType) -> Dense:
     """The literal of an array all of whose elements are one number."""
-    scalar = from_numpy(np.asarray(number))
-    if not element_count(type_.get_shape()):
-        return DenseIntOrFPElementsAttr(cast(Any, type_), BytesAttr(b""))
-    return DenseIntOrFPElementsAttr(cast(Any, type_), scalar.data)
+    data = bytes_of(np.asarray(number)) if element_count(type_.get_shape()) else b""
+    return DenseIntOrFPElementsAttr(cast(Any, type_), BytesAttr(data))
 
 
 def number_of(element_type: Attribute, value: float) -> Array:

@@ -165,11 +165,7 @@ def dense_to_numpy(literal: DenseIntOrFPElementsAttr[Any], limit: int = MEMORY_L
     data = literal.data.data
     if len(data) % dtype.itemsize:
         raise XlaError(f"{len(data)} bytes are no elements of {types.spell(type_)}")
-    if dtype == np.bool_:
-        flat = np.frombuffer(data, np.uint8) != 0
-        flat.flags.writeable = False
-    else:
-        flat = np.frombuffer(data, dtype)
+    flat = elements_of(data, dtype)
     sizes = type_.get_shape()
     count = types.element_count(sizes)
     if flat.size == count:
@@ -177,6 +173,15 @@ def dense_to_numpy(literal: DenseIntOrFPElementsAttr[Any], limit: int = MEMORY_L
     if flat.size == 1:
         return np.broadcast_to(flat.reshape(()), sizes)
     raise XlaError(f"{flat.size} elements for {types.spell(type_)}")
+
+
+def elements_of(data: bytes, dtype: DType) -> Array:
+    """The elements that bytes of a literal are, read-only."""
+    if dtype != np.bool_:
+        return np.frombuffer(data, dtype)
+    flat = np.frombuffer(data, np.uint8) != 0
+    flat.flags.writeable = False
+    return flat
 
 
 def from_numpy(array: Array, type_: types.Array | None = None) -> DenseIntOrFPElementsAttr[Any]:
@@ -190,7 +195,12 @@ def from_numpy(array: Array, type_: types.Array | None = None) -> DenseIntOrFPEl
     )
     if expected.get_shape() != array.shape or numpy_dtype(expected.element_type) != array.dtype:
         raise XlaError(f"a literal of {types.spell(expected)} from {spell_array(array)}")
-    return DenseIntOrFPElementsAttr(cast("Any", expected), BytesAttr(_stored(array).tobytes()))
+    return DenseIntOrFPElementsAttr(cast("Any", expected), BytesAttr(bytes_of(array)))
+
+
+def bytes_of(array: Array) -> bytes:
+    """The elements as a literal has them, the inverse of `elements_of`."""
+    return _stored(array).tobytes()
 
 
 def _stored(array: Array) -> Array:
