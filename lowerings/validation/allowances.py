@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.interpreter.elements import where
-from lowerings.rewriting.difference import differences_of
+from lowerings.rewriting.difference import ResultDifference, differences_of
 from lowerings.universe import toolkit_universe
+from lowerings.validation.dependence import dependent_results
 from lowerings.validation.inputs import EVERY_INPUT, InputKind
 from xla_dialect.literals.arrays import Array
 from xla_dialect.runtime.comparison import is_inexact
@@ -67,35 +68,45 @@ class Allowance:
         return share * largest
 
 
-EXACT = Allowance()
-
-
-def allowance_of(module_pass: ModulePass | str, module: ModuleOp | None = None) -> Allowance:
-    """
-    What a pass may change, in this module, as its class says; one that says nothing keeps every
-    bit.
-    """
+def allowance_of(module_pass: ModulePass | str) -> Allowance:
+    """What a pass may change, as its class says; one that says nothing keeps every bit."""
     known: object = module_pass
     if isinstance(module_pass, str):
         found = toolkit_universe().all_passes.get(module_pass)
         known = None if found is None else found()
+    return together([_as_stated(each) for each in differences_of(known)])
+
+
+def allowances_of(
+    module_pass: ModulePass, module: ModuleOp, entry: str, count: int
+) -> list[Allowance]:
+    """
+    What a pass may change of each result of a function: as its class says where the result depends
+    on operations of which it says so, in the module before the pass; else nothing.
+    """
     stated = [
-        Allowance(
-            each.epsilons,
-            tuple(map(InputKind, each.inputs)),
-            tuple(map(InputKind, each.complex_inputs)),
-            each.reason,
-        )
-        for each in differences_of(known)
-        if module is None or any(map(each.where, module.walk()))
+        (_as_stated(each), dependent_results(module, entry, count, each.where))
+        for each in differences_of(module_pass)
     ]
-    return together(stated) if stated else EXACT
+    return [
+        together([allowance for allowance, results in stated if number in results])
+        for number in range(count)
+    ]
+
+
+def _as_stated(difference: ResultDifference) -> Allowance:
+    return Allowance(
+        difference.epsilons,
+        tuple(map(InputKind, difference.inputs)),
+        tuple(map(InputKind, difference.complex_inputs)),
+        difference.reason,
+    )
 
 
 def together(allowances: Sequence[Allowance]) -> Allowance:
     """What passes may change one after the other."""
     return Allowance(
-        max(each.epsilons for each in allowances),
+        max((each.epsilons for each in allowances), default=0.0),
         tuple(k for k in InputKind if all(k in each.kinds for each in allowances)),
         tuple(k for k in InputKind if all(k in each.complex_kinds for each in allowances)),
         "; ".join(dict.fromkeys(each.reason for each in allowances if each.reason)),

@@ -24,7 +24,7 @@ def same_functions(before: ModuleOp, after: ModuleOp) -> Callable[[str], bool]:
     """
     if before.attributes != after.attributes or before.properties != after.properties:
         return lambda name: False
-    old, new = _symbols(before), _symbols(after)
+    old, new = symbols(before), symbols(after)
 
     @cache
     def is_same(name: str) -> bool:
@@ -40,7 +40,7 @@ def same_functions(before: ModuleOp, after: ModuleOp) -> Callable[[str], bool]:
             symbol = left.pop()
             if not is_same(symbol):
                 return False
-            further = set(_references(new[symbol])) - reached
+            further = set(references(new[symbol])) - reached
             reached |= further
             left += further
         return True
@@ -48,7 +48,8 @@ def same_functions(before: ModuleOp, after: ModuleOp) -> Callable[[str], bool]:
     return are_same
 
 
-def _symbols(module: ModuleOp) -> dict[str, Operation]:
+def symbols(module: ModuleOp) -> dict[str, Operation]:
+    """The functions of a module, and what else has a name, by it."""
     found: dict[str, Operation] = {}
     for op in module.ops:
         name = op.get_attr_or_prop("sym_name")
@@ -57,7 +58,7 @@ def _symbols(module: ModuleOp) -> dict[str, Operation]:
     return found
 
 
-def _references(op: Operation) -> Iterator[str]:
+def references(op: Operation) -> Iterator[str]:
     """The symbols that an operation names, and those inside of it."""
     for inner in op.walk():
         for attribute in (*inner.properties.values(), *inner.attributes.values()):

@@ -19,8 +19,9 @@ from xdsl.passes import ModulePass
 from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import Signature
 from lowerings.pipelines import TO_ONE_DEVICE
-from lowerings.validation.allowances import Allowance, allowance_of, together
+from lowerings.validation.allowances import Allowance, allowances_of
 from lowerings.validation.changed_functions import same_functions
+from lowerings.validation.comparing import Case, Comparison
 from lowerings.validation.conditioning import Neighbours
 from lowerings.validation.execution import (
     Execution,
@@ -30,14 +31,13 @@ from lowerings.validation.execution import (
     obstacle,
     signature_before,
 )
-from lowerings.validation.inputs import Input, InputChoice, InputKind, made_inputs, spelled
+from lowerings.validation.inputs import Input, InputChoice, made_inputs, spelled
 from lowerings.validation.outcomes import Outcome, outcome_of, outcomes
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
 from xla_dialect.op import Ints, decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
-from xla_dialect.runtime.comparison import first_mismatch
 from xla_dialect.runtime.deadline import TimeLimitReached
 from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array as ArrayType
@@ -74,29 +74,29 @@ class MeaningChanged(XlaError):
 
 
 @dataclass
-class _Case:
-    """One input with its results."""
-
-    kinds: frozenset[InputKind]
-    """What its numbers are like; none for one that is given, on which all is compared."""
-    arrays: list[Array]
-    results: Results
-
-
-@dataclass
 class _Entry:
     """One function that is validated."""
 
     name: str
     signature: Signature
     before: Execution
-    allowances: list[Allowance] = field(default_factory=list[Allowance])
-    """Allowances of the passes since `before`, after which the module could not be run."""
-    cases: list[_Case] = field(default_factory=list[_Case])
+    count: int = 0
+    """How many results there are."""
+    allowances: list[Sequence[Allowance]] = field(default_factory=list[Sequence[Allowance]])
+    """
+    Those of each result, of the passes since `before`, after which the module could not be run.
+    """
+    cases: list[Case] = field(default_factory=list[Case])
     shards: ProgramShards | None = None
     """What each device has, where the function has become that of one device."""
     local: Signature | None = None
     """That of the function of one device."""
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it takes or gives complex numbers."""
+        specs = (*self.signature.parameters, *self.signature.results)
+        return any(spec.dtype.kind == "c" for spec in specs)
 
     def execution(self, module: ModuleOp) -> Execution:
         """What runs the function of a module, which takes what the first one did."""
@@ -169,12 +169,13 @@ class Validator:
         failures: list[str] = []
         for each in inputs:
             try:
-                entry.cases.append(_Case(each.kinds, each.arrays, entry.before(each.arrays)))
+                entry.cases.append(Case(each.kinds, each.arrays, entry.before(each.arrays)))
             except XlaError as error:
                 failures.append(_first_line(error))
         if not entry.cases:
             self._note(f"@{name} is not validated: {failures[0]}")
             return None
+        entry.count = len(entry.cases[0].results)
         if failures:
             self._note(
                 f"@{name} is not validated on {len(failures)} of {len(inputs)} inputs: "
@@ -195,18 +196,17 @@ class Validator:
             entry.shards = ProgramShards.of(self._before, entry.name)
             entry.local = signature_before(module, entry.name)
         execution = entry.execution(module)
-        entry.allowances.append(allowance_of(module_pass, self._before))
-        allowance = together(entry.allowances)
-        kinds = self._kinds(entry, allowance)
-        found: list[_Case] = []
+        stated = allowances_of(module_pass, self._before, entry.name, entry.count)
+        entry.allowances.append(stated)
+        comparison = Comparison(entry.allowances, is_complex=entry.is_complex)
+        found: list[Case] = []
         ill_conditioned: list[Collection[int]] = []
         end = time.monotonic() + SECONDS_AFTER_A_PASS
 
         def agrees(number: int, outcome: Outcome) -> bool:
-            case = entry.cases[number]
             if isinstance(outcome, XlaError):
                 return False
-            return not case.kinds <= kinds or _wrong(outcome, case.results, allowance) is None
+            return comparison.wrong(outcome, entry.cases[number]) is None
 
         runs = outcomes(execution, [case.arrays for case in entry.cases], agrees)
         for number, case in enumerate(entry.cases):
@@ -217,80 +217,54 @@ class Validator:
                 )
                 break
             neighbours = Neighbours(entry.before, case.arrays, case.results)
-            is_compared = case.kinds <= kinds
-            difference = _difference(
-                next(runs), case.results, allowance, neighbours if is_compared else None
-            )
+            difference = _difference(next(runs), case, comparison, neighbours)
             if isinstance(difference, _NotRun):
                 self._note(f"@{entry.name} is not run after {module_pass.name}: {difference.why}")
                 return
             results, wrong = difference
-            if wrong is not None and is_compared:
-                raise self._changed(entry, module_pass, execution, case, allowance, wrong)
+            if wrong is not None:
+                raise self._changed(entry, module_pass, execution, case, comparison, wrong)
             if neighbours.explained:
                 ill_conditioned.append(neighbours.explained)
             if results is not None:
-                found.append(_Case(case.kinds, case.arrays, results))
-        self._note_gaps(entry, module_pass, allowance, kinds, ill_conditioned)
+                found.append(Case(case.kinds, case.arrays, results))
+        after = f"@{entry.name} is not compared after {module_pass.name}"
+        for where, reason in comparison.left_out(entry.cases):
+            self._note(f"{after} {where}: {reason}")
+        if ill_conditioned:
+            where = comparison.spelled(set[int]().union(*ill_conditioned))
+            self._note(
+                f"{after} {where}on {len(ill_conditioned)} of {len(entry.cases)} inputs: the last "
+                f"bits of the inputs change results by more than the pass may"
+            )
         entry.cases = found
         entry.before = execution
         entry.allowances = []
-
-    def _note_gaps(
-        self,
-        entry: _Entry,
-        module_pass: ModulePass,
-        allowance: Allowance,
-        kinds: set[InputKind],
-        ill_conditioned: Sequence[Collection[int]],
-    ) -> None:
-        """Notes the inputs of a pass on which results were not compared."""
-        left_out = {kind for case in entry.cases for kind in case.kinds if not case.kinds <= kinds}
-        if left_out := left_out - kinds:
-            names = " and ".join(kind.value for kind in InputKind if kind in left_out)
-            self._note(
-                f"@{entry.name} is not compared after {module_pass.name} on inputs with {names} "
-                f"values: {allowance.reason}"
-            )
-        if ill_conditioned:
-            numbers = ", ".join(map(str, sorted(set[int]().union(*ill_conditioned))))
-            self._note(
-                f"@{entry.name} is not compared after {module_pass.name} on {len(ill_conditioned)} "
-                f"of {len(entry.cases)} inputs in results {numbers}: the last bits of the inputs "
-                f"change them by more than the pass may"
-            )
-
-    def _kinds(self, entry: _Entry, allowance: Allowance) -> set[InputKind]:
-        """What inputs may be like on which results are compared."""
-        specs = (*entry.signature.parameters, *entry.signature.results)
-        is_complex = any(spec.dtype.kind == "c" for spec in specs)
-        return set(allowance.complex_kinds if is_complex else allowance.kinds)
 
     def _changed(
         self,
         entry: _Entry,
         module_pass: ModulePass,
         execution: Execution,
-        case: _Case,
-        allowance: Allowance,
+        case: Case,
+        comparison: Comparison,
         wrong: str,
     ) -> MeaningChanged:
-        def fails(arrays: list[Array]) -> bool:
+        def found(arrays: list[Array]) -> str | None:
             try:
-                expected = entry.before(arrays)
+                smaller = Case(case.kinds, arrays, entry.before(arrays))
             except XlaError:
-                return False
-            neighbours = Neighbours(entry.before, arrays, expected)
+                return None
+            neighbours = Neighbours(entry.before, arrays, smaller.results)
             outcome = outcome_of(execution, arrays)
-            difference = _difference(outcome, expected, allowance, neighbours)
-            return not isinstance(difference, _NotRun) and difference[1] is not None
+            difference = _difference(outcome, smaller, comparison, neighbours)
+            return None if isinstance(difference, _NotRun) else difference[1]
+
+        def fails(arrays: list[Array]) -> bool:
+            return found(arrays) is not None
 
         arrays = case.arrays if self._inputs else shrink(case.arrays, fails)
-        expected = entry.before(arrays)
-        neighbours = Neighbours(entry.before, arrays, expected)
-        again = _difference(outcome_of(execution, arrays), expected, allowance, neighbours)
-        if not isinstance(again, _NotRun) and again[1] is not None:
-            wrong = again[1]
+        wrong = found(arrays) or wrong
         inputs = "".join(
             f"\n  {entry.signature.parameter_name(number)}: {spec} = {spelled(array)}"
             for number, (spec, array) in enumerate(
@@ -315,43 +289,17 @@ class _NotRun:
 
 
 def _difference(
-    outcome: Outcome,
-    expected: Results,
-    allowance: Allowance,
-    neighbours: Neighbours | None,
+    outcome: Outcome, case: Case, comparison: Comparison, neighbours: Neighbours
 ) -> tuple[Results | None, str | None] | _NotRun:
     """The results, and what is wrong with them."""
     if not isinstance(outcome, XlaError):
-        return outcome, _wrong(outcome, expected, allowance, neighbours)
+        return outcome, comparison.wrong(outcome, case, neighbours)
     text = str(outcome)
     if isinstance(outcome, TimeLimitReached):
         return _NotRun(text)
     if any(words in text for words in _NOT_INTERPRETED):
         return _NotRun(_first_line(outcome))
-    return None, text
-
-
-def _wrong(
-    results: Results,
-    expected: Results,
-    allowance: Allowance,
-    neighbours: Neighbours | None = None,
-) -> str | None:
-    if len(results) != len(expected):
-        return f"{len(results)} results, {len(expected)} before the pass"
-    for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
-        if found.shape != wanted.shape or found.dtype.itemsize != wanted.dtype.itemsize:
-            return f"result {number} is {found.dtype}{list(found.shape)}, was {wanted.dtype}" + str(
-                list(wanted.shape)
-            )
-        found = found if found.dtype == wanted.dtype else found.view(wanted.dtype)
-        differing = allowance.differing(found, wanted)
-        if not differing.any():
-            continue
-        if neighbours is None or not neighbours.explain(number, found, allowance):
-            how = "differ by more than rounding" if allowance.epsilons else "differ"
-            return f"result {number}: {first_mismatch(how, found, wanted, differing)}"
-    return None
+    return None, text if comparison.is_whole(case) else None
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,66 @@
+"""Which results of a function depend on operations: only those may a pass round otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from lowerings.validation.changed_functions import references, symbols
+from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
+
+Holds = Callable[[Operation], bool]
+
+
+def dependent_results(module: ModuleOp, entry: str, count: int, holds: Holds) -> Collection[int]:
+    """
+    Which of the `count` results of a function depend on operations for which `holds` holds.
+
+    Such an operation may be in a function that this one refers to. All that an operation contains
+    it depends on; what memory, tuples and branches hold is not followed: all results depend on it.
+    """
+    functions = symbols(module)
+    reaching = _reaching(functions, holds)
+    if entry not in reaching:
+        return ()
+    returned = _returned(functions[entry], count)
+    if returned is None:
+        return range(count)
+    dependent = _dependent_values(returned.parent_block(), reaching, holds)
+    return [number for number, value in enumerate(operands_of(returned)) if value in dependent]
+
+
+def _reaching(functions: dict[str, Operation], holds: Holds) -> set[str]:
+    """The functions that have such an operation, or refer to one that has."""
+    named = {name: set(references(function)) for name, function in functions.items()}
+    found = {name for name, each in functions.items() if any(map(holds, operations_in(each)))}
+    while further := {name for name, others in named.items() if others & found} - found:
+        found |= further
+    return found
+
+
+def _returned(function: Operation, count: int) -> ReturnOp | None:
+    """What returns the results, if values alone lead to them."""
+    blocks: Sequence[Block] = [block for region in function.regions for block in region.blocks]
+    if len(blocks) != 1 or any(
+        isinstance(type_, MemRefType | TupleType) for type_ in inventory(function).types
+    ):
+        return None
+    last = blocks[0].last_op
+    return last if isinstance(last, ReturnOp) and len(operands_of(last)) == count else None
+
+
+def _dependent_values(block: Block | None, reaching: set[str], holds: Holds) -> set[SSAValue]:
+    """The values of a block, and those inside of it, that depend on such operations."""
+    found: set[SSAValue] = set()
+    for op in () if block is None else block.ops:
+        inner = operations_in(op)
+        if (
+            any(value in found for each in inner for value in operands_of(each))
+            or any(map(holds, inner))
+            or not reaching.isdisjoint(references(op))
+        ):
+            found.update(op.results)
+    return found
