@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from lowerings.layouts.expansion import is_laid_out
@@ -22,6 +22,29 @@ def require_lowered_layouts(pass_name: str, module: ModuleOp) -> None:
     found = [problem for function in functions for problem in _objections(function)]
     if found:
         raise ConversionFailed(pass_name, found)
+
+
+def require_default_boundaries(pass_name: str, module: ModuleOp) -> None:
+    """
+    Raises ConversionFailed naming the public functions whose parameters or results lie in memory
+    otherwise than in the default layout: without it they would be other arrays.
+    """
+    found = [
+        illegal_op(op, "xla-expand-layouts lowers the layouts of its parameters and results")
+        for op in module.ops
+        if isinstance(op, func.FuncOp)
+        and op.sym_visibility != StringAttr("private")
+        and not all(map(_is_default, (*op.function_type.inputs, *op.function_type.outputs)))
+    ]
+    if found:
+        raise ConversionFailed(pass_name, found)
+
+
+def _is_default(type_: Attribute) -> bool:
+    try:
+        return not is_laid_out(type_) or memory_order(cast(Array, type_)).is_default
+    except LayoutNotLowered:
+        return False
 
 
 def _objections(function: func.FuncOp) -> Iterator[IllegalOp]:

@@ -108,7 +108,7 @@ class ExpandMathPass(ModulePass):
     name = "expand-math"
     takes = EVERY_LEVEL
     difference = ResultDifference(
-        256, "functions become polynomials", where=lambda op: type(op) in EXPANSIONS
+        64, "functions become polynomials", where=lambda op: type(op) in EXPANSIONS
     )
 
     estimated_roots: bool = False

@@ -12,6 +12,7 @@ import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
+from xla_dialect.runtime.comparison import is_inexact
 from xla_dialect.types import ElementClass
 
 
@@ -35,6 +36,8 @@ ROWS_OF_A_PLACE = 4
 
 NUMBERS_OF_TIES = 8
 """How many different numbers an array has of those that are often equal."""
+SIZE_OF_TIES = 0.125
+"""What they are multiplied with, floats only: of large sums every probability is 0 or 1."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
     """
     First an input of each kind; in these half of the numbers are edge cases, so that they meet.
 
-    Then plain numbers that are often equal, and, for each kind that is not plain, pairs of inputs:
-    one has it in a part of the parameters, the other in the rest, and what else there is is plain.
+    Then smaller plain numbers that are often equal, and, for each kind that is not plain, pairs of
+    inputs: one has it in a part of the parameters, the other in the rest, all else is plain.
     There edge cases are sparse: a NaN in a few rows, so that contractions have results that are
     numbers.
     """
@@ -129,6 +132,8 @@ def _array(
 def _tied(values: Array, generator: np.random.Generator) -> Array:
     """An array of few of its numbers: sorts, extrema and searches say what comes first."""
     few = values.reshape(-1)[:NUMBERS_OF_TIES]
+    if is_inexact(few.dtype):
+        few = (few * np.asarray(SIZE_OF_TIES, few.dtype)).astype(few.dtype)
     return generator.choice(few, values.shape) if few.size else values
 
 

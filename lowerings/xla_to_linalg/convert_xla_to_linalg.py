@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ComplexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation
 
+from lowerings.layouts.objections import require_default_boundaries
 from lowerings.rewriting.conversion import (
     ConversionBuilder,
     ConversionFunction,
@@ -147,7 +148,8 @@ class ConvertXlaToLinalgPass(ConversionPass):
     custom calls, checks and prints calls of declared functions. Elementwise operations of one size
     become one generic where only the last of them is used by others. Integers become signless;
     layouts, and what importers keep in attributes, are dropped in the whole module.
-    Loops, branches, tuples and fusions have to be gone before.
+    Loops, branches, tuples and fusions have to be gone before, and layouts other than the default
+    of what public functions take and return.
 
     ```
     %1 = xla.maximum %0, %x : tensor<4xf32>
@@ -208,6 +210,7 @@ class ConvertXlaToLinalgPass(ConversionPass):
 
     def change(self, ctx: Context, op: ModuleOp) -> bool:
         """Converts, raises for illegal operations, then makes types signless."""
+        require_default_boundaries(self.name, op)
         super().change(ctx, op)
         make_signless(op)
         drop_kept_attributes(op)

@@ -186,10 +186,10 @@ func.func @dynamic_update_slice(%x: tensor<4x3xf32>, %u: tensor<2x1xf32>, %i: te
 // -----
 
 // xla-update-checks: CHECK @copy
-// CHECK-LABEL:   func.func @copy(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+// CHECK-LABEL:   func.func private @copy(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
 // CHECK-NEXT:      func.return %x : tensor<4x3xf32>
 // CHECK-NEXT:    }
-func.func @copy(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>> {
+func.func private @copy(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>> {
   %0 = xla.copy %x : (tensor<4x3xf32>) -> tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>>
   func.return %0 : tensor<4x3xf32, #xla.layout<{0,1:T(2,2)S(1)}>>
 }
