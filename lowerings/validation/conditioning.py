@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +18,11 @@ from xla_dialect.runtime.comparison import is_inexact
 TIMES = 64.0
 """How much further than on neighbouring inputs a result may be: a pass rounds more than once."""
 
+SCATTERED = 4
+"""How many neighbours have other numbers where some were equal."""
+MOST_STEPS = 2
+"""How many units of the last place away these are."""
+
 
 class Neighbours:
     """What a function computes on inputs whose last bits are other ones; run when asked for."""
@@ -23,7 +30,7 @@ class Neighbours:
     def __init__(self, run: Runner, arrays: Sequence[Array], expected: Results):
         """`expected`: what `run` computes on `arrays`."""
         self._expected = expected
-        self._found: list[Results] = []
+        self._found: list[_Neighbour] = []
         self._left = _runs(run, arrays)
         self.explained: set[int] = set()
         """The numbers of the results of which differences prove nothing."""
@@ -36,23 +43,36 @@ class Neighbours:
         if not allowance.epsilons:
             return False
         expected = self._expected[number]
-        if any(_explains(each[number], found, expected, allowance) for each in self._results()):
-            self.explained.add(number)
+        is_decided = not is_inexact(expected.dtype)
+        for each in self._neighbours():
+            if each.keeps_ties or not is_decided:
+                if _explains(each.results[number], found, expected, allowance):
+                    self.explained.add(number)
+                    break
         return number in self.explained
 
-    def _results(self) -> Iterator[Results]:
+    def _neighbours(self) -> Iterator[_Neighbour]:
         yield from self._found
-        for results in self._left:
-            self._found.append(results)
-            yield results
+        for neighbour in self._left:
+            self._found.append(neighbour)
+            yield neighbour
 
 
-def _runs(run: Runner, arrays: Sequence[Array]) -> Iterator[Results]:
-    for change in (_above, _with_other_last_bit, _below):
+@dataclass(frozen=True)
+class _Neighbour:
+    results: Results
+    keeps_ties: bool
+    """Whether equal numbers have stayed equal, so that what is decided by them is the same."""
+
+
+def _runs(run: Runner, arrays: Sequence[Array]) -> Iterator[_Neighbour]:
+    ordered = (_above, _with_other_last_bit, _below)
+    for change in (*ordered, *(partial(_scattered, seed) for seed in range(SCATTERED))):
         try:
-            yield run([_changed(array, change) for array in arrays])
+            results = run([_changed(array, change) for array in arrays])
         except XlaError:
             continue
+        yield _Neighbour(results, keeps_ties=change in ordered)
 
 
 def _explains(moved: Array, found: Array, expected: Array, allowance: Allowance) -> bool:
@@ -80,7 +100,7 @@ def _changed(array: Array, change: Callable[[Array], Array]) -> Array:
     """
     An array of floats with other numbers; other arrays as they are.
 
-    Equal numbers stay equal and zeros stay zero, so that comparisons of them hold.
+    Zeros stay zero, so that comparisons of them hold; but for one change, equal numbers equal.
     """
     if array.dtype.kind == "c":
         parts = (_changed(part, change) for part in (np.real(array), np.imag(array)))
@@ -105,3 +125,11 @@ def _with_other_last_bit(array: Array) -> Array:
     """Some numbers grow and some shrink: ratios are not kept as by the others."""
     is_odd = (bits_of(np.ascontiguousarray(array)) & 1).astype(np.bool_).reshape(array.shape)
     return where(is_odd, _below(array), _above(array))
+
+
+def _scattered(seed: int, array: Array) -> Array:
+    """Equal rows are not equal any more: a matrix of them is singular, and its root may be NaN."""
+    steps = np.random.default_rng(seed).integers(-MOST_STEPS, MOST_STEPS + 1, array.shape)
+    for step in range(MOST_STEPS):
+        array = where(steps > step, _above(array), where(steps < -step, _below(array), array))
+    return array

@@ -22,11 +22,13 @@ from lowerings.execution.observed_values import is_observing
 from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature, signature_of
+from lowerings.execution.strided_arrays import with_memory_orders
 from lowerings.interpreter import InterpretedProgram
 from lowerings.interpreter.program import DIALECTS
 from lowerings.interpreter.xla import XLA
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.entry_layout import entry_type
+from lowerings.layouts.memory_order import MemoryOrder
 from lowerings.pipelines import NATIVE
 from xla_dialect.devices.process_grid import Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
@@ -213,6 +215,8 @@ class Execution:
 
     def _on_reference(self, *arrays: Array) -> Results:
         """Runs the reference; once layouts are expanded, it takes tiled arrays in memory order."""
+        if self._misplaced:
+            raise XlaError(self._misplaced)
         nested = nest_arguments(self.module, self._own_arguments(arrays), self.entry)
         limits: RunOptions = {"iteration_limit": ITERATION_LIMIT, "time_limit": TIME_LIMIT}
         process = Process.current()
@@ -228,6 +232,24 @@ class Execution:
             _returned(array, first, spec)
             for array, first, spec in zip(found, results, own, strict=True)
         )
+
+    @cached_property
+    def _misplaced(self) -> str:
+        """
+        Which array lies in memory otherwise than in the first form, which the reference would not
+        see: its numbers have no places. Empty if there is none.
+        """
+        function = functions_of(self.module)[self.entry]
+        own = signature_of(function, entry_type(self.module, function))
+        own, first = with_memory_orders(own, function), self.static_signature
+        for kind, here, there in (
+            ("parameter", own.parameters, first.parameters),
+            ("result", own.results, first.results),
+        ):
+            for number, (one, other) in enumerate(zip(here, there, strict=False)):
+                if one.shape == other.shape and _places(one) != _places(other):
+                    return f"@{self.entry}: {kind} {number} is {one}, was {other}"
+        return ""
 
 
 class ExecutionInParts(Execution):
@@ -270,6 +292,14 @@ class ExecutionInParts(Execution):
     def own_arguments(self, arrays: Sequence[Array]) -> list[Array]:
         """The arguments of the first device."""
         return self.local.own_arguments(self.shards.cut(0, arrays))
+
+
+def _places(spec: ArraySpec) -> object:
+    """What is the same for arrays of one shape whose elements lie in the same places of memory."""
+    order = spec.order or MemoryOrder.default(len(spec.shape))
+    if order.tiles:
+        return order
+    return [step for step, n in zip(order.strides(spec.shape), spec.shape, strict=True) if n != 1]
 
 
 def _brought(array: Array, first: ArraySpec, own: ArraySpec) -> Array:
