@@ -24,7 +24,7 @@ class Case:
     results: Results
 
 
-class Comparison:
+class ResultComparison:
     """How results are compared, each for itself."""
 
     def __init__(self, passes: Sequence[Sequence[Allowance]], *, is_complex: bool):

@@ -21,7 +21,7 @@ from lowerings.execution.signature import Signature
 from lowerings.pipelines import TO_ONE_DEVICE
 from lowerings.validation.allowances import Allowance, allowances_of
 from lowerings.validation.changed_functions import same_functions
-from lowerings.validation.comparing import Case, Comparison
+from lowerings.validation.comparing import Case, ResultComparison
 from lowerings.validation.conditioning import Neighbours
 from lowerings.validation.execution import (
     Execution,
@@ -198,7 +198,7 @@ class Validator:
         execution = entry.execution(module)
         stated = allowances_of(module_pass, self._before, entry.name, entry.count)
         entry.allowances.append(stated)
-        comparison = Comparison(entry.allowances, is_complex=entry.is_complex)
+        comparison = ResultComparison(entry.allowances, is_complex=entry.is_complex)
         found: list[Case] = []
         ill_conditioned: list[Collection[int]] = []
         end = time.monotonic() + SECONDS_AFTER_A_PASS
@@ -247,7 +247,7 @@ class Validator:
         module_pass: ModulePass,
         execution: Execution,
         case: Case,
-        comparison: Comparison,
+        comparison: ResultComparison,
         wrong: str,
     ) -> MeaningChanged:
         def found(arrays: list[Array]) -> str | None:
@@ -289,7 +289,7 @@ class _NotRun:
 
 
 def _difference(
-    outcome: Outcome, case: Case, comparison: Comparison, neighbours: Neighbours
+    outcome: Outcome, case: Case, comparison: ResultComparison, neighbours: Neighbours
 ) -> tuple[Results | None, str | None] | _NotRun:
     """The results, and what is wrong with them."""
     if not isinstance(outcome, XlaError):
