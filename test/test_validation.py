@@ -339,6 +339,18 @@ def test_contractions_that_are_too_large_are_noted(line: str, products: int) -> 
     assert f" takes {products} products, the limit is" in notes
 
 
+def test_no_false_alarm_where_a_singular_matrix_has_a_root_or_none() -> None:
+    """Of equal rows neither the product is regular, nor is that of neighbouring numbers."""
+    text = """ENTRY e {
+      row = f32[2] constant({-0.22471687197685242, -0.10025585442781448})
+      a = f32[2,2] broadcast(row), dimensions={1}
+      d = f32[2,2] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+      ROOT r = f32[2,2] cholesky(d), lower=true
+    }"""
+    notes = validate(load_program(text, "hlo"), *parse_passes("xla-expand-compound"))
+    assert "is not compared after xla-expand-compound on 1 of 1 inputs" in notes
+
+
 @pytest.mark.parametrize("name", ["c64", "c128"])
 def test_no_false_alarm_where_complex_numbers_are_undefined(name: str) -> None:
     """Of no square root that exists either part may be NaN."""

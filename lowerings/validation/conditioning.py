@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ import numpy as np
 from lowerings.interpreter.elements import where
 from lowerings.validation.allowances import Allowance
 from lowerings.validation.execution import Results, Runner
+from lowerings.validation.outcomes import outcome_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, bits_of
 from xla_dialect.runtime.comparison import is_inexact
@@ -27,11 +28,13 @@ MOST_STEPS = 2
 class Neighbours:
     """What a function computes on inputs whose last bits are other ones; run when asked for."""
 
-    def __init__(self, run: Runner, arrays: Sequence[Array], expected: Results):
-        """`expected`: what `run` computes on `arrays`."""
+    def __init__(
+        self, run: Runner, arrays: Sequence[Array], expected: Results, others: Iterable[Runner] = ()
+    ):
+        """`expected`: what `run` computes on `arrays`; `others` do too, but round otherwise."""
         self._expected = expected
         self._found: list[_Neighbour] = []
-        self._left = _runs(run, arrays)
+        self._left = _runs(run, arrays, others)
         self.explained: set[int] = set()
         """The numbers of the results of which differences prove nothing."""
 
@@ -65,14 +68,16 @@ class _Neighbour:
     """Whether equal numbers have stayed equal, so that what is decided by them is the same."""
 
 
-def _runs(run: Runner, arrays: Sequence[Array]) -> Iterator[_Neighbour]:
-    ordered = (_above, _with_other_last_bit, _below)
-    for change in (*ordered, *(partial(_scattered, seed) for seed in range(SCATTERED))):
-        try:
-            results = run([_changed(array, change) for array in arrays])
-        except XlaError:
-            continue
-        yield _Neighbour(results, keeps_ties=change in ordered)
+def _runs(run: Runner, arrays: Sequence[Array], others: Iterable[Runner]) -> Iterator[_Neighbour]:
+    scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
+    for change in (_above, _with_other_last_bit, _below, *scattered):
+        outcome = outcome_of(run, [_changed(array, change) for array in arrays])
+        if not isinstance(outcome, XlaError):
+            yield _Neighbour(outcome, keeps_ties=change not in scattered)
+    for other in others:
+        outcome = outcome_of(other, arrays)
+        if not isinstance(outcome, XlaError):
+            yield _Neighbour(outcome, keeps_ties=False)
 
 
 def _explains(moved: Array, found: Array, expected: Array, allowance: Allowance) -> bool:

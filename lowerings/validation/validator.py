@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import Signature
 from lowerings.pipelines import TO_ONE_DEVICE
+from lowerings.rewriting.difference import differences_of
 from lowerings.validation.allowances import Allowance, allowances_of
 from lowerings.validation.changed_functions import same_functions
 from lowerings.validation.comparing import Case, ResultComparison
@@ -33,6 +34,7 @@ from lowerings.validation.execution import (
 )
 from lowerings.validation.inputs import Input, InputChoice, made_inputs, spelled
 from lowerings.validation.outcomes import Outcome, outcome_of, outcomes
+from lowerings.validation.rounding import rounded_otherwise
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
@@ -103,6 +105,12 @@ class _Entry:
         if self.shards is None or self.local is None:
             return Execution(module, self.name, self.signature)
         return ExecutionInParts(module, self.name, self.signature, self.shards, self.local)
+
+    def neighbours(self, case: Case, module_pass: ModulePass) -> Neighbours:
+        """What the function computes where a pass may round otherwise, or nearby."""
+        stated = [each.where for each in differences_of(module_pass)]
+        modules = rounded_otherwise(self.before.module, lambda op: any(w(op) for w in stated))
+        return Neighbours(self.before, case.arrays, case.results, map(self.execution, modules))
 
 
 class Validator:
@@ -216,7 +224,7 @@ class Validator:
                     f"of {len(entry.cases)} inputs"
                 )
                 break
-            neighbours = Neighbours(entry.before, case.arrays, case.results)
+            neighbours = entry.neighbours(case, module_pass)
             difference = _difference(next(runs), case, comparison, neighbours)
             if isinstance(difference, _NotRun):
                 self._note(f"@{entry.name} is not run after {module_pass.name}: {difference.why}")
@@ -255,7 +263,7 @@ class Validator:
                 smaller = Case(case.kinds, arrays, entry.before(arrays))
             except XlaError:
                 return None
-            neighbours = Neighbours(entry.before, arrays, smaller.results)
+            neighbours = entry.neighbours(smaller, module_pass)
             outcome = outcome_of(execution, arrays)
             difference = _difference(outcome, smaller, comparison, neighbours)
             return None if isinstance(difference, _NotRun) else difference[1]
