@@ -257,7 +257,8 @@ def _operators(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, ast.BoolOp):
         kind, other = _OPERATORS[type(node.op)]
         yield kind, ast.BoolOp(other(), node.values)
-        yield "condition", ast.BoolOp(node.op, node.values[:-1])
+        kept = node.values[:-1]
+        yield "condition", ast.BoolOp(node.op, kept) if kept[1:] else kept[0]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield "operator", node.operand
 
