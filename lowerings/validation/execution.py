@@ -297,6 +297,8 @@ class ExecutionInParts(Execution):
 def _places(spec: ArraySpec) -> object:
     """What is the same for arrays of one shape whose elements lie in the same places of memory."""
     order = spec.order or MemoryOrder.default(len(spec.shape))
+    if 0 in spec.shape:
+        return None
     if order.tiles:
         return order
     return [step for step, n in zip(order.strides(spec.shape), spec.shape, strict=True) if n != 1]
