@@ -8,7 +8,7 @@ it does not know.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,9 +50,11 @@ def execute(args: Any) -> None:
         options = ExecuteOptions.from_address(args.options)
         indices = options.non_donatable_input_indices
         kept = frozenset(numbers(indices, options.num_non_donatable_input_indices))
+    donated = loaded.compiled.text.donated - kept
+    for buffers in arguments:
+        _check_given_once(buffers, donated)
     with _held(arguments):
         results = _run(loaded, arguments, devices)
-        donated = loaded.compiled.text.donated - kept
         for buffers in arguments:
             for number in donated:
                 machine().delete(buffers[number])
@@ -61,6 +63,18 @@ def execute(args: Any) -> None:
     if args.device_complete_events:
         events = (ctypes.c_void_p * count).from_address(args.device_complete_events)
         events[:] = [machine().happened] * count
+
+
+def _check_given_once(buffers: Sequence[int], donated: Set[int]) -> None:
+    """Raises PluginError if an array that is donated is another argument, too."""
+    numbers_of: dict[int, int] = {}
+    for number, buffer in enumerate(buffers):
+        first = numbers_of.setdefault(buffer, number)
+        if first != number and not donated.isdisjoint((first, number)):
+            raise PluginError(
+                ErrorCode.INVALID_ARGUMENT,
+                f"arguments {first} and {number} are the same array, which is donated",
+            )
 
 
 @contextmanager

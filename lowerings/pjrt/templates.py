@@ -227,7 +227,31 @@ none:
   ret i64 <not donated>
 }
 
-; The buffer of a result: in the memory of what is given away for it, or with a copy of that.
+; Whether a buffer is more than one of the arguments: then it cannot be given away.
+define i1 @is_given_twice(ptr %executable, ptr %list, ptr %given) {
+  %count_at = getelementptr i8, ptr %executable, i64 <Loaded.parameter_count>
+  %count = load i64, ptr %count_at
+  br label %loop
+loop:
+  %number = phi i64 [ 0, %0 ], [ %next, %compare ]
+  %found = phi i64 [ 0, %0 ], [ %found_next, %compare ]
+  %is_end = icmp eq i64 %number, %count
+  br i1 %is_end, label %done, label %compare
+compare:
+  %at = getelementptr ptr, ptr %list, i64 %number
+  %other = load ptr, ptr %at
+  %is_same = icmp eq ptr %other, %given
+  %one = zext i1 %is_same to i64
+  %found_next = add i64 %found, %one
+  %next = add i64 %number, 1
+  br label %loop
+done:
+  %is_twice = icmp ugt i64 %found, 1
+  ret i1 %is_twice
+}
+
+; The buffer of a result: in the memory of what is given away for it, or with a copy of that; null
+; where there is no memory, and where what is given away is an argument twice.
 define ptr @result_new(ptr %executable, ptr %list, i64 %number) {
   %shapes_at = getelementptr i8, ptr %executable, i64 <Loaded.result_shapes>
   %shapes = load ptr, ptr %shapes_at
@@ -247,8 +271,15 @@ donated:
   %given_at = getelementptr ptr, ptr %list, i64 %donor
   %given = load ptr, ptr %given_at
   %taken = call ptr @donated_data(ptr %given)
-  %result = call ptr @buffer_new(ptr %shape, ptr %taken, ptr %device, ptr %memory)
   %is_taken = icmp ne ptr %taken, null
+  br i1 %is_taken, label %make, label %look
+look:
+  %is_twice = call i1 @is_given_twice(ptr %executable, ptr %list, ptr %given)
+  br i1 %is_twice, label %refuse, label %make
+refuse:
+  ret ptr null
+make:
+  %result = call ptr @buffer_new(ptr %shape, ptr %taken, ptr %device, ptr %memory)
   %has_failed = icmp eq ptr %result, null
   %is_done = or i1 %is_taken, %has_failed
   br i1 %is_done, label %done, label %copy

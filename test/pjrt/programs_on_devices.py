@@ -5,6 +5,7 @@ process where it is so.
 
 import gc
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,6 +141,23 @@ def test_donated_arrays_that_numpy_sees_keep_their_values():
     result = jax.jit(lambda x: x + 1, donate_argnums=0)(array)
     np.testing.assert_array_equal(seen, np.arange(8.0))
     np.testing.assert_array_equal(result, np.arange(1.0, 9.0))
+
+
+@pytest.mark.parametrize("donated", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x, y: x + y, lambda x, y: (x[:3], y)],
+    ids=["one result", "one of two"],
+)
+def test_an_array_that_is_donated_is_one_argument(
+    function: Callable[..., Any], donated: tuple[int, ...]
+):
+    array = jnp.arange(8.0)
+    program = jax.jit(function, donate_argnums=donated)
+    with pytest.raises(RuntimeError, match="arguments 0 and 1 are the same array"):
+        program(array, array)
+    np.testing.assert_array_equal(array, np.arange(8.0))
+    jax.block_until_ready(program(array, jnp.ones(8)))
 
 
 def test_arrays_go_to_other_devices_and_clients():
