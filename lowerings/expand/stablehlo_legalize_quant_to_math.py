@@ -9,7 +9,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from lowerings.rewriting.difference import ResultDifference
 from lowerings.rewriting.levels import UNLOWERED
+from xla_dialect.ops.elementwise_unary import RoundNearestEvenOp
 from xla_dialect.quantized_types import has_quantized_arrays
 
 
@@ -43,6 +45,14 @@ class StablehloLegalizeQuantToMathPass(ModulePass):
 
     name = "stablehlo-legalize-quant-to-math"
     takes = UNLOWERED
+
+    difference = ResultDifference(
+        epsilons=1.0,
+        reason="ties between stored integers are rounded after other roundings",
+        inputs=("plain", "special", "limits"),
+        complex_inputs=("plain", "special", "limits"),
+        where=lambda op: isinstance(op, RoundNearestEvenOp),
+    )
 
     arithmetic: Literal["integer", "float"] = "integer"
     """With what operations compute: with the integers that are stored, or the numbers they mean."""

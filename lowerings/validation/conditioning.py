@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from xla_dialect.runtime.comparison import is_inexact
 TIMES = 64.0
 """How much further than on neighbouring inputs a result may be: a pass rounds more than once."""
 
+STEPS = 2
+"""How much further an integer that stands for a number may be: several ties may meet in it."""
+
 SCATTERED = 4
 """How many neighbours have other numbers where some were equal."""
 MOST_STEPS = 2
@@ -29,12 +33,22 @@ class Neighbours:
     """What a function computes on inputs whose last bits are other ones; run when asked for."""
 
     def __init__(
-        self, run: Runner, arrays: Sequence[Array], expected: Results, others: Iterable[Runner] = ()
+        self,
+        run: Runner,
+        arrays: Sequence[Array],
+        expected: Results,
+        others: Iterable[Runner] = (),
+        ties: Iterable[Runner] = (),
+        quantized: Collection[int] = (),
     ):
-        """`expected`: what `run` computes on `arrays`; `others` do too, but round otherwise."""
+        """
+        `expected`: what `run` computes on `arrays`; `others` do too, but round otherwise, and
+        `ties` round ties between integers otherwise. `quantized`: the results that such are.
+        """
         self._expected = expected
         self._found: list[_Neighbour] = []
-        self._left = _runs(run, arrays, others)
+        self._left = _runs(run, arrays, others, ties)
+        self._quantized = quantized
         self.explained: set[int] = set()
         """The numbers of the results of which differences prove nothing."""
 
@@ -46,6 +60,8 @@ class Neighbours:
         if not allowance.epsilons:
             return False
         expected = self._expected[number]
+        if number in self._quantized:
+            return self._is_in_reach(number, found)
         is_decided = not is_inexact(expected.dtype)
         for each in self._neighbours():
             if each.keeps_ties or not is_decided:
@@ -53,6 +69,16 @@ class Neighbours:
                     self.explained.add(number)
                     break
         return number in self.explained
+
+    def _is_in_reach(self, number: int, found: Array) -> bool:
+        """Whether each integer is where neighbours have it, or not much further away."""
+        expected = self._expected[number].astype(np.int64)
+        reach = np.zeros_like(expected)
+        for each in self._neighbours():
+            moved = each.results[number]
+            if moved.shape == expected.shape:
+                reach = np.maximum(reach, np.abs(moved.astype(np.int64) - expected))
+        return bool(np.all(np.abs(found.astype(np.int64) - expected) <= STEPS * reach))
 
     def _neighbours(self) -> Iterator[_Neighbour]:
         yield from self._found
@@ -68,16 +94,18 @@ class _Neighbour:
     """Whether equal numbers have stayed equal, so that what is decided by them is the same."""
 
 
-def _runs(run: Runner, arrays: Sequence[Array], others: Iterable[Runner]) -> Iterator[_Neighbour]:
+def _runs(
+    run: Runner, arrays: Sequence[Array], others: Iterable[Runner], ties: Iterable[Runner]
+) -> Iterator[_Neighbour]:
     scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
     for change in (_above, _with_other_last_bit, _below, *scattered):
         outcome = outcome_of(run, [_changed(array, change) for array in arrays])
         if not isinstance(outcome, XlaError):
             yield _Neighbour(outcome, keeps_ties=change not in scattered)
-    for other in others:
-        outcome = outcome_of(other, arrays)
+    for each, keeps_ties in chain(((e, True) for e in ties), ((e, False) for e in others)):
+        outcome = outcome_of(each, arrays)
         if not isinstance(outcome, XlaError):
-            yield _Neighbour(outcome, keeps_ties=False)
+            yield _Neighbour(outcome, keeps_ties=keeps_ties)
 
 
 def _explains(moved: Array, found: Array, expected: Array, allowance: Allowance) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE, Array
+from xla_dialect.quantized_types import Quantization
 from xla_dialect.runtime.comparison import is_inexact
 from xla_dialect.types import ElementClass
 
@@ -60,7 +61,13 @@ class Input:
     arrays: list[Array]
 
 
-def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
+Quantizations: TypeAlias = "Sequence[Quantization | None]"
+"""How the integers of each parameter stand for numbers, where they do; none said: nowhere."""
+
+
+def made_inputs(
+    signature: Signature, choice: InputChoice, quantized: Quantizations = ()
+) -> list[Input]:
     """
     First an input of each kind; in these half of the numbers are edge cases, so that they meet.
 
@@ -71,13 +78,14 @@ def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
     """
     generator = np.random.default_rng(choice.seed)
     found = [
-        Input(frozenset((kind,)), make_input(signature, kind, generator)) for kind in choice.kinds
+        Input(frozenset((kind,)), make_input(signature, kind, generator, quantized))
+        for kind in choice.kinds
     ]
     count = len(signature.parameters)
     for _ in range(choice.count - 1):
         for kind in choice.kinds:
             if kind is InputKind.PLAIN:
-                arrays = make_input(signature, kind, generator)
+                arrays = make_input(signature, kind, generator, quantized)
                 tied = [_tied(array, generator) for array in arrays]
                 found.append(Input(frozenset((kind,)), tied))
                 continue
@@ -85,28 +93,47 @@ def made_inputs(signature: Signature, choice: InputChoice) -> list[Input]:
             for chosen in (part, ~part) if count > 1 else (part,):
                 kinds = [kind if each else InputKind.PLAIN for each in chosen]
                 arrays = [
-                    _array(spec, each, generator, is_sparse=True)
-                    for spec, each in zip(signature.parameters, kinds, strict=True)
+                    _array(spec, each, generator, stored, is_sparse=True)
+                    for spec, each, stored in zip(
+                        signature.parameters, kinds, _of_each(signature, quantized), strict=True
+                    )
                 ]
                 found.append(Input(frozenset(kinds), arrays))
     return found
 
 
 def make_input(
-    signature: Signature, kind: InputKind, generator: np.random.Generator
+    signature: Signature,
+    kind: InputKind,
+    generator: np.random.Generator,
+    quantized: Quantizations = (),
 ) -> list[Array]:
     """One array for each parameter, half of whose numbers are edge cases if it is not plain."""
-    return [_array(spec, kind, generator) for spec in signature.parameters]
+    return [
+        _array(spec, kind, generator, stored)
+        for spec, stored in zip(signature.parameters, _of_each(signature, quantized), strict=True)
+    ]
+
+
+def _of_each(signature: Signature, quantized: Quantizations) -> Quantizations:
+    return quantized or [None] * len(signature.parameters)
 
 
 def _array(
-    spec: ArraySpec, kind: InputKind, generator: np.random.Generator, *, is_sparse: bool = False
+    spec: ArraySpec,
+    kind: InputKind,
+    generator: np.random.Generator,
+    stored: Quantization | None = None,
+    *,
+    is_sparse: bool = False,
 ) -> Array:
     dtype = spec.dtype
     sizes = tuple(
         int(generator.integers(0, size + 1)) if d in spec.dynamic_dimensions else size
         for d, size in enumerate(spec.shape)
     )
+    if stored is not None:
+        return _stored(stored, kind, generator, sizes).astype(dtype)
     row = ELEMENT_OF_DTYPE[dtype]
     if row.element_class == ElementClass.PRED:
         return generator.integers(0, 2, sizes).astype(dtype)
@@ -127,6 +154,34 @@ def _array(
             _place(values, edges.loud, generator)
     with np.errstate(all="ignore"):
         return np.asarray(values).astype(dtype)
+
+
+def _stored(
+    quantization: Quantization,
+    kind: InputKind,
+    generator: np.random.Generator,
+    sizes: Sequence[int],
+) -> Array:
+    """Integers of the storage, many of them its ends, or near zero points if not plain."""
+    low, high = quantization.minimum, quantization.maximum
+    values = generator.integers(low, high, tuple(sizes), endpoint=True)
+    if kind is InputKind.PLAIN:
+        return values
+    edges = (
+        [low, high, low + 1, high - 1]
+        if kind is InputKind.LIMITS
+        else [zero + step for zero in quantization.zero_points for step in (-1, 0, 1)]
+    )
+    chosen = generator.choice(np.clip(edges, low, high), tuple(sizes))
+    return np.where(generator.integers(0, 2, tuple(sizes)) == 0, chosen, values)
+
+
+def are_stored(arrays: Sequence[Array], quantized: Quantizations) -> bool:
+    """Whether integers that stand for numbers are in the range of their storage."""
+    return all(
+        stored is None or bool(np.all((array >= stored.minimum) & (array <= stored.maximum)))
+        for array, stored in zip(arrays, quantized, strict=True)
+    )
 
 
 def _tied(values: Array, generator: np.random.Generator) -> Array:

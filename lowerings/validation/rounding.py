@@ -32,12 +32,13 @@ def rounded_otherwise(module: ModuleOp, holds: Callable[[Operation], bool]) -> I
         copy = module.clone()
         for op in filter(holds, operations_in(copy)):
             for number, operand in enumerate(op.operands):
-                if _is_of_floats(operand):
+                if is_of_floats(operand):
                     op.operands[number] = _rounded(operand, op, generator)
         yield copy
 
 
-def _is_of_floats(value: SSAValue) -> bool:
+def is_of_floats(value: SSAValue) -> bool:
+    """Whether a value is an array of floats whose sizes are known."""
     type_ = value.type
     if not is_array(type_) or is_dynamic(sizes_of(type_)):
         return False

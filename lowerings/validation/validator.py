@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.execution.partitioned_runs import ProgramShards
 from lowerings.execution.signature import Signature
+from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQuantToMathPass
 from lowerings.pipelines import TO_ONE_DEVICE
 from lowerings.rewriting.difference import differences_of
 from lowerings.validation.allowances import Allowance, allowances_of
@@ -32,16 +33,16 @@ from lowerings.validation.execution import (
     obstacle,
     signature_before,
 )
-from lowerings.validation.inputs import Input, InputChoice, made_inputs, spelled
+from lowerings.validation.inputs import Input, InputChoice, are_stored, made_inputs, spelled
 from lowerings.validation.outcomes import Outcome, outcome_of, outcomes
+from lowerings.validation.quantized import as_defined, quantizations, terms_of, with_other_ties
 from lowerings.validation.rounding import rounded_otherwise
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
-from xla_dialect.op import Ints, decode
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp
+from xla_dialect.quantized_types import Quantization
 from xla_dialect.runtime.deadline import TimeLimitReached
-from xla_dialect.shapes.size_arithmetic import permuted
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import sizes_of
 from xla_dialect.xdsl.traversal import operations_in
@@ -93,6 +94,10 @@ class _Entry:
     """What each device has, where the function has become that of one device."""
     local: Signature | None = None
     """That of the function of one device."""
+    quantized: Sequence[Sequence[Quantization | None]] = ((), ())
+    """How integers of parameters and results stand for numbers."""
+    ties: Sequence[Execution] = ()
+    """The first module, but that ties between stored integers are rounded otherwise."""
 
     @property
     def is_complex(self) -> bool:
@@ -110,7 +115,16 @@ class _Entry:
         """What the function computes where a pass may round otherwise, or nearby."""
         stated = [each.where for each in differences_of(module_pass)]
         modules = rounded_otherwise(self.before.module, lambda op: any(w(op) for w in stated))
-        return Neighbours(self.before, case.arrays, case.results, map(self.execution, modules))
+        # Of what is defined, ties say all: where there are none, numbers are exact.
+        is_defined = isinstance(module_pass, StablehloLegalizeQuantToMathPass)
+        return Neighbours(
+            self.before,
+            case.arrays,
+            case.results,
+            () if is_defined else map(self.execution, modules),
+            self.ties,
+            [number for number, each in enumerate(self.quantized[1]) if each is not None],
+        )
 
 
 class Validator:
@@ -133,10 +147,16 @@ class Validator:
         """What could not be checked: of which passes, on which values, and why."""
 
     def before(self, module_pass: ModulePass, module: ModuleOp) -> None:
-        """Records the results of the module before the first pass."""
+        """Records the results of the module before the first pass that it can be compared after."""
         if self._entries is not None:
             return
         self._before = module.clone()
+        try:
+            as_defined(module)
+        except XlaError as error:
+            name = StablehloLegalizeQuantToMathPass.name
+            self._note(f"nothing is compared before {name} has run: {_first_line(error)}")
+            return
         found = [self._entry(self._before, name) for name in entries(module)]
         self._entries = [entry for entry in found if entry is not None]
 
@@ -165,6 +185,7 @@ class Validator:
             self._note(f"@{name} is not validated: {reason}")
             return None
         try:
+            source, module = module, as_defined(module)
             signature = signature_before(module, name)
             for spec in signature.parameters:
                 check_memory(spec.type, LARGEST_INPUT)
@@ -173,7 +194,10 @@ class Validator:
             self._note(f"@{name} is not validated: {_first_line(error)}")
             return None
         entry = _Entry(name, signature, Execution(module, name, signature))
-        inputs = self._made_inputs(name, signature)
+        entry.quantized = quantizations(source, name)
+        if module is not source:
+            entry.ties = [Execution(each, name, signature) for each in with_other_ties(source)]
+        inputs = self._made_inputs(entry)
         failures: list[str] = []
         for each in inputs:
             try:
@@ -191,20 +215,20 @@ class Validator:
             )
         return entry
 
-    def _made_inputs(self, name: str, signature: Signature) -> list[Input]:
-        if name in self._inputs:
-            return [Input(frozenset(), _unpacked(self._inputs[name], signature))]
-        if not signature.parameters:
+    def _made_inputs(self, entry: _Entry) -> list[Input]:
+        if entry.name in self._inputs:
+            return [Input(frozenset(), _unpacked(self._inputs[entry.name], entry.signature))]
+        if not entry.signature.parameters:
             return [Input(frozenset(), [])]
-        return made_inputs(signature, self._choice)
+        return made_inputs(entry.signature, self._choice, entry.quantized[0])
 
     def _check(self, entry: _Entry, module_pass: ModulePass, module: ModuleOp) -> None:
         assert self._before is not None
         if module_pass.name == TO_ONE_DEVICE:
             entry.shards = ProgramShards.of(self._before, entry.name)
             entry.local = signature_before(module, entry.name)
-        execution = entry.execution(module)
-        stated = allowances_of(module_pass, self._before, entry.name, entry.count)
+        execution = entry.execution(as_defined(module))
+        stated = allowances_of(module_pass, as_defined(self._before), entry.name, entry.count)
         entry.allowances.append(stated)
         comparison = ResultComparison(entry.allowances, is_complex=entry.is_complex)
         found: list[Case] = []
@@ -259,6 +283,8 @@ class Validator:
         wrong: str,
     ) -> MeaningChanged:
         def found(arrays: list[Array]) -> str | None:
+            if not are_stored(arrays, entry.quantized[0]):
+                return None
             try:
                 smaller = Case(case.kinds, arrays, entry.before(arrays))
             except XlaError:
@@ -354,17 +380,8 @@ def _unpacked(text: str, signature: Signature) -> list[Array]:
 def _check_products(module: ModuleOp) -> None:
     """Raises XlaError for a dot or convolution of more than MOST_PRODUCTS."""
     for op in operations_in(module):
-        match op:
-            case DotOp():
-                sizes = sizes_of(cast(ArrayType, op.lhs.type))
-                terms = prod(sizes[d] for d in cast(Ints, decode(op.lhs_contracting_dims)))
-            case ConvolutionOp():
-                _, *kernel = permuted(
-                    sizes_of(cast(ArrayType, op.rhs.type)), op.dim_labels.data.rhs_order()
-                )
-                terms = prod(kernel)
-            case _:
-                continue
-        products = terms * prod(sizes_of(cast(ArrayType, op.results[0].type)))
+        if not isinstance(op, DotOp | ConvolutionOp):
+            continue
+        products = terms_of(op) * prod(sizes_of(cast(ArrayType, op.results[0].type)))
         if products > MOST_PRODUCTS:
             raise XlaError(f"{op.name} takes {products} products, the limit is {MOST_PRODUCTS}")

@@ -133,6 +133,8 @@ WHOLE, NARROW = Q((2.0,), (10,)), Q((0.5,), (-4,), limits=(-100, 90))
 UNSIGNED = Q((0.125,), (200,), storage="u8")
 WIDE = Q((0.5,), (-300,), storage="i16")
 WIDER = Q((0.25,), (1,), storage="i32", limits=(-(1 << 20), 1 << 20))
+HALF = Q((0.5,), (3,), expressed="f16")
+WIDER_THAN_HALF = Q((0.25,), (-7,), storage="i32", expressed="f16")
 ROWS = Q((0.5, 0.25), (3, -4), dimension=0)
 COLUMNS = Q((0.5, 0.25, 2.0), (1, 0, -9), dimension=1)
 WEIGHTS = Q((0.5, 0.25, 0.125, 1.0), (0, 0, 0, 0), dimension=1)
@@ -172,6 +174,9 @@ CASES = {
         "stablehlo.uniform_quantize %a", ((S, A),), (S, NARROW), lambda x: x
     ),
     "requantize narrower": Case("stablehlo.uniform_quantize %a", ((S, WIDE),), (S, B), lambda x: x),
+    "requantize numbers of f16": Case(
+        "stablehlo.uniform_quantize %a", ((S, HALF),), (S, WIDER_THAN_HALF), lambda x: x
+    ),
     "add": binary("add", np.add, A, B, WHOLE),
     "add alike": binary("add", np.add, A, A, A),
     "add shifted": binary("add", np.add, A, NARROW, Q((0.5,), (9,))),
@@ -363,6 +368,22 @@ def test_nearest_numbers(name: str):
             is_tie = np.abs(steps - np.floor(steps) - 0.5) < 1e-3
             off = np.abs(found.astype(int) - expected.astype(int))
             assert np.all(off <= is_tie), f"{backend}, seed {seed}: {found} for {expected}"
+
+
+def test_limits_between_numbers_of_the_expressed_type():
+    """1003 is no number of bf16: the integers still are those that the type allows."""
+    limited = Q((0.125,), (0,), storage="i16", limits=(-1003, 1003), expressed="bf16")
+    text = Case(
+        "stablehlo.uniform_quantize %a",
+        (((256,), Q((2.0,), expressed="bf16")),),
+        ((256,), limited),
+        lambda x: x,
+    ).program()
+    stored = np.arange(-128, 128).astype(np.int8)
+    for backend in EXECUTORS:
+        (found,) = lowerings.compile(text, backend=backend)(stored)
+        np.testing.assert_allclose(found, np.clip(stored.astype(int) * 16, -1003, 1003), atol=3)
+        assert np.abs(found).max() <= 1003
 
 
 @pytest.mark.jax

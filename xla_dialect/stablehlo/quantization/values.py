@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any, cast
 
+import ml_dtypes
+import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f32, f64, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
+from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.ops.elementwise_unary import RoundNearestEvenOp
@@ -51,13 +54,30 @@ def wide_integer(quantization: Quantization) -> Attribute:
 
 def stored(term: Term, quantization: Quantization) -> Term:
     """Multiples of the scales, integers or floats, as stored integers."""
-    if any(quantization.zero_points):
-        zero_points = quantization.zero_points
+    is_integer = term.element_type in (i32, i64)
+    zero_points: Sequence[float] = quantization.zero_points
+    limits: Sequence[float] = (quantization.minimum, quantization.maximum)
+    if not is_integer:
+        zero_points = [_nearest(each, term.element_type) for each in zero_points]
+        # What rounds to more than the storage has is converted to its end.
+        is_whole = tuple(limits) == quantization.range_of_storage
+        limits = [_nearest(each, term.element_type, is_within=not is_whole) for each in limits]
+    if any(zero_points):
         term = term + along(term, zero_points, term.element_type, quantization.dimension)
-    term = term.maximum(quantization.minimum).minimum(quantization.maximum)
-    if term.element_type not in (i32, i64):
+    term = term.maximum(limits[0]).minimum(limits[1])
+    if not is_integer:
         term = term.apply(RoundNearestEvenOp)
     return term.converted(quantization.storage)
+
+
+def _nearest(number: int, element_type: Attribute, *, is_within: bool = False) -> float:
+    """The nearest finite float; if `is_within`, none that is further from 0."""
+    dtype = numpy_dtype(element_type)
+    largest = float(cast(Any, ml_dtypes.finfo(dtype)).max)
+    found = np.array(min(max(number, -largest), largest)).astype(dtype)
+    if is_within and abs(float(found)) > abs(number):
+        found = np.nextafter(found, np.zeros((), dtype))
+    return float(found)
 
 
 def rescaled(
