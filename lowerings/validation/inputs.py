@@ -180,7 +180,7 @@ def are_stored(arrays: Sequence[Array], quantized: Quantizations) -> bool:
     """Whether integers that stand for numbers are in the range of their storage."""
     return all(
         stored is None or bool(np.all((array >= stored.minimum) & (array <= stored.maximum)))
-        for array, stored in zip(arrays, quantized, strict=True)
+        for array, stored in zip(arrays, quantized or [None] * len(arrays), strict=True)
     )
 
 

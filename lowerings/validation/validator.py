@@ -95,7 +95,7 @@ class _Entry:
     local: Signature | None = None
     """That of the function of one device."""
     quantized: Sequence[Sequence[Quantization | None]] = ((), ())
-    """How integers of parameters and results stand for numbers."""
+    """How integers of parameters and results stand for numbers; empty where none does."""
     ties: Sequence[Execution] = ()
     """The first module, but that ties between stored integers are rounded otherwise."""
 
@@ -194,8 +194,8 @@ class Validator:
             self._note(f"@{name} is not validated: {_first_line(error)}")
             return None
         entry = _Entry(name, signature, Execution(module, name, signature))
-        entry.quantized = quantizations(source, name)
         if module is not source:
+            entry.quantized = quantizations(source, name)
             entry.ties = [Execution(each, name, signature) for each in with_other_ties(source)]
         inputs = self._made_inputs(entry)
         failures: list[str] = []
