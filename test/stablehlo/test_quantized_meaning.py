@@ -128,6 +128,13 @@ def convolved(x: Array, w: Array) -> Array:
     return np.stack([np.einsum("bki,kio->bo", padded[:, p : p + window], w) for p in places], 1)
 
 
+def dilated(x: Array, distance: int) -> Array:
+    """The second dimension with its elements this far apart, and zeros between them."""
+    found = np.zeros((x.shape[0], (x.shape[1] - 1) * distance + 1, *x.shape[2:]), x.dtype)
+    found[:, ::distance] = x
+    return found
+
+
 A, B = Q((0.5,), (3,)), Q((0.25,), (-7,))
 WHOLE, NARROW = Q((2.0,), (10,)), Q((0.5,), (-4,), limits=(-100, 90))
 UNSIGNED = Q((0.125,), (200,), storage="u8")
@@ -265,6 +272,26 @@ CASES = {
     "convolution": Case(
         CONVOLUTION, (((2, 5, 3), A), ((3, 3, 2), KERNEL)), ((2, 3, 2), Q((8.0,), (-5,))), convolved
     ),
+    "convolution unsigned": Case(
+        CONVOLUTION,
+        (((2, 5, 3), UNSIGNED), ((3, 3, 2), Q((0.5, 0.25), (130, 0), dimension=2, storage="u8"))),
+        ((2, 3, 2), Q((64.0,), (128,), storage="u8")),
+        convolved,
+    ),
+    "convolution of a dilated base": Case(
+        CONVOLUTION.replace("pad = [[1, 2]]", "pad = [[1, -1]], lhs_dilate = [3]"),
+        (((2, 5, 3), B), ((3, 3, 2), KERNEL)),
+        ((2, 6, 2), Q((8.0,), (-5,))),
+        lambda x, w: convolved(dilated(x, 3)[:, :-3], w),
+    ),
+    "convolution in groups": Case(
+        CONVOLUTION.replace("feature_group_count = 1", "feature_group_count = 3"),
+        (((2, 5, 3), A), ((3, 1, 3), Q((0.5, 0.25, 1.0), (0, 7, -1), dimension=2))),
+        ((2, 3, 3), Q((4.0,), (-5,))),
+        lambda x, w: np.concatenate(
+            [convolved(x[..., g : g + 1], w[..., g : g + 1]) for g in range(3)], 2
+        ),
+    ),
     "convolution symmetric": Case(
         CONVOLUTION, (((2, 5, 3), Q()), ((3, 3, 2), Q((0.25,)))), ((2, 3, 2), WHOLE), convolved
     ),
@@ -400,7 +427,13 @@ def test_what_jaxlib_prints(name: str):
 
 NOT_LEGALIZED = {
     **dict.fromkeys(
-        ("quantize unsigned", "subtract unsigned", "maximum alike", "dot_general unsigned"),
+        (
+            "quantize unsigned",
+            "subtract unsigned",
+            "maximum alike",
+            "dot_general unsigned",
+            "convolution unsigned",
+        ),
         "StableHLO's passes take unsigned storage as signed",
     ),
     "requantize rows as columns": "StableHLO's passes refuse another dimension",

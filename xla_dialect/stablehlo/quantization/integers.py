@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i8, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.ops.data_movement import BroadcastOp
 from xla_dialect.quantized_types import (
     Quantization,
     quantization_of,
     with_element_type,
 )
-from xla_dialect.stablehlo.conversion import Conversion, dimension_list
+from xla_dialect.stablehlo.conversion import Conversion
 from xla_dialect.stablehlo.quantization.expressed import convert_as, expressed_arithmetic
 from xla_dialect.stablehlo.quantization.rules import convolution_labels, dot_lists
 from xla_dialect.stablehlo.quantization.values import (
@@ -30,7 +29,12 @@ from xla_dialect.stablehlo.quantization.values import (
     span,
     stored,
 )
-from xla_dialect.stablehlo.reduction import emit_sum
+from xla_dialect.stablehlo.quantization.zero_points import (
+    are_bytes,
+    convolution_of_shifted,
+    dot_of_shifted,
+    is_summed_alone,
+)
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import Array, extents
@@ -141,7 +145,7 @@ def _dot(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
 
 
 def _convolution(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue] | None:
-    """A convolution of integers; padding stands for the number 0, as the integer 0 does then."""
+    """A convolution of integers; padding stands for the number 0."""
     labels = convolution_labels(op)
     if labels is None or labels.faults():
         return None
@@ -162,10 +166,8 @@ def _contraction(
     """
     Sums of products of `sizes` elements, times a factor that may differ along `place`.
 
-    `places` are the dimensions of the result for those of rhs that are not contracted: with them
-    bytes are multiplied as they are stored, and what the zero point of lhs adds is taken off the
-    sums; that is twelve times as fast as products of shifted integers. None for a float on the
-    left: integers have nothing to say of it.
+    `places`, of a dot, are the dimensions of the result for those of rhs that are not contracted.
+    None for a float on the left: integers have nothing to say of it.
     """
     lhs, rhs = (quantization_of(operand.type) for operand in op.operands[:2])
     result = quantization_of(op.results[0].type)
@@ -176,37 +178,20 @@ def _contraction(
         bound = None if bound is None else bound * size
     accumulator: Attribute = i32 if bound is not None and bound < 1 << 31 else i64
     operands = conversion.operands(op)
-    columns = None
-    if places is not None and accumulator == i32 and _are_bytes(lhs, rhs):
-        columns = _columns(conversion, operands[1], places, op.results[0].type)
-    else:
-        operands[:2] = _factors_of(operands[:2], (lhs, rhs), conversion, accumulator)
     types = [with_element_type(op.results[0].type, accumulator)]
+    as_bytes = accumulator == i32 and are_bytes(lhs, rhs)
+    as_bytes = as_bytes and (places is not None or is_summed_alone(op, rhs))
+    if not as_bytes:
+        operands[:2] = _factors_of(operands[:2], (lhs, rhs), conversion, accumulator)
     (total,) = convert_as(op, conversion, operands, types)
-    term = Terms(conversion, cast(Array, total.type)).of(total)
-    if columns is not None:
-        # What wraps around in a product or sum wraps back here: the difference fits.
-        term = term - term.terms.of(columns) * lhs.zero_points[0]
+    if not as_bytes:
+        term = Terms(conversion, cast(Array, total.type)).of(total)
+    elif places is not None:
+        term = dot_of_shifted(conversion, total, operands[1], lhs, places)
+    else:
+        term = convolution_of_shifted(conversion, total, lhs, rhs)
     factors = [a * b / c for a, b, c in paired(lhs.scales, rhs.scales, result.scales)]
     return [stored(rescaled(term, factors, place, bound, result), result).value]
-
-
-def _are_bytes(lhs: Quantization, rhs: Quantization) -> bool:
-    """Whether lhs alone has a zero point, and both are signed integers of 8 bits."""
-    shifted_one = any(lhs.zero_points) and not any(rhs.zero_points)
-    return shifted_one and lhs.storage == rhs.storage == i8
-
-
-def _columns(
-    conversion: Conversion, rhs: SSAValue, places: Mapping[int, int], result: Attribute
-) -> SSAValue:
-    """The sums of rhs over the contracted dimensions, spread over the result."""
-    wide = Terms(conversion, cast(Array, rhs.type)).of(rhs).converted(i32)
-    rank = len(extents(wide.type))
-    total = emit_sum(conversion, wide.value, [d for d in range(rank) if d not in places])
-    spread = {"dimensions": dimension_list(places[d] for d in sorted(places))}
-    type_ = with_element_type(result, i32)
-    return conversion.emit(BroadcastOp, [total], [type_], spread)[0]
 
 
 def _factors_of(

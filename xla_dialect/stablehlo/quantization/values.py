@@ -109,12 +109,19 @@ def along(
         return term.terms.number(numbers[0], element_type)
     assert dimension is not None
     conversion = term.terms.conversion
-    vector = cast(Any, TensorType(element_type, [len(numbers)]))
-    literal = DenseIntOrFPElementsAttr.from_list(vector, list(numbers))
-    value = conversion.emit(ConstantOp, (), [vector], {"value": literal})
+    value = constant(conversion, numbers, element_type, [len(numbers)])
     type_ = array_like(term.type, element_type)
     spread = {"dimensions": dimension_list([dimension])}
-    return term.terms.of(conversion.emit(BroadcastOp, value, [type_], spread)[0])
+    return term.terms.of(conversion.emit(BroadcastOp, [value], [type_], spread)[0])
+
+
+def constant(
+    conversion: Conversion, numbers: Sequence[float], element_type: Attribute, sizes: Sequence[int]
+) -> SSAValue:
+    """An array of numbers."""
+    type_ = cast(Any, TensorType(element_type, sizes))
+    literal = DenseIntOrFPElementsAttr.from_list(type_, list(numbers))
+    return conversion.emit(ConstantOp, (), [type_], {"value": literal})[0]
 
 
 def paired(*lists: Sequence[float]) -> list[tuple[float, ...]]:
