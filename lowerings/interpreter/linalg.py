@@ -86,24 +86,27 @@ class OperandAccess:
             isinstance(e, AffineDimExpr | AffineConstantExpr) for e in map_.results
         )
         """Whether the map is a projection to distinct dimensions, and constants."""
-        self._loops: list[int | None] = [
-            e.position if isinstance(e, AffineDimExpr) else None for e in map_.results
-        ]
-        axes = [self.parallel[d] for d in dimensions if d in self.parallel]
-        self._order = sorted(range(len(axes)), key=axes.__getitem__)
-        present = set(axes)
+        self._steps = [d for d in dimensions if d not in self.parallel]
+        """The loops that go step by step, as the operand is indexed by them."""
+        at_once = [n for n, d in enumerate(dimensions) if d in self.parallel]
+        self._order = [n for n in range(len(dimensions)) if n not in at_once]
+        self._order += sorted(at_once, key=lambda n: self.parallel[dimensions[n]])
         self._spread: Any = (
-            *(slice(None) if axis in present else None for axis in range(len(parallel))),
+            *(slice(None) for _ in self._steps),
+            *(slice(None) if d in dimensions else None for d in parallel),
             ...,
         )
 
-    def part(self, array: Array, positions: Sequence[Number]) -> Array:
-        """A view of the elements, of a plain access."""
+    def opened(self, array: Array) -> Array:
+        """
+        What `read` and `write` take: of a plain access a view with the axes of its steps in front.
+
+        Loops are as long as the dimensions that they index, so that only constants may be outside.
+        """
+        if not self.is_plain:
+            return array
         index = tuple(
-            slice(None)
-            if loop in self.parallel
-            else (positions[loop] if loop is not None else evaluate(expression, positions))
-            for loop, expression in zip(self._loops, self.map.results, strict=True)
+            e.value if isinstance(e, AffineConstantExpr) else slice(None) for e in self.map.results
         )
         require_inside(
             [0 if isinstance(i, slice) else i for i in index],
@@ -113,25 +116,29 @@ class OperandAccess:
         # The ellipsis makes numpy return a view, not a scalar, where all indices are integers.
         return array[(*index, ...)].transpose(self._order)[self._spread]
 
+    def _part(self, opened: Array, positions: Sequence[Number]) -> Array:
+        """A view of the elements, of a plain access."""
+        return opened[(*[positions[loop] for loop in self._steps], ...)]
+
     def indices(self, array: Array, positions: Sequence[Number]) -> tuple[Number, ...]:
         """The indices of the elements, inside of the array."""
         found = tuple(evaluate(e, positions) for e in self.map.results)
         require_inside(found, array.shape, self.what)
         return found
 
-    def read(self, array: Array, positions: Sequence[Number]) -> Number:
+    def read(self, opened: Array, positions: Sequence[Number]) -> Number:
         """The elements; raises UndefinedBehavior outside."""
         if self.is_plain:
-            part = self.part(array, positions)
+            part = self._part(opened, positions)
             return part if part.ndim else part[()]
-        return array[self.indices(array, positions)]
+        return opened[self.indices(opened, positions)]
 
-    def write(self, array: Array, positions: Sequence[Number], value: Number) -> None:
+    def write(self, opened: Array, positions: Sequence[Number], value: Number) -> None:
         """Writes the elements; raises UndefinedBehavior outside."""
         if self.is_plain:
-            self.part(array, positions)[...] = value
+            self._part(opened, positions)[...] = value
         else:
-            array[self.indices(array, positions)] = value
+            opened[self.indices(opened, positions)] = value
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,10 @@ class StructuredCode:
             return
         if self.is_scalar and math.prod(sizes) > SCALAR_POINT_LIMIT:
             raise XlaError(f"{sizes} points one by one are too many")
-        operands = [*arrays, *outputs]
+        operands = [
+            access.opened(array)
+            for access, array in zip(self.accesses, [*arrays, *outputs], strict=True)
+        ]
         written = self.accesses[self.input_count :]
         for positions in self.positions(sizes):
             for slot, position in zip(self.dimensions, positions, strict=True):
@@ -201,7 +211,11 @@ class StructuredCode:
                 # A yielded value may be a view of another output that is about to be written.
                 found = [np.array(value) for value in found]
             for access, element, output, value in zip(
-                written, self.elements[self.input_count :], outputs, found, strict=True
+                written,
+                self.elements[self.input_count :],
+                operands[self.input_count :],
+                found,
+                strict=True,
             ):
                 access.write(output, positions, element.stored(value))
 
