@@ -16,7 +16,7 @@ from lowerings.rewriting.difference import ResultDifference, differences_of
 from lowerings.universe import toolkit_universe
 from lowerings.validation.dependence import dependent_results
 from lowerings.validation.inputs import EVERY_INPUT, InputKind
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, DType
 from xla_dialect.runtime.comparison import is_inexact
 
 
@@ -27,7 +27,8 @@ class Allowance:
     epsilons: float = 0.0
     """
     The largest error of floats, as a multiple of the largest finite magnitude of the array and of
-    the distance from 1 to the next float (of f32, where the type has fewer bits). 0: equal bits.
+    the distance from 1 to the next float. Where the type has fewer bits than f32, of that of f32,
+    and a unit in the last place of each element on top. 0: equal bits.
     """
     kinds: tuple[InputKind, ...] = EVERY_INPUT
     """The inputs on which results are compared."""
@@ -59,13 +60,22 @@ class Allowance:
             close = (error <= self._bound(expected)) & np.isfinite(wide) & np.isfinite(wanted)
             return ~where(either_nan, both_nan, close | (wide == wanted))
 
-    def _bound(self, expected: Array) -> float:
+    def _bound(self, expected: Array) -> Array:
         wanted = np.abs(expected.astype(np.float64))
         largest = float(np.max(wanted, where=np.isfinite(wanted), initial=0.0))
-        own = float(cast(Any, ml_dtypes).finfo(expected.dtype).eps)
-        single = float(np.finfo(np.float32).eps)
-        share = self.epsilons * own if own <= single else self.epsilons * single + 2 * own
-        return share * largest
+        info = cast(Any, ml_dtypes).finfo(expected.dtype)
+        if not is_narrow(expected.dtype):
+            return np.asarray(self.epsilons * float(info.eps) * largest)
+        # Computed in f32, and rounded where the result is: that error is one of each element.
+        units = np.maximum(wanted, float(info.tiny)) * float(info.eps)
+        return np.asarray(self.epsilons * float(np.finfo(np.float32).eps) * largest + units)
+
+
+def is_narrow(dtype: DType) -> bool:
+    """Whether floats of a type have fewer bits than f32, in which they are computed."""
+    if dtype.kind == "c" or not is_inexact(dtype):
+        return False
+    return float(cast(Any, ml_dtypes).finfo(dtype).eps) > float(np.finfo(np.float32).eps)
 
 
 def allowance_of(module_pass: ModulePass | str) -> Allowance:

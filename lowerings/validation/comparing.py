@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lowerings.validation.allowances import Allowance, together
-from lowerings.validation.conditioning import Neighbours
+from lowerings.validation.conditioning import Nearby, Neighbours
 from lowerings.validation.execution import Results
 from lowerings.validation.inputs import InputKind
 from xla_dialect.literals.arrays import Array
@@ -22,6 +22,8 @@ class Case:
     """What its numbers are like; none for one that is given, on which all is compared."""
     arrays: list[Array]
     results: Results
+    nearby: Nearby
+    """How the last bits of the numbers change what the program computes on the reference."""
 
 
 class ResultComparison:
@@ -56,7 +58,7 @@ class ResultComparison:
             differing = allowance.differing(found, wanted)
             if not differing.any():
                 continue
-            if neighbours is None or not neighbours.explain(number, found, allowance):
+            if neighbours is None or not neighbours.explain(number, found, wanted, allowance):
                 how = "differ by more than rounding" if allowance.epsilons else "differ"
                 return f"result {number}: {first_mismatch(how, found, wanted, differing)}"
         return None

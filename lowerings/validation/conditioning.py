@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from lowerings.interpreter.elements import where
-from lowerings.validation.allowances import Allowance
+from lowerings.validation.allowances import Allowance, is_narrow
 from lowerings.validation.execution import Results, Runner
 from lowerings.validation.outcomes import outcome_of
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, bits_of
+from xla_dialect.literals.arrays import Array, DType, bit_width, bits_of
 from xla_dialect.runtime.comparison import is_inexact
 
 TIMES = 64.0
 """How much further than on neighbouring inputs a result may be: a pass rounds more than once."""
+TIMES_OF_NARROW = 4.0
+"""The same of floats of fewer bits than f32, which are rounded less often."""
 
 STEPS = 2
 """How much further an integer that stands for a number may be: several ties may meet in it."""
@@ -27,64 +30,30 @@ SCATTERED = 4
 """How many neighbours have other numbers where some were equal."""
 MOST_STEPS = 2
 """How many units of the last place away these are."""
+LEAST_BITS = 16
+"""Of floats whose last bit is moved: of fewer it is a tenth of them, or more."""
 
 
-class Neighbours:
-    """What a function computes on inputs whose last bits are other ones; run when asked for."""
+def has_last_bits(dtype: DType) -> bool:
+    """Whether elements are floats that are nearly the same with another last bit."""
+    return is_inexact(dtype) and bit_width(dtype) >= LEAST_BITS
 
-    def __init__(
-        self,
-        run: Runner,
-        arrays: Sequence[Array],
-        expected: Results,
-        others: Iterable[Runner] = (),
-        ties: Iterable[Runner] = (),
-        quantized: Collection[int] = (),
-    ):
-        """
-        `expected`: what `run` computes on `arrays`; `others` do too, but round otherwise, and
-        `ties` round ties between integers otherwise. `quantized`: the results that such are.
-        """
-        self._expected = expected
-        self._found: list[_Neighbour] = []
-        self._left = _runs(run, arrays, others, ties)
-        self._quantized = quantized
-        self.explained: set[int] = set()
-        """The numbers of the results of which differences prove nothing."""
 
-    def explain(self, number: int, found: Array, allowance: Allowance) -> bool:
-        """
-        Whether result `number` may be `found`, for it is ill-conditioned: neighbouring inputs
-        change it by more than the pass may, and by not much less than this.
-        """
-        if not allowance.epsilons:
-            return False
-        expected = self._expected[number]
-        if number in self._quantized:
-            return self._is_in_reach(number, found)
-        is_decided = not is_inexact(expected.dtype)
-        for each in self._neighbours():
-            if each.keeps_ties or not is_decided:
-                if _explains(each.results[number], found, expected, allowance):
-                    self.explained.add(number)
-                    break
-        return number in self.explained
+T = TypeVar("T")
 
-    def _is_in_reach(self, number: int, found: Array) -> bool:
-        """Whether each integer is where neighbours have it, or not much further away."""
-        expected = self._expected[number].astype(np.int64)
-        reach = np.zeros_like(expected)
-        for each in self._neighbours():
-            moved = each.results[number]
-            if moved.shape == expected.shape:
-                reach = np.maximum(reach, np.abs(moved.astype(np.int64) - expected))
-        return bool(np.all(np.abs(found.astype(np.int64) - expected) <= STEPS * reach))
 
-    def _neighbours(self) -> Iterator[_Neighbour]:
+class _Kept(Generic[T]):
+    """What an iterator gives, as often as it is asked for."""
+
+    def __init__(self, left: Iterator[T]):
+        self._found: list[T] = []
+        self._left = left
+
+    def __iter__(self) -> Iterator[T]:
         yield from self._found
-        for neighbour in self._left:
-            self._found.append(neighbour)
-            yield neighbour
+        for each in self._left:
+            self._found.append(each)
+            yield each
 
 
 @dataclass(frozen=True)
@@ -94,29 +63,103 @@ class _Neighbour:
     """Whether equal numbers have stayed equal, so that what is decided by them is the same."""
 
 
-def _runs(
-    run: Runner, arrays: Sequence[Array], others: Iterable[Runner], ties: Iterable[Runner]
-) -> Iterator[_Neighbour]:
+class Nearby:
+    """What a function computes on inputs, and near them; run when asked for, once."""
+
+    def __init__(self, run: Runner, arrays: Sequence[Array]):
+        self.run = run
+        self.arrays = arrays
+        self.neighbours = _Kept(_moved(run, arrays))
+
+    @cached_property
+    def expected(self) -> Results | None:
+        """The results on the inputs as they are."""
+        outcome = outcome_of(self.run, self.arrays)
+        return None if isinstance(outcome, XlaError) else outcome
+
+    def at(self, arrays: Sequence[Array]) -> Nearby:
+        """The same of other inputs."""
+        return Nearby(self.run, arrays)
+
+
+class Neighbours:
+    """Which results may differ, for they are ill-conditioned."""
+
+    def __init__(
+        self,
+        nearby: Nearby,
+        others: Iterable[Runner] = (),
+        ties: Iterable[Runner] = (),
+        quantized: Collection[int] = (),
+    ):
+        """
+        `others` compute what `nearby` does, but round otherwise, and `ties` round ties between
+        integers otherwise. `quantized`: the results that such are.
+        """
+        self._nearby = nearby
+        rounded = chain(((each, True) for each in ties), ((each, False) for each in others))
+        self._all = _Kept(chain(nearby.neighbours, _rounded_otherwise(rounded, nearby.arrays)))
+        self._quantized = quantized
+        self.explained: set[int] = set()
+        """The numbers of the results of which differences prove nothing."""
+
+    def explain(self, number: int, found: Array, wanted: Array, allowance: Allowance) -> bool:
+        """
+        Whether result `number` may be `found` instead of `wanted`: neighbouring inputs change it
+        by more than a pass may, and by not much less than this.
+        """
+        if not allowance.epsilons or self._nearby.expected is None:
+            return False
+        expected = self._nearby.expected[number]
+        if number in self._quantized:
+            return self._is_in_reach(number, found, wanted)
+        is_decided = not is_inexact(expected.dtype)
+        times = TIMES_OF_NARROW if is_narrow(expected.dtype) else TIMES
+        for each in self._all:
+            if each.keeps_ties or not is_decided:
+                moved = each.results[number]
+                if _moves(moved, expected, allowance) and (
+                    # Of what is decided, as an order, there is no distance.
+                    is_decided or _distance(found, wanted) <= times * _distance(moved, expected)
+                ):
+                    self.explained.add(number)
+                    break
+        return number in self.explained
+
+    def _is_in_reach(self, number: int, found: Array, wanted: Array) -> bool:
+        """Whether each integer is where neighbours have it, or not much further away."""
+        assert self._nearby.expected is not None
+        expected = self._nearby.expected[number].astype(np.int64)
+        reach = np.zeros_like(expected)
+        for each in self._all:
+            moved = each.results[number]
+            if moved.shape == expected.shape:
+                reach = np.maximum(reach, np.abs(moved.astype(np.int64) - expected))
+        distance = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
+        return bool(np.all(distance <= STEPS * reach))
+
+
+def _moved(run: Runner, arrays: Sequence[Array]) -> Iterator[_Neighbour]:
     scattered = [partial(_scattered, seed) for seed in range(SCATTERED)]
     for change in (_above, _with_other_last_bit, _below, *scattered):
         outcome = outcome_of(run, [_changed(array, change) for array in arrays])
         if not isinstance(outcome, XlaError):
             yield _Neighbour(outcome, keeps_ties=change not in scattered)
-    for each, keeps_ties in chain(((e, True) for e in ties), ((e, False) for e in others)):
-        outcome = outcome_of(each, arrays)
+
+
+def _rounded_otherwise(
+    others: Iterable[tuple[Runner, bool]], arrays: Sequence[Array]
+) -> Iterator[_Neighbour]:
+    for other, keeps_ties in others:
+        outcome = outcome_of(other, arrays)
         if not isinstance(outcome, XlaError):
             yield _Neighbour(outcome, keeps_ties=keeps_ties)
 
 
-def _explains(moved: Array, found: Array, expected: Array, allowance: Allowance) -> bool:
+def _moves(moved: Array, expected: Array, allowance: Allowance) -> bool:
     if moved.shape != expected.shape or moved.dtype != expected.dtype:
         return True
-    if not allowance.differing(moved, expected).any():
-        return False
-    # Of what is decided, as an order, there is no distance.
-    return not is_inexact(expected.dtype) or (
-        _distance(found, expected) <= TIMES * _distance(moved, expected)
-    )
+    return bool(allowance.differing(moved, expected).any())
 
 
 def _distance(found: Array, expected: Array) -> float:
@@ -139,7 +182,7 @@ def _changed(array: Array, change: Callable[[Array], Array]) -> Array:
         parts = (_changed(part, change) for part in (np.real(array), np.imag(array)))
         real, imaginary = parts
         return (real + 1j * imaginary).astype(array.dtype)
-    if not is_inexact(array.dtype):
+    if not has_last_bits(array.dtype):
         return array
     with np.errstate(all="ignore"):
         changed = change(array)

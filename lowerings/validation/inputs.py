@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -35,6 +36,14 @@ SPARSE_PLACES = 4
 ROWS_OF_A_PLACE = 4
 """In how many rows of such an array one of them is."""
 
+MOST_INDICES = 4
+"""The number that integers are less than in such an array: they choose branches and elements."""
+
+NUMBERS = 256
+"""How many numbers of each kind a program is run on."""
+MOST_INPUTS = 4
+"""How many inputs of each kind are made for that."""
+
 NUMBERS_OF_TIES = 8
 """How many different numbers an array has of those that are often equal."""
 SIZE_OF_TIES = 0.125
@@ -48,7 +57,7 @@ class InputChoice:
     seed: int = 20261120
     """Inputs are the same in every run."""
     count: int = 2
-    """How many inputs each parameter has of each kind, at least."""
+    """How many inputs each parameter has of each kind, at least; small arrays have more."""
     kinds: tuple[InputKind, ...] = EVERY_INPUT
 
 
@@ -74,7 +83,7 @@ def made_inputs(
     Then smaller plain numbers that are often equal, and, for each kind that is not plain, pairs of
     inputs: one has it in a part of the parameters, the other in the rest, all else is plain.
     There edge cases are sparse: a NaN in a few rows, so that contractions have results that are
-    numbers.
+    numbers. The fewer numbers the parameters have, the more such inputs there are.
     """
     generator = np.random.default_rng(choice.seed)
     found = [
@@ -82,11 +91,15 @@ def made_inputs(
         for kind in choice.kinds
     ]
     count = len(signature.parameters)
-    for _ in range(choice.count - 1):
+    numbers = max(sum(math.prod(spec.shape) for spec in signature.parameters), 1)
+    for _ in range(max(choice.count, min(-(-NUMBERS // numbers), MOST_INPUTS)) - 1):
         for kind in choice.kinds:
             if kind is InputKind.PLAIN:
                 arrays = make_input(signature, kind, generator, quantized)
-                tied = [_tied(array, generator) for array in arrays]
+                tied = [
+                    _tied(array, generator, is_index=stored is None)
+                    for array, stored in zip(arrays, _of_each(signature, quantized), strict=True)
+                ]
                 found.append(Input(frozenset((kind,)), tied))
                 continue
             part = generator.permutation(count) % 2 == 0
@@ -144,7 +157,7 @@ def _array(
     values = _plain(row.element_class, row.bits, sizes, generator)
     if kind is not InputKind.PLAIN and values.size:
         is_float = row.element_class == ElementClass.FLOAT
-        edges = _float_edges(dtype, kind) if is_float else _integer_edges(dtype, kind, generator)
+        edges = (_float_edges if is_float else _integer_edges)(dtype, kind, generator)
         values = np.where(
             generator.integers(0, 4, sizes) < (1 if is_sparse else 2),
             generator.choice(_numbers(edges.all(is_sparse, values.size)), sizes),
@@ -184,11 +197,13 @@ def are_stored(arrays: Sequence[Array], quantized: Quantizations) -> bool:
     )
 
 
-def _tied(values: Array, generator: np.random.Generator) -> Array:
+def _tied(values: Array, generator: np.random.Generator, *, is_index: bool) -> Array:
     """An array of few of its numbers: sorts, extrema and searches say what comes first."""
     few = values.reshape(-1)[:NUMBERS_OF_TIES]
     if is_inexact(few.dtype):
         few = (few * np.asarray(SIZE_OF_TIES, few.dtype)).astype(few.dtype)
+    elif is_index and few.dtype != np.bool_:
+        few = (few.astype(np.int64) % MOST_INDICES).astype(few.dtype)
     return generator.choice(few, values.shape) if few.size else values
 
 
@@ -227,16 +242,19 @@ _SPECIAL_FLOATS = _Edges(
     (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 2.5, 10.75, -100.0, 1e-3), (np.nan, np.inf, -np.inf)
 )
 _SPECIAL_INTEGERS = (0, 1, -1, 2, 3, 7)
-_RANDOM_INTEGERS = 4
-"""How many integers of any bits are mixed into an input."""
+RANDOM_NUMBERS = 4
+"""How many integers of any bits, or denormal numbers, are mixed into an input."""
 
 
-def _float_edges(dtype: Any, kind: InputKind) -> _Edges:
+def _float_edges(dtype: Any, kind: InputKind, generator: np.random.Generator) -> _Edges:
     if kind is InputKind.SPECIAL:
         return _SPECIAL_FLOATS
     info = cast(Any, ml_dtypes).finfo(dtype)
+    # Below the least normal number every bit is a place; some are rounded there.
+    tiny, least = float(info.tiny), float(info.smallest_subnormal)
+    steps = generator.integers(1, 2 * int(tiny / least) + 1, RANDOM_NUMBERS)
     return _Edges(
-        [float(x) for x in (info.tiny, info.smallest_subnormal, -info.tiny)],
+        [tiny, least, -tiny, *(least * steps), *(-least * steps[:1])],
         [float(x) for x in (info.max, info.min)],
     )
 
@@ -246,7 +264,7 @@ def _integer_edges(dtype: Any, kind: InputKind, generator: np.random.Generator) 
     low, high = int(limits.min), int(limits.max)
     if kind is InputKind.SPECIAL:
         return _Edges([value for value in _SPECIAL_INTEGERS if low <= value <= high])
-    bits = (int(n) for n in generator.integers(0, 1 << 64, _RANDOM_INTEGERS, np.uint64))
+    bits = (int(n) for n in generator.integers(0, 1 << 64, RANDOM_NUMBERS, np.uint64))
     return _Edges([low, high, high - 1, *(low + n % (high - low + 1) for n in bits)])
 
 

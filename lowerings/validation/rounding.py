@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from lowerings.validation.conditioning import has_last_bits
 from lowerings.validation.execution import is_pure_xla
 from xla_dialect.literals.arrays import literal_of, numpy_dtype
 from xla_dialect.ops.creation import ConstantOp
@@ -38,11 +39,13 @@ def rounded_otherwise(module: ModuleOp, holds: Callable[[Operation], bool]) -> I
 
 
 def is_of_floats(value: SSAValue) -> bool:
-    """Whether a value is an array of floats whose sizes are known."""
+    """Whether a value is an array of floats whose sizes are known, with bits to spare."""
     type_ = value.type
     if not is_array(type_) or is_dynamic(sizes_of(type_)):
         return False
-    return element_class(type_.element_type) == ElementClass.FLOAT
+    if element_class(type_.element_type) != ElementClass.FLOAT:
+        return False
+    return has_last_bits(numpy_dtype(type_.element_type))
 
 
 def _rounded(value: SSAValue, op: Operation, generator: np.random.Generator) -> SSAValue:
