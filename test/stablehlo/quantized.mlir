@@ -14,10 +14,11 @@
 // KEPT: %w = "stablehlo.constant"() <{value = dense<{{\[\[}}1, 2], [3, 5]]> : tensor<2x2xi8>}> : () -> tensor<2x2x!quant.uniform<i8<-127:127>:f32:1, {5.000000e-01,2.500000e-01}>>
 // KEPT: %0 = "stablehlo.dot_general"(%x, %w)
 // CHECK-LABEL: @dot
+// CHECK: [[P:%.*]] = xla.dot %x, %w {{.*}} : (tensor<2x2xi8>, tensor<2x2xi8>) -> tensor<2x2xi32>
 // CHECK: [[S:%.*]] = xla.reduce {{.*}} -> tensor<2xi32>
 // CHECK: [[C:%.*]] = xla.broadcast [[S]] {dimensions = [1]} : (tensor<2xi32>) -> tensor<2x2xi32>
-// CHECK: [[P:%.*]] = xla.dot %x, %w {{.*}} : (tensor<2x2xi8>, tensor<2x2xi8>) -> tensor<2x2xi32>
-// CHECK: [[D:%.*]] = xla.subtract [[P]], {{.*}} : tensor<2x2xi32>
+// CHECK: [[Z:%.*]] = xla.multiply [[C]], {{.*}} : tensor<2x2xi32>
+// CHECK: [[D:%.*]] = xla.subtract [[P]], [[Z]] : tensor<2x2xi32>
 // CHECK: [[F:%.*]] = xla.convert [[D]] : (tensor<2x2xi32>) -> tensor<2x2xf32>
 // CHECK: xla.constant dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>
 // CHECK: xla.multiply [[F]],
