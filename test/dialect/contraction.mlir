@@ -411,15 +411,7 @@ func.func @convolution_C1_11(%x: tensor<2x4x5x6xf32>, %y: tensor<6x4x2x3xf32>) {
 
 // -----
 
-func.func @convolution_C2_1(%x: tensor<2x4x5x6xi1>, %y: tensor<6x4x2x3xi1>) {
-  // expected-error @+1 {{xla.convolution: (C2) lhs has element type pred, allowed: integer or float or complex}}
-  %0 = xla.convolution %x, %y {window = #xla.window<size=2x3>, dim_labels = #xla.dim_labels<bf01_oi01->bf01>} : (tensor<2x4x5x6xi1>, tensor<6x4x2x3xi1>) -> tensor<2x6x4x4xf32>
-  func.return
-}
-
-// -----
-
-func.func @convolution_C2_2(%x: !xla.token, %y: tensor<6x4x2x3xf32>) {
+func.func @convolution_C2_1(%x: !xla.token, %y: tensor<6x4x2x3xf32>) {
   // expected-error @+1 {{xla.convolution: (C2) lhs is token[], not an array}}
   %0 = xla.convolution %x, %y {window = #xla.window<size=2x3>, dim_labels = #xla.dim_labels<bf01_oi01->bf01>} : (!xla.token, tensor<6x4x2x3xf32>) -> tensor<2x6x4x4xf32>
   func.return

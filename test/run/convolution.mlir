@@ -82,6 +82,15 @@ func.func @layouts() -> tensor<1x1x2x2xf32, #xla.layout<{0,1,2,3}>> {
   func.return %0 : tensor<1x1x2x2xf32, #xla.layout<{0,1,2,3}>>
 }
 
+// Whether a window has a pair of truth values that hold; what lies outside does not.
+func.func @truth_values() -> tensor<1x1x5xi1> {
+  %x = xla.constant dense<[[[true, false, false, true, true]]]> : tensor<1x1x5xi1>
+  %k = xla.constant dense<[[[true, false, true]]]> : tensor<1x1x3xi1>
+  %0 = xla.convolution %x, %k {window = #xla.window<size=3 pad=1_1>, dim_labels = #xla.dim_labels<bf0_oi0->bf0>} : (tensor<1x1x5xi1>, tensor<1x1x3xi1>) -> tensor<1x1x5xi1>
+  check.expect_eq_const %0, dense<[[[false, true, true, true, true]]]> : tensor<1x1x5xi1>
+  func.return %0 : tensor<1x1x5xi1>
+}
+
 // The kernel is larger than the image, there is no image, no feature, no result feature.
 func.func @sizes() -> (tensor<1x1x0xf32>, tensor<0x1x2xf32>, tensor<1x1x2xf32>, tensor<1x0x2xf32>) {
   %x = xla.constant dense<[[[1.0, 2.0, 3.0]]]> : tensor<1x1x3xf32>

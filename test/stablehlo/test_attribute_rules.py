@@ -41,10 +41,13 @@ def accuracy(atol: float, rtol: float, ulps: int, mode: str) -> str:
     )
 
 
+SHAPES = {"i": "i64", "ii": "1x1xi64", "n": "1xindex", "nn": "2xindex"}
+
+
 def rng(shape: str) -> str:
     return (
         f'"stablehlo.rng"(%a, %a, %{shape}) <{{rng_distribution = #stablehlo<rng_distribution UNIFORM>}}> : '
-        f"(tensor<f32>, tensor<f32>, tensor<{'' if shape == 'i' else '1x1x'}i64>) -> tensor<4xf32>"
+        f"(tensor<f32>, tensor<f32>, tensor<{SHAPES[shape]}>) -> tensor<4xf32>"
     )
 
 
@@ -62,6 +65,7 @@ LEGAL = [
     accuracy(0, 0.5, 2, "TOLERANCE"),
     accuracy(0, 0, 0, "HIGHEST"),
     composite("a1.b.c$"),
+    rng("n"),
 ]
 
 ILLEGAL = {
@@ -81,6 +85,7 @@ ILLEGAL = {
     accuracy(0, 0, 2, "HIGHEST"): "ulps is 2 in result_accuracy of mode HIGHEST",
     rng("i"): "operand 2 is s64[], not a list of sizes",
     rng("ii"): "operand 2 is s64[1,1], not a list of sizes",
+    rng("nn"): "operand 2 has 2 sizes for f32[4]",
     composite("1a.b"): "name is '1a.b', not of the form namespace.op",
     composite("a b.c"): "name is 'a b.c', not of the form namespace.op",
     composite("a"): "name is 'a', not of the form namespace.op",
@@ -89,7 +94,7 @@ ILLEGAL = {
 
 def program(operation: str) -> str:
     return (
-        "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>) {\n"
+        "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>, %n: tensor<1xindex>, %nn: tensor<2xindex>) {\n"
         f"%0 = {operation}\nreturn\n}}\n"
         "func.func private @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\nreturn %x : tensor<4x4xf32>\n}"
     )

@@ -153,7 +153,7 @@ def changed_uses(use: Use) -> Iterator[tuple[str, Use]]:
 def _element_changes(use: Use) -> Iterator[tuple[str, Use]]:
     """Another element type in place of one, everywhere."""
     for before in ("f32", "i32"):
-        pattern = re.compile(rf"\b{before}\b(?=>)")
+        pattern = re.compile(rf"(?<=[x<]){before}(?=>)")
         if not any(pattern.search(type_) for type_ in (*use.operands, *use.results)):
             continue
         for after in ("f64", "bf16", "f8E4M3FN", "i32", "i1", "ui8", "i4", "complex<f32>", "index"):

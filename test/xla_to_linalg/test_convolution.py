@@ -11,7 +11,7 @@ from window_programs import ConvolutionProgram, convolutions, random_numbers
 from xla_dialect.shapes.window import Window
 from xla_dialect.types import ELEMENT_TYPES, ElementClass
 
-NUMBERS = [e.name for e in ELEMENT_TYPES if e.element_class & ElementClass.NUMBER]
+TYPES = [e.name for e in ELEMENT_TYPES if e.element_class & ElementClass.ANY]
 PADDED = Window.parse(
     "size=2x3 stride=2x1 pad=1_1x2_0 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1"
 )
@@ -28,7 +28,9 @@ def test_machine_code(program: ConvolutionProgram) -> None:
     check_natively(program.build, program.lhs, program.rhs)
 
 
-@pytest.mark.parametrize("name", each_or_full(NUMBERS, ("s4", "u8", "f8e4m3fn", "bf16", "c64")))
+@pytest.mark.parametrize(
+    "name", each_or_full(TYPES, ("pred", "s4", "u8", "f8e4m3fn", "bf16", "c64"))
+)
 def test_every_type(name: str) -> None:
     lhs, rhs = random_numbers(0, name, (2, 4, 5, 4)), random_numbers(1, name, (2, 3, 2, 6))
     program = ConvolutionProgram(PADDED, LABELS, 2, 1, lhs, rhs)

@@ -317,11 +317,10 @@ class ConvolutionOp(XlaOp):
     Element types and accumulation as in `dot`.
 
     (C1) both operands have rank n + 2, the window n dimensions with the kernel's sizes, and each
-    list of labels names every dimension once. (C2) numbers, else as for C1
-    of `dot`. (C3) strides, dilations and kernel sizes are at least 1. (C4) group counts are
-    at least 1. (C5) they are not both greater than 1. (C6) `feature_group_count` times the input
-    features of rhs is those of lhs; it divides the output features. (C7) `batch_group_count`
-    divides batch and output features.
+    list of labels names every dimension once. (C2) as for C1 of `dot`. (C3) strides, dilations
+    and kernel sizes are at least 1. (C4) group counts are at least 1. (C5) they are not both
+    greater than 1. (C6) `feature_group_count` times the input features of rhs is those of lhs; it
+    divides the output features. (C7) `batch_group_count` divides batch and output features.
     """
 
     name = "xla.convolution"
@@ -347,8 +346,6 @@ class ConvolutionOp(XlaOp):
     ) -> Types:
         """Batch, output features and, per spatial dimension, how often the window fits."""
         left, right = _operands(lhs, rhs, "C2")
-        for name, operand in (("lhs", left), ("rhs", right)):
-            with_elements(operand, ElementClass.NUMBER, name, "C2")
         _require_labels(dim_labels, left, right)
         batch, features, *base = shapes.permuted(sizes_of(left), dim_labels.lhs_order())
         outputs, inputs, *kernel = shapes.permuted(sizes_of(right), dim_labels.rhs_order())

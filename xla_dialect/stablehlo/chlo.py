@@ -32,11 +32,10 @@ from xla_dialect.ops.elementwise_ternary import SelectOp
 from xla_dialect.shapes.broadcasting import broadcast_shape, expansion, matched_dimensions
 from xla_dialect.stablehlo import special_functions as special
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.complex_numbers import emit_ordered
+from xla_dialect.stablehlo.complex_numbers import emit_comparison, emit_ordered
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, dimension_list, sizes_of
-from xla_dialect.stablehlo.correspondence import same
 from xla_dialect.stablehlo.creation import convert_constant, parse_constant
-from xla_dialect.stablehlo.elementwise import BINARY, COMPARISON, one_to_one
+from xla_dialect.stablehlo.elementwise import BINARY, COMPARE, one_to_one
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import arrow_types, form, parse_types, same_type
 from xla_dialect.stablehlo.terms import Term, Terms
@@ -269,9 +268,8 @@ def broadcasting_formula(formula: Formula) -> Convert:
 
 def convert_broadcast_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.broadcast_compare`."""
-    properties = same(binary.CompareOp, COMPARISON).taken(op)
-    operands = stretched_operands(op, conversion)
-    return conversion.emit(binary.CompareOp, operands, conversion.result_types(op), properties)
+    properties = COMPARE.taken(op)
+    return emit_comparison(op, conversion, stretched_operands(op, conversion), properties)
 
 
 def convert_broadcast_select(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:

@@ -8,24 +8,31 @@ from typing import cast
 from xdsl.dialects.builtin import ComplexType, f64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.attributes import ComparisonDirection, ComparisonDirectionAttr
+from xla_dialect.attributes import (
+    ComparisonDirection,
+    ComparisonDirectionAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+)
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
+from xla_dialect.ops import elementwise_ternary as ternary
 from xla_dialect.ops import elementwise_unary as unary
-from xla_dialect.ops.elementwise_ternary import SelectOp
-from xla_dialect.stablehlo.conversion import Conversion, sizes_of
+from xla_dialect.ops.data_movement import BroadcastOp
+from xla_dialect.stablehlo.conversion import NO_DIMENSIONS, Conversion
 from xla_dialect.stablehlo.source import SourceOp
-from xla_dialect.stablehlo.terms import Terms
+from xla_dialect.stablehlo.terms import Term, Terms
 from xla_dialect.types import (
-    PRED,
     Array,
     ElementClass,
-    array,
     as_array,
     compatible,
-    component_type,
     element_class,
+    fits,
+    is_scalar,
+    spell,
     spell_all,
+    united_type,
 )
 
 ORDERS: Mapping[type[XlaOp], ComparisonDirection] = {
@@ -33,6 +40,14 @@ ORDERS: Mapping[type[XlaOp], ComparisonDirection] = {
     binary.MinimumOp: ComparisonDirection.LT,
 }
 """What takes the greater, or the less, of two values; the order is that of (real, imaginary)."""
+
+_STRICT: Mapping[ComparisonDirection, ComparisonDirection] = {
+    ComparisonDirection.GE: ComparisonDirection.GT,
+    ComparisonDirection.GT: ComparisonDirection.GT,
+    ComparisonDirection.LE: ComparisonDirection.LT,
+    ComparisonDirection.LT: ComparisonDirection.LT,
+}
+"""Comparisons by order; as this one real parts decide alone."""
 
 
 def is_complex(value: SSAValue) -> bool:
@@ -51,54 +66,87 @@ def convert_minimum(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return emit_ordered(binary.MinimumOp, op, conversion, conversion.operands(op))
 
 
+def convert_clamp(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.clamp`: of complex numbers the minimum of a maximum; bounds may be scalars."""
+    operands = conversion.operands(op)
+    if not is_complex(operands[1]):
+        return conversion.emit(ternary.ClampOp, operands, conversion.result_types(op))
+    type_ = cast(Array, operands[1].type)
+    for i in (0, 2):
+        if is_scalar(operands[i].type, type_.element_type) and type_.shape.data:
+            none = {"dimensions": NO_DIMENSIONS}
+            (operands[i],) = conversion.emit(BroadcastOp, [operands[i]], [type_], none)
+    least, value, most = _terms(op, conversion, operands)
+    value = _of_order(value, least, ComparisonDirection.GT)
+    return [_returned(op, conversion, _of_order(value, most, ComparisonDirection.LT))]
+
+
 def emit_ordered(
     op_class: type[XlaOp], op: SourceOp, conversion: Conversion, operands: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
     """Any operation of two operands; of complex ones its order is computed."""
-    types = [value.type for value in operands]
     if op_class not in ORDERS or not is_complex(operands[0]):
         return conversion.emit(op_class, operands, conversion.result_types(op))
-    if not all(compatible(other, types[0]) for other in types):
-        op.fail(f"operands {spell_all(types)} differ in type")
-    return _select(operands, conversion, ORDERS[op_class], conversion.result_types(op)[0])
+    x, y = _terms(op, conversion, operands)
+    return [_returned(op, conversion, _of_order(x, y, ORDERS[op_class]))]
+
+
+def emit_comparison(
+    op: SourceOp,
+    conversion: Conversion,
+    operands: Sequence[SSAValue],
+    properties: Mapping[str, Attribute],
+) -> Sequence[SSAValue]:
+    """A comparison; XLA has no order of complex numbers, that of StableHLO is computed."""
+    direction, type_ = properties["direction"], properties.get("comparison_type")
+    assert isinstance(direction, ComparisonDirectionAttr)
+    is_float = type_ in (None, ComparisonTypeAttr(ComparisonType.FLOAT))
+    if direction.data not in _STRICT or not is_complex(operands[0]) or not is_float:
+        return conversion.emit(
+            binary.CompareOp, operands, conversion.result_types(op), dict(properties)
+        )
+    x, y = _terms(op, conversion, operands)
+    return [_returned(op, conversion, _in_order(x, y, direction.data))]
 
 
 def convert_cbrt(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.cbrt`: of complex numbers the principal root, by radius and angle in f64."""
-    (operand,) = conversion.operands(op)
-    if not is_complex(operand):
-        return conversion.emit(unary.CbrtOp, [operand], conversion.result_types(op))
-    declared = cast(Array, operand.type)
-    x = Terms(conversion, declared).of(operand).converted(ComplexType(f64))
+    operands = conversion.operands(op)
+    if not is_complex(operands[0]):
+        return conversion.emit(unary.CbrtOp, operands, conversion.result_types(op))
+    (z,) = _terms(op, conversion, operands)
+    x = z.converted(ComplexType(f64))
     angle = x.imag().arctangent(x.real()) / 3.0
     radius = abs(x).apply(unary.CbrtOp)
     # An infinite radius times the sine of no angle is none.
     imaginary = angle.equals(0.0).where(angle, radius * angle.apply(unary.SineOp))
     root = (radius * angle.apply(unary.CosineOp)).complex(imaginary, x.type)
-    return [root.converted(declared.element_type).value]
+    return [_returned(op, conversion, root.converted(z.element_type))]
 
 
-def _select(
-    operands: Sequence[SSAValue],
-    conversion: Conversion,
-    direction: ComparisonDirection,
-    declared: Attribute,
-) -> Sequence[SSAValue]:
-    type_ = as_array(operands[0].type)
-    assert type_ is not None
-    sizes = sizes_of(type_)
-    truth, part = array(PRED, sizes), array(component_type(type_.element_type), sizes)
+def _terms(op: SourceOp, conversion: Conversion, operands: Sequence[SSAValue]) -> list[Term]:
+    """The operands, arrays of one type."""
+    types = [value.type for value in operands]
+    if not all(compatible(other, types[0]) for other in types):
+        op.fail(f"operands {spell_all(types)} differ in type")
+    terms = Terms(conversion, united_type(*(cast(Array, type_) for type_ in types)))
+    return [terms.of(value) for value in operands]
 
-    def emit(op_class: type[XlaOp], values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
-        return conversion.emit(op_class, values, [type_])[0]
 
-    def compare(values: Sequence[SSAValue], how: ComparisonDirection) -> SSAValue:
-        properties = {"direction": ComparisonDirectionAttr(how)}
-        return conversion.emit(binary.CompareOp, values, [truth], properties)[0]
+def _in_order(x: Term, y: Term, direction: ComparisonDirection) -> Term:
+    """Whether two numbers compare so: by real part, and where these are equal by imaginary part."""
+    a, b = x.real(), y.real()
+    return a.compare(_STRICT[direction], b) | (a.equals(b) & x.imag().compare(direction, y.imag()))
 
-    real = [emit(unary.RealOp, [value], part) for value in operands]
-    imaginary = [emit(unary.ImagOp, [value], part) for value in operands]
-    equal = compare(real, ComparisonDirection.EQ)
-    tie = emit(binary.AndOp, [equal, compare(imaginary, direction)], truth)
-    first = emit(binary.OrOp, [compare(real, direction), tie], truth)
-    return [emit(SelectOp, [first, *operands], declared)]
+
+def _of_order(x: Term, y: Term, direction: ComparisonDirection) -> Term:
+    """The first number where it compares so to the second one, which is taken elsewhere."""
+    return _in_order(x, y, direction).where(x, y)
+
+
+def _returned(op: SourceOp, conversion: Conversion, result: Term) -> SSAValue:
+    """The result of an operation, which has to be of its declared type."""
+    declared = conversion.result_types(op)[0]
+    if not fits(result.type, declared):
+        op.fail(f"(Result) declared {spell(declared)}, inferred {spell(result.type)}")
+    return result.value

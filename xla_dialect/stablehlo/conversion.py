@@ -514,6 +514,8 @@ class Conversion:
         if isinstance(type_, attributes.TokenType | TokenType):
             return TokenType()
         if isinstance(type_, TupleType):
+            if any(map(is_index, type_.types.data)):
+                raise SourceError(op, f"type {type_} is not supported: {NO_ELEMENT_TYPE}")
             elements = (cast(TypeAttribute, self.type(t, op)) for t in type_.types.data)
             return TupleType(tuple(elements))
         if isinstance(type_, attributes.FutureType):

@@ -22,7 +22,13 @@ from xla_dialect.ops import elementwise_unary as unary
 from xla_dialect.ops.data_movement import ReshapeOp
 from xla_dialect.stablehlo.attributes import Fields, Word
 from xla_dialect.stablehlo.bits import convert_bits
-from xla_dialect.stablehlo.complex_numbers import convert_cbrt, convert_maximum, convert_minimum
+from xla_dialect.stablehlo.complex_numbers import (
+    convert_cbrt,
+    convert_clamp,
+    convert_maximum,
+    convert_minimum,
+    emit_comparison,
+)
 from xla_dialect.stablehlo.conversion import Conversion, Convert, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Property, Same, Special, integer, named, same, word
 from xla_dialect.stablehlo.source import SourceOp
@@ -137,6 +143,13 @@ COMPARISON: Mapping[str, Property] = {
 }
 """The comparison direction; the type NOTYPE stands for the default of the element type."""
 
+COMPARE = same(binary.CompareOp, COMPARISON)
+
+
+def convert_compare(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.compare`."""
+    return emit_comparison(op, conversion, conversion.operands(op), COMPARE.taken(op))
+
 
 def parse_format(parser: Parser) -> Mapping[str, Attribute]:
     """Parses `e5m2`, the bits of exponent and mantissa."""
@@ -190,7 +203,7 @@ ROWS: Mapping[str, Row] = {
         operands=1,
     ),
     "stablehlo.complex": Row(form(complex_type), one_to_one(binary.ComplexOp), operands=2),
-    "stablehlo.clamp": Row(_ELEMENTWISE, one_to_one(ternary.ClampOp), operands=3),
+    "stablehlo.clamp": Row(_ELEMENTWISE, special(ternary.ClampOp, convert_clamp), operands=3),
     "stablehlo.select": Row(form(select_types), one_to_one(ternary.SelectOp), operands=3),
     "stablehlo.compare": Row(
         form(
@@ -200,7 +213,7 @@ ROWS: Mapping[str, Row] = {
             ),
             words_before=1,
         ),
-        same(binary.CompareOp, COMPARISON),
+        Special(COMPARE, convert_compare),
         operands=2,
     ),
     "stablehlo.reduce_precision": Row(

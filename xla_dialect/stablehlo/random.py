@@ -13,7 +13,7 @@ from xla_dialect.attributes import (
     RandomDistributionAttr,
 )
 from xla_dialect.ops import random as xla
-from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import same, word
 from xla_dialect.stablehlo.dynamic_shapes import sized_result
 from xla_dialect.stablehlo.source import SourceOp
@@ -40,6 +40,9 @@ def convert_rng(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     shape = as_array(operands[2].type)
     if shape is None or len(shape.get_shape()) != 1:
         op.fail(f"operand 2 is {spell(operands[2].type)}, not a list of sizes")
+    count, rank = sizes_of(shape)[0], len(sizes_of(declared[0]))
+    if count != rank and as_array(declared[0]) is not None:
+        op.fail(f"operand 2 has {count} sizes for {spell(declared[0])}")
     sizes = conversion.constant_integers(operands[2])
     if sizes is not None:
         declared = [sized_result(op, conversion, sizes)]
@@ -61,6 +64,7 @@ ROWS: Mapping[str, Row] = {
         form(distribution=word_clause("rng_distribution", "rng_distribution")),
         convert_rng,
         operands=3,
+        index_operands=2,
     ),
     "stablehlo.rng_bit_generator": Row(
         form(algorithm=word_clause("rng_algorithm", "rng_algorithm")),

@@ -155,7 +155,8 @@ class Term:
     def __invert__(self) -> Term:
         return self._emit(unary.NotOp)
 
-    def _compare(self, direction: ComparisonDirection, other: Operand) -> Term:
+    def compare(self, direction: ComparisonDirection, other: Operand) -> Term:
+        """Whether the elements compare so."""
         found = self.terms.conversion.emit(
             binary.CompareOp,
             [self.value, self._beside(other).value],
@@ -165,24 +166,24 @@ class Term:
         return Term(self.terms, found[0])
 
     def __lt__(self, other: Operand) -> Term:
-        return self._compare(ComparisonDirection.LT, other)
+        return self.compare(ComparisonDirection.LT, other)
 
     def __le__(self, other: Operand) -> Term:
-        return self._compare(ComparisonDirection.LE, other)
+        return self.compare(ComparisonDirection.LE, other)
 
     def __gt__(self, other: Operand) -> Term:
-        return self._compare(ComparisonDirection.GT, other)
+        return self.compare(ComparisonDirection.GT, other)
 
     def __ge__(self, other: Operand) -> Term:
-        return self._compare(ComparisonDirection.GE, other)
+        return self.compare(ComparisonDirection.GE, other)
 
     def equals(self, other: Operand) -> Term:
         """`self = other`, element by element."""
-        return self._compare(ComparisonDirection.EQ, other)
+        return self.compare(ComparisonDirection.EQ, other)
 
     def differs(self, other: Operand) -> Term:
         """`self ≠ other`, element by element; a NaN differs from itself."""
-        return self._compare(ComparisonDirection.NE, other)
+        return self.compare(ComparisonDirection.NE, other)
 
     def where(self, on_true: Term, on_false: Operand) -> Term:
         """Of a predicate: one or the other, element by element."""
