@@ -1,19 +1,34 @@
 """Loading the modules of a tool, which takes most of a short run."""
 
 import gc
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 
+from lowerings.driver.quick_dataclasses import quick_dataclasses
+
 
 def load(name: str) -> ModuleType:
+    """A module of this package."""
+    with loading():
+        return import_module(f"{__package__}.{name}")
+
+
+@contextmanager
+def loading() -> Generator[None]:
     """
-    A module of this package. Python's cyclic garbage collector waits: it would look again and again
-    at what is made while modules are loaded, all of which stays.
+    While modules are loaded inside, dataclasses are made in less time, and Python's cyclic garbage
+    collector never looks at what is made: all of that stays.
     """
-    enabled = gc.isenabled()
+    enabled, loaded = gc.isenabled(), len(sys.modules)
     gc.disable()
     try:
-        return import_module(f"{__package__}.{name}")
+        with quick_dataclasses():
+            yield
     finally:
+        if len(sys.modules) > loaded:
+            gc.freeze()
         if enabled:
             gc.enable()

@@ -35,6 +35,7 @@ from .crash_reproducer import Reproducer, reproducing
 from .expected_diagnostics import check_diagnostics
 from .input_text import Chunk, read_input, split_chunks
 from .ir_printing import IrPrinting, PrintingFlags
+from .loading import loading
 from .pass_limits import PassLimits
 from .pass_listing import list_passes, list_targets
 from .pass_statistics import PassStatistics
@@ -86,7 +87,8 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
     chunks = split_chunks(text) if args.split_input_file else [Chunk(text)]
     with timer.part("Setup").running():
         machine: Machine | None = getattr(target_of(args), "machine", None)
-        schedule = parse_schedule(args.passes or "", machine)
+        with loading():
+            schedule = parse_schedule(args.passes or "", machine)
         schedule = with_given_schedules(schedule, args.schedules, machine)
         schedule = with_given_script(schedule, args.transform_script)
         schedule = with_given_fusion(schedule, args.fusion, args.print_fusion)
@@ -191,7 +193,7 @@ def process(
             chunk.text, file_name, args.frontend, ctx, verified=verified, places=places
         )
 
-    with timer.part("Parser").running():
+    with timer.part("Parser").running(), loading():
         module = read(verified=not args.disable_verify)
     printing = IrPrinting.of(
         args, PrintingFlags(args.print_op_generic, args.print_debuginfo), sys.stderr

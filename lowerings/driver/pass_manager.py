@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.levels import level_of, require_taken
+from lowerings.driver.loading import quick_loading
 from lowerings.driver.schedule_option import planned_for
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.change import run_pass
@@ -170,15 +171,16 @@ def _specs(pipeline: str) -> Sequence[ArgSpec]:
 def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
     """As `parse_passes`, with the named pipeline and the level that each pass belongs to."""
     schedule: list[ScheduledPass] = []
-    for spec in _specs(pipeline):
-        if spec.name not in PIPELINES:
-            schedule.append(ScheduledPass(_make_pass(spec, machine)))
-            continue
-        stages, own = _stages_of(spec)
-        for stage in stages:
-            group = (spec.name, stage.level)
-            passes = parse_passes(",".join(stage.passes), own or machine)
-            schedule.extend(ScheduledPass(module_pass, group) for module_pass in passes)
+    with quick_loading():
+        for spec in _specs(pipeline):
+            if spec.name not in PIPELINES:
+                schedule.append(ScheduledPass(_make_pass(spec, machine)))
+                continue
+            stages, own = _stages_of(spec)
+            for stage in stages:
+                group = (spec.name, stage.level)
+                passes = parse_passes(",".join(stage.passes), own or machine)
+                schedule.extend(ScheduledPass(module_pass, group) for module_pass in passes)
     return tuple(schedule)
 
 

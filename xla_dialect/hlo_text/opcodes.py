@@ -7,9 +7,10 @@ what differs is listed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f32, i1, i64
 from xdsl.ir import Attribute, TypeAttribute
@@ -18,7 +19,7 @@ from xdsl.irdl import BaseAttr, OptPropertyDef, PropertyDef, VarOperandDef
 from xla_dialect.hlo_text import attributes
 from xla_dialect.hlo_text.attributes import Properties, Spelling
 from xla_dialect.op import XlaOp
-from xla_dialect.ops import BY_OPCODE
+from xla_dialect.ops import BY_OPCODE, opcode
 
 EMPTY = DenseArrayBase.from_list(i64, ())
 
@@ -219,8 +220,10 @@ class Opcode:
         return ", ".join(sorted(own)) or "none of its own"
 
 
-def _read_opcode(name: str, operation: type[XlaOp]) -> Opcode:
+@cache
+def _read_opcode(operation: type[XlaOp]) -> Opcode:
     """Reads off the class how the opcode is spelled, and adds what differs."""
+    name = opcode(operation)
     definition = operation.get_irdl_definition()
     contract = operation.contract()
     difference = DIFFERENCES.get(name, Difference())
@@ -284,12 +287,32 @@ _SPELLING_OF_CONSTRAINT: dict[Any, Callable[[str], Spelling]] = {
     BaseAttr(TypeAttribute): attributes.shape,
 }
 
-OPCODES: dict[str, Opcode] = {
-    name: _read_opcode(name, operation) for name, operation in BY_OPCODE.items()
-}
+_Key = TypeVar("_Key")
+
+
+class _Rows(Mapping[_Key, Opcode]):
+    """Opcodes by a key; each is read off its class when it is asked for: programs have a few."""
+
+    def __init__(self, operations: Mapping[_Key, type[XlaOp]]):
+        self._operations = operations
+
+    def __getitem__(self, key: _Key) -> Opcode:
+        return _read_opcode(self._operations[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._operations
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self._operations)
+
+    def __len__(self) -> int:
+        return len(self._operations)
+
+
+OPCODES: Mapping[str, Opcode] = _Rows(BY_OPCODE)
 """Every opcode of the dialect. `parameter` is none: parameters are block arguments."""
 
-OPCODE_OF: dict[type[XlaOp], Opcode] = {row.operation: row for row in OPCODES.values()}
+OPCODE_OF: Mapping[type[XlaOp], Opcode] = _Rows({each: each for each in BY_OPCODE.values()})
 """From the class of an operation to its opcode."""
 
 ASYNC_SUFFIXES = ("-start", "-update", "-done")

@@ -59,8 +59,9 @@ def operations_of(family: ModuleType) -> tuple[type[XlaOp], ...]:
         member
         for member in vars(family).values()
         if isclass(member)
-        and issubclass(member, XlaOp)
+        # First, for an abstract base asks all its subclasses about a class that is none of them.
         and member.__module__ == family.__name__
+        and issubclass(member, XlaOp)
         and not isabstract(member)
         and "name" in vars(member)
     )
