@@ -84,6 +84,7 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
                 *("devices=[4]<=[2,2]T(0,0)", "devices=[4]<=[2,2]T(1)"),
                 "devices=[1,2]0,1 last_tile_dim_replicate last_tile_dims={manual}",
                 *("replicated shard_as -1", "mesh['a'=2], [{'b'}]", "mesh['a'=2], [{'a','a'}]"),
+                "mesh['a'=2], [{'1'}]",
                 *("mesh['a'=2], [{1}]", "mesh['a'=2,'a'=2], [{'a'}]", "mesh['a'=0], [{}]"),
                 *("mesh['a'=2], [{'a'}], replicated={'a'}", "mesh['a'=2], [{'a'}], manual={'a'}"),
                 *("mesh['a'=2], device_ids=(0,0), [{'a'}]", "mesh['a'=4], [{'a':(3)2}]"),
@@ -211,6 +212,11 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
     "type": (
         Rules("pred[4] compare(x, x), direction=LT, type=@", "TOTALORDER", ("SIGNED", "total")),
         Rules("pred[] compare(i, i), direction=LT, type=@", "SIGNED", ("TOTALORDER", "FLOAT")),
+        Rules(
+            "pred[4] compare(x, x), direction=LT, order=@",
+            "TOTAL",
+            ("TOTALORDER", "WEAK", "TOTAL, type=TOTALORDER"),
+        ),
     ),
     "fft_type": (Rules("c64[4] fft(z), fft_length={4}, fft_type=@", "FFT", ("fft", "RFFT")),),
     "fft_length": (
@@ -265,8 +271,11 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
     "sparsity": (
         Rules(
             "f32[4,4] dot(m, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}, @",
-            "sparsity_config={lhs={2:4}}",
-            ("sparsity_config=foo", "sparsity=L.1@2:4", "sparsity_config="),
+            "sparsity_config={lhs={sparsity=2x4 dimension=1 stride=1}}",
+            (
+                *("sparsity_config=foo", "sparsity=L.1@2:4", "sparsity_config="),
+                *("sparsity_config={lhs={2:4}}", "sparsity_config={a={}}"),
+            ),
         ),
     ),
     "contracting_dims": (
@@ -480,6 +489,7 @@ MODULES = Rules(
     (
         *("replica_count=a", "is_scheduled=1", "is_scheduled=maybe", "foo=true"),
         *("replica_count=1, replica_count=1", "alias_passthrough_params=x", "debug_attributes=x"),
+        *('debug_attributes={a="b"}', 'debug_attributes={{"a"}:{foo=1}}'),
         *("input_output_alias={ {}: (0, {}, some-alias) }", "frontend_attributes={a=b}"),
         *("input_output_alias={ {}: (99, {}, may-alias) }", "buffer_donor={ (99, {}) }"),
         *("input_output_alias={ {3}: (0, {}, may-alias) }", "buffer_donor={ (0, {1}) }"),

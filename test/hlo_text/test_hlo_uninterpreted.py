@@ -40,7 +40,8 @@ INSTRUCTIONS = {
     "mode": "f32[2] all-reduce(x), to_apply=add, ",
     "operand_layout_constraints": CUSTOM_CALL,
     "operand_precision": DOT,
-    "sparsity_config": DOT,
+    "block_scaling_config": CONVOLUTION,
+    "sparsity_config": CONVOLUTION,
     "output_to_operand_aliasing": CUSTOM_CALL,
     "padding_type": CUSTOM_CALL,
     "schedule": CUSTOM_CALL,
@@ -103,6 +104,10 @@ LEGAL = {
         "{mesh['a'=2,'b'=4], replicated}",
         "{mesh['a'=4], manual}",
         "{mesh['a'=4], unreduced}",
+        "{mesh['a'=4] [{'0':(1)2}]}",
+        "{mesh['a'=4], unreduced=max}",
+        "{mesh['a'=2,'b'=4], unreduced=max{'b'}}",
+        "{mesh['a'=2,'b'=4], [{'a'}], unreduced=max{'b'}}",
         "{mesh['a'=2], [{'a'}], metadata={op_name=\"x\"}}",
         "{maximal_mesh[device_id=3]}",
     ],
@@ -110,15 +115,26 @@ LEGAL = {
     "statistics": ["{}", "{visualizing_index=0}", "{visualizing_index=-1,a=1,b=-2.5e-3}"],
     "origin": [
         *('{{"x"}}', '{{"x" {0}}}', "{}", '{({"a"},{"b"})}', '{({"a"}, ({"b"}, {"c" {1,0}}))}'),
-        *("{[synthetic_call]}", "{{}}", "{({},{})}"),
+        *("{[synthetic_call]}", "{{}}", "{({},{})}", '{{"x"}, ["calls"]}'),
+        '{({"a"}, {"b" {1}}), ["calls"]}',
     ],
     "result_accuracy": [
         *("{mode=highest}", "{tolerance={atol=0,rtol=0,ulps=0}}"),
         "{tolerance={atol=0.1,rtol=1e-05,ulps=3}}",
     ],
     "algorithm": ["unset", "dot_f32_f32_f32", "dot_bf16_bf16_f32_x3", "dot_tf32_tf32_f32"],
-    "sparsity_config": ["{}", '{lhs={"a":1}}'],
-    "debug_attributes": ["{}", '{a="b",c={1}}'],
+    "sparsity_config": [
+        *("{}", "{lhs={}}", "{rhs={sparsity=1x4 dimension=0 stride=1 idx=2}}"),
+        "{lhs={dimension=1 sparsity=2x4} rhs={stride=1}}",
+    ],
+    "block_scaling_config": [
+        *("{}", "{lhs={scale_idx=2}}", "{rhs={scale_idx=2 zero_idx=3 strides=1x4x1 steps=2}}"),
+        "{lhs={} rhs={scale_idx=3}}",
+    ],
+    "debug_attributes": [
+        *("{}", '{{"a"}:{log_mode=default}}', '{{"a" {0}} : {op_id=1,callback_id=-1}}'),
+        '{{"a"}:({log_mode=fusion_debugger}, {partitioned=true}),{"b" {}}:()}',
+    ],
     "operand_precision": ["{default,high}", "{ highest , highest }"],
     "convolution_kind": ["fprop", "wgrad", "dgrad", "unset"],
     "mode": ["cross_replica", "cross_partition", "flattened_id", "cross_replica_and_partition"],
@@ -187,6 +203,8 @@ ILLEGAL = {
         ("{{replicated}@@ ", None),
         ("{mesh['a'=2] [{'a'}] @@foo}", "expected '}', found 'foo}'"),
         ("{mesh[@@a=2], [{'a'}]}", "expected an axis with its size, 'name'=2"),
+        ("{mesh['a'=2], unreduced=@@all}", "expected one of sum, max, min; found 'all'"),
+        ("{mesh['a'=2], [{}], unreduced=@@all{'a'}}", "expected one of sum, max, min"),
         ("{last_tile_dims={@@foo}}", "expected one of maximal, replicated, manual, unreduced; "),
     ],
     "control-predecessors": [("{@@}", "expected an instruction"), ("@@x", "expected '{'")],
@@ -200,6 +218,8 @@ ILLEGAL = {
         ('{@@"x"}', "expected '{'"),
         ('{({"a"@@)}', None),
         ('{{"x"@@,"y"}}', "expected '}'"),
+        ('{{"x"}, [@@calls]}', "expected a string in quotes"),
+        ('{{"x"}, ["a"]@@, ["b"]}', "expected '}'"),
         ("{[@@foo]}", "expected one of synthetic_call; found 'foo'"),
         (f"{{{'(' * 32}@@{'(' * 99_999}{')' * 100_031}}}", "tuples are nested deeper than 32"),
     ],
@@ -223,6 +243,31 @@ ILLEGAL = {
             "expected one of default, high, highest, packed_nibble; found 'hihg'; did",
         ),
         ("@@highest", "expected '{'"),
+    ],
+    "sparsity_config": [
+        ("@@foo", "expected '{', found 'foo'"),
+        ("{@@foo={}}", "unknown field 'foo' (there are lhs, rhs)"),
+        ("{lhs={}@@, rhs={}}", "expected one of lhs, rhs with '='"),
+        ("{lhs=@@2}", "expected '{'"),
+        ("{lhs={sparsity=@@2:4}}", "expected how many of how many, 1x4"),
+        ("{lhs={sparsity=@@1x2x4}}", "expected how many of how many, 1x4"),
+        ("{lhs={dimension=@@a}}", "expected an integer"),
+        ("{lhs={@@scale_idx=1}}", "unknown field 'scale_idx' (there are sparsity, dimension, "),
+    ],
+    "block_scaling_config": [
+        ("{@@lhs}", "expected one of lhs, rhs with '='"),
+        ("{rhs={strides=@@x}}", "expected numbers, 1x4"),
+        ("{rhs={@@sparsity=1x4}}", "unknown field 'sparsity' (there are scale_idx, zero_idx, "),
+    ],
+    "debug_attributes": [
+        ("{@@a}", "expected '{', found 'a}'"),
+        ('{{"a"}@@}', "expected ':'"),
+        ('{{"a"}:{@@}}', "expected one of log_mode, callback_id, partitioned, op_id with '='"),
+        ('{{"a"}:{@@foo=1}}', "unknown field 'foo' (there are log_mode, callback_id, "),
+        ('{{"a"}:{log_mode=@@all}}', "expected one of default, fusion_debugger; found 'all'"),
+        ('{{"a"}:{op_id=1 @@partitioned=true}}', "expected '}'"),
+        ('{{"a"}:({op_id=1}, @@)}', "expected '{'"),
+        ('{{"a"}:{partitioned=@@1}}', "expected one of true, false"),
     ],
     "convolution_kind": [
         ("@@forward", "expected one of fprop, wgrad, dgrad, unset; found 'forward'")
@@ -268,8 +313,8 @@ LEGAL_CASES = [(name, value) for name, values in LEGAL.items() for value in valu
 ILLEGAL_CASES = [(name, *case) for name, cases in ILLEGAL.items() for case in cases]
 
 
-NEWER = ("debug_attributes", "sparsity_config")
-"""What the oracle does not read yet."""
+NEWER = ("debug_attributes", "block_scaling_config", " idx=", "unreduced=max", '["calls"]')
+"""What jaxlib 0.10.2 does not read yet: attributes, and parts of values."""
 
 
 def identify(value: object) -> str:
@@ -339,7 +384,7 @@ def test_normal_forms(attribute: str, value: str, normal: str):
 @pytest.mark.jax
 @pytest.mark.parametrize(("attribute", "value"), LEGAL_CASES, ids=identify)
 def test_xla_reads_it_too(attribute: str, value: str):
-    if attribute in NEWER:
+    if any(newer in f"{attribute}={value}" for newer in NEWER):
         pytest.skip("jaxlib 0.10.2 does not know it")
     hlo_module(text_of(attribute, value))
 
@@ -361,7 +406,8 @@ def test_errors(attribute: str, marked: str, message: str | None):
 @pytest.mark.jax
 @pytest.mark.parametrize(
     ("attribute", "marked"),
-    [(name, marked) for name, marked, _ in ILLEGAL_CASES if len(marked) < 1000],
+    # jaxlib 0.10.2 ends the process at a list of calls.
+    [(name, m) for name, m, _ in ILLEGAL_CASES if len(m) < 1000 and '"}, [' not in m],
     ids=identify,
 )
 def test_xla_refuses_it_too(attribute: str, marked: str):

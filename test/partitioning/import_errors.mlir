@@ -51,3 +51,13 @@ module attributes {xla.num_partitions = 4 : i64} {
     func.return %0 : tensor<8xf32>
   }
 }
+
+// -----
+
+module attributes {xla.num_partitions = 2 : i64} {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    // expected-error@below {{sharding {mesh['a'=2], [{}], unreduced=max{'a'}}: only sums are made of parts}}
+    %0 = xla.negate %x attributes {xla.sharding = #xla.hlo_sharding<{mesh['a'=2], [{}], unreduced=max{'a'}}>} : tensor<8xf32>
+    func.return %0 : tensor<8xf32>
+  }
+}

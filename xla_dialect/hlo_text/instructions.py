@@ -340,6 +340,10 @@ class InstructionImporter:
         for name in opcode.required:
             if name not in instruction.attributes:
                 self.fail(f"{opcode.name} needs the attribute '{name}'", instruction.opcode_start)
+        for name, other in opcode.otherwise.items():
+            if name in instruction.attributes and other in instruction.attributes:
+                start = instruction.attributes[name].start
+                self.fail(f"'{name}' says what '{other}' says; {opcode.name} takes one", start)
         return properties, kept
 
     def _check_wrapped(self, instruction: Instruction, base: Opcode, op: XlaOp) -> None:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, String
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import BaseAttr, OptPropertyDef, PropertyDef, VarOperandDef
 
+from xla_dialect.attributes import ComparisonType, ComparisonTypeAttr
 from xla_dialect.hlo_text import attributes
 from xla_dialect.hlo_text.attributes import Properties, Spelling
 from xla_dialect.op import XlaOp
@@ -34,6 +35,10 @@ class Difference:
     """HLO attribute to spelling, where that differs too; it may give several properties."""
     covered: tuple[str, ...] = ()
     """The properties that `spelled` gives."""
+    otherwise: Mapping[str, tuple[str, Spelling]] = field(
+        default_factory=dict[str, tuple[str, Spelling]]
+    )
+    """Attributes that are read, but printed as another one, with that one."""
     defaults: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     """Properties that may be left out in HLO text, though the class needs them."""
     kept: tuple[str, ...] = ()
@@ -70,6 +75,11 @@ DOT = Difference(
     shape_follows=True,
 )
 
+ORDERS = {
+    "PARTIAL": ComparisonTypeAttr(ComparisonType.FLOAT),
+    "TOTAL": ComparisonTypeAttr(ComparisonType.TOTALORDER),
+}
+"""What newer texts say in the place of a type."""
 MODE = ("mode",)
 GROUPS = ("channel_id", "replica_groups", "use_global_device_ids", "constrain_layout")
 COLLECTIVE = Difference(kept=MODE, first=GROUPS, always=frozenset({"replica_groups"}))
@@ -100,14 +110,20 @@ DIFFERENCES: dict[str, Difference] = {
     "collective-broadcast": COLLECTIVE,
     "collective-permute": PERMUTE,
     "collective-permute-start": PERMUTE,
-    "compare": Difference(renamed={"type": "comparison_type"}),
+    "compare": Difference(
+        renamed={"type": "comparison_type"},
+        otherwise={"order": ("type", attributes.word("comparison_type", ORDERS))},
+    ),
     "concatenate": SINGLE_DIMENSION,
     "conditional": Difference(
         computations=(("branch_computations",), ("true_computation", "false_computation"))
     ),
     "constant": Difference(covered=("value",)),
     "convolution": Difference(
-        kept=("operand_precision", "algorithm", "convolution_kind", "sparsity_config"),
+        kept=(
+            *("operand_precision", "algorithm", "convolution_kind", "sparsity_config"),
+            "block_scaling_config",
+        ),
         shape_follows=True,
     ),
     "custom-call": Difference(
@@ -191,6 +207,8 @@ class Opcode:
     fixed_operands: int
     variadic_operands: int
     """How many groups of operands are of any (the same) length."""
+    otherwise: Mapping[str, str]
+    """Attributes of `spellings` that are read only, with the one that says the same."""
     implied: Mapping[str, str]
     """The text of attributes that XLA needs, where the operation says nothing."""
     packed: frozenset[str]
@@ -251,6 +269,8 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
     regions = tuple(region_name for region_name, _ in definition.regions)
     first = [n for n in difference.first if n in spellings or n in difference.kept]
     own = (*first, *spellings, *difference.kept)
+    otherwise = {name: printed for name, (printed, _) in difference.otherwise.items()}
+    spellings |= {name: spelling for name, (_, spelling) in difference.otherwise.items()}
     variadic = sum(
         isinstance(operand, VarOperandDef) and name not in difference.packed
         for name, operand in definition.operands
@@ -268,6 +288,7 @@ def _read_opcode(operation: type[XlaOp]) -> Opcode:
         difference.computations_required,
         len(definition.operands) - variadic,
         variadic + difference.more_operands,
+        otherwise,
         difference.implied,
         difference.packed,
         contract.takes_declared and not difference.shape_follows,

@@ -40,6 +40,7 @@ from xla_dialect.shape_text.lexer import STRING
 from xla_dialect.shape_text.type_parser import MAX_NESTING
 from xla_dialect.shapes.convolution_labels import ConvolutionLabelsAttr
 from xla_dialect.shapes.window import WindowAttr
+from xla_dialect.sharding.hlo_sharding import REDUCTIONS
 
 
 def check_uninterpreted(attribute: str, text: str) -> None:
@@ -113,8 +114,10 @@ def _one_or_more_metadata(reader: Reader) -> None:
     (listed(metadata) if _TWO_BRACES.match(reader.text, reader.position) else metadata)(reader)
 
 
+_REDUCTION = word(*REDUCTIONS)
 _NAMED_SHARDING_FIELDS: Mapping[str, Grammar] = {
-    **dict.fromkeys(("replicated", "unreduced", "manual"), _AXES),
+    **dict.fromkeys(("replicated", "manual"), _AXES),
+    "unreduced": by_first({"{": _AXES}, sequence(_REDUCTION, _AXES)),
     "metadata": _one_or_more_metadata,
 }
 
@@ -143,7 +146,11 @@ _EXPECTED_SHARDING = ", ".join((*_SHARDING_WORDS, *_SHARD_GROUPS, *_SHARDING_FIE
 
 
 def _named_sharding(reader: Reader) -> None:
-    """What follows `mesh` in `mesh['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`"""
+    """
+    What follows `mesh` in `mesh['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`
+
+    Instead of the dimensions it may be a word: `mesh['a'=2], unreduced=max{'a'}`.
+    """
     listed(_AXIS_SIZE, "[", "]")(reader)
     if reader.accept(",") and reader.accept("device_ids="):
         reader.expect("(")
@@ -152,6 +159,9 @@ def _named_sharding(reader: Reader) -> None:
         reader.accept(",")
     if reader.at("["):
         listed(_DIMENSION, "[", "]")(reader)
+    elif reader.accept("unreduced"):
+        optional("=", _REDUCTION)(reader)
+        by_first({"{": _AXES}, _nothing)(reader)
     else:
         word("replicated", "unreduced", "manual")(reader)
     seen = set[str]()
@@ -234,7 +244,7 @@ _ORIGINAL_ARRAY = sequence(
 
 
 def origin(reader: Reader) -> None:
-    """`{[synthetic_call]}`, or a tree of arrays, `{({"a"}, {"b" {1}})}`"""
+    """`{[synthetic_call]}`, or a tree of arrays, `{({"a"}, {"b" {1}}), ["calls"]}`"""
     reader.expect("{")
     if reader.accept("["):
         sequence(word("synthetic_call"), "]", "}")(reader)
@@ -254,6 +264,7 @@ def origin(reader: Reader) -> None:
         if not depth:
             break
         reader.expect(",")
+    optional(",", sequence("[", string, "]"))(reader)
     reader.expect("}")
 
 
@@ -298,6 +309,38 @@ def _recovery_table(reader: Reader) -> None:
     reader.expect("{")
     while not reader.accept("}"):
         sequence(_ORIGINAL_ARRAY, ":", _ORIGINAL_ARRAY, optional(",", string))(reader)
+
+
+_DEBUGGED = listed(
+    lambda reader: field(reader, _DEBUG_FIELDS, set()),
+    may_be_empty=False,
+)
+_DEBUG_FIELDS: Mapping[str, Grammar] = {
+    "log_mode": word("default", "fusion_debugger"),
+    "callback_id": integer,
+    "partitioned": boolean,
+    "op_id": integer,
+}
+_BY_X = token(r"[0-9]++(?:x[0-9]++)*+", "numbers, 1x4")
+_SPARSE = record(
+    {
+        "sparsity": token(r"[0-9]++x[0-9]++(?!x)", "how many of how many, 1x4"),
+        **dict.fromkeys(("dimension", "stride", "idx"), integer),
+    },
+    commas=False,
+)
+_SCALED = record(
+    {
+        **dict.fromkeys(("scale_idx", "zero_idx"), integer),
+        **dict.fromkeys(("strides", "steps"), _BY_X),
+    },
+    commas=False,
+)
+
+
+def _of_operands(grammar: Grammar) -> Grammar:
+    """`{lhs={...} rhs={...}}`, or one of them"""
+    return record(dict.fromkeys(("lhs", "rhs"), grammar), commas=False)
 
 
 # ---- All attributes
@@ -354,6 +397,7 @@ UNINTERPRETED: Mapping[str, Grammar] = {
     # Of some instructions.
     "algorithm": word("unset", *_PRECISION_ALGORITHMS, in_any_case=True),
     "batch_group_count": integer,
+    "block_scaling_config": _of_operands(_SCALED),
     "convolution_kind": word("fprop", "wgrad", "dgrad", "unset"),
     "custom_call_schedule": _SCHEDULE,
     "dim_labels": rest(ConvolutionLabelsAttr.read),
@@ -376,11 +420,13 @@ UNINTERPRETED: Mapping[str, Grammar] = {
         {"mode": word("default", "highest", in_any_case=True), "tolerance": _TOLERANCE}
     ),
     "schedule": _SCHEDULE,
-    "sparsity_config": braces,
+    "sparsity_config": _of_operands(_SPARSE),
     "slice_sizes": listed(listed(integer)),
     "window": rest(WindowAttr.read, "{", "}"),
     # Of computations and modules.
-    "debug_attributes": braces,
+    "debug_attributes": listed(
+        sequence(_ORIGINAL_ARRAY, ":", by_first({"(": listed(_DEBUGGED, "(", ")")}, _DEBUGGED))
+    ),
     "execution_thread": string,
     "allow_spmd_sharding_propagation_to_output": _PROPAGATION,
     "allow_spmd_sharding_propagation_to_parameters": _PROPAGATION,

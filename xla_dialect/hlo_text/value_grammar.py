@@ -268,15 +268,18 @@ def field(reader: Reader, fields: Mapping[str, Grammar], seen: set[str]) -> None
     grammar(reader)
 
 
-def record(fields: Mapping[str, Grammar], *, needs_all: bool = False) -> Grammar:
-    """`{name=value name=value}`, with or without commas between"""
+def record(
+    fields: Mapping[str, Grammar], *, needs_all: bool = False, commas: bool = True
+) -> Grammar:
+    """`{name=value name=value}`, with or without commas between if there may be some"""
 
     def read(reader: Reader) -> None:
         start = reader.position
         reader.expect("{")
         seen = set[str]()
         while not reader.accept("}"):
-            reader.accept(",")
+            if commas:
+                reader.accept(",")
             field(reader, fields, seen)
         missing = [name for name in fields if name not in seen]
         if needs_all and missing:

@@ -9,7 +9,7 @@ from xla_dialect.attributes import SpellingError, shortened
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.device_arrays import axes_of, common_mesh
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingKind
+from xla_dialect.sharding.hlo_sharding import REDUCTIONS, HloSharding, HloShardingKind
 from xla_dialect.sharding.mesh import Mesh
 
 
@@ -55,6 +55,9 @@ class MeshesOfTiles:
                     )
                 return Sharding(Mesh((), (device,)))
             case HloShardingKind.NAMED if sharding.named is not None:
+                if sharding.reduction != REDUCTIONS[0]:
+                    text = shortened(sharding.text)
+                    raise SpellingError(f"sharding {text}: only sums are made of parts")
                 return sharding.named
             case HloShardingKind.TILED:
                 found = self._of_tiles(sharding, rank, name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -49,6 +50,8 @@ _OF_ONE_WORD = {
 }
 _REPLICATE_LAST = "last_tile_dim_replicate"
 _GROUPS = ("shard_as", "shard_like")
+REDUCTIONS = ("sum", "max", "min")
+"""What is still to be made of the parts of an unreduced array; the first where nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class HloSharding:
     named: Sharding | None = None
     manual: tuple[AxisReference, ...] = ()
     """Of a named one: axes along which the array is a device's own already."""
+    reduction: str = REDUCTIONS[0]
+    """Of a named one: over its unreduced axes."""
 
     @staticmethod
     def read(text: str) -> HloSharding:
@@ -155,7 +160,7 @@ def _parse(tokens: Tokens) -> HloSharding:
     kind: HloShardingKind | None = None
     if tokens.accept("mesh"):
         kind = HloShardingKind.NAMED
-        fields["named"], fields["manual"] = _parse_named(tokens)
+        fields |= _parse_named(tokens)
     elif tokens.accept("maximal_mesh"):
         kind = HloShardingKind.NAMED_MAXIMAL
         tokens.expect("[", "device_id", "=")
@@ -224,8 +229,8 @@ def _parse_tiles(tokens: Tokens) -> TileAssignment:
     return TileAssignment(sizes, listed=tuple(listed))
 
 
-def _parse_named(tokens: Tokens) -> tuple[Sharding, tuple[AxisReference, ...]]:
-    """`['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`, and the axes that are manual."""
+def _parse_named(tokens: Tokens) -> dict[str, object]:
+    """`['a'=2,'b'=4], [{'a'}, {?}], replicated={'b'}`; the fields of a sharding that it gives."""
 
     def sized() -> tuple[str, int]:
         name = tokens.quoted()
@@ -238,14 +243,10 @@ def _parse_named(tokens: Tokens) -> tuple[Sharding, tuple[AxisReference, ...]]:
     ids: tuple[int, ...] = ()
     lists: dict[str, tuple[AxisReference, ...]] = {}
     dimensions: list[DimensionSharding] = []
+    reduction = REDUCTIONS[0]
 
     def axis() -> AxisReference:
-        if tokens.peek()[0].isdecimal():
-            start, number = tokens.position, tokens.number()
-            if number >= len(axes):
-                raise SpellingError(f"there is no axis {number} of {len(axes)}", start)
-            return AxisReference(axes[number][0])
-        return AxisReference.parse(tokens)
+        return _parse_axis(tokens, [name for name, _ in axes])
 
     def dimension() -> DimensionSharding:
         tokens.expect("{")
@@ -269,8 +270,9 @@ def _parse_named(tokens: Tokens) -> tuple[Sharding, tuple[AxisReference, ...]]:
             _skip_braces(tokens)
         else:
             name = tokens.word()
-            if tokens.accept("="):
-                tokens.expect("{")
+            if tokens.accept("=") and not tokens.at("{"):
+                reduction = tokens.word()
+            if tokens.accept("{"):
                 lists[name] = tuple(tokens.list_until("}", axis))
             elif name != HloShardingKind.REPLICATED.value:
                 lists[name] = tuple(AxisReference(axis) for axis, _ in axes)
@@ -280,7 +282,21 @@ def _parse_named(tokens: Tokens) -> tuple[Sharding, tuple[AxisReference, ...]]:
     )
     sharding = Sharding(mesh, tuple(dimensions), replicated, unreduced)
     _check_named(mesh, sharding, manual, start)
-    return sharding, manual
+    return {"named": sharding, "manual": manual, "reduction": reduction}
+
+
+def _parse_axis(tokens: Tokens, names: Sequence[str]) -> AxisReference:
+    """`'a'` or `'a':(1)2`; instead of its name an axis may have its number, `'0'` or `0`."""
+    if tokens.peek()[0].isdecimal():
+        start, number = tokens.position, tokens.number()
+        if number >= len(names):
+            raise SpellingError(f"there is no axis {number} of {len(names)}", start)
+        return AxisReference(names[number])
+    found = AxisReference.parse(tokens)
+    number = found.name
+    if number not in names and number.isdecimal() and int(number) < len(names):
+        return replace(found, name=names[int(number)])
+    return found
 
 
 def _parse_device_ids(tokens: Tokens) -> tuple[int, ...]:
