@@ -296,7 +296,7 @@ _DEFAULTS = {f.name: f.default for f in fields(Layout)}
 _BLANK = re.compile(r"\s*")
 _INTEGER = re.compile(r"-?\d{1,19}(?!\d)")
 _KEY = re.compile(r"[A-Z]+|[#*]")
-_LEVEL = re.compile(r"[DCS]\+?~?(?!\w)")
+_LEVEL = re.compile(r"[DCSH]\+?~?(?!\w)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -386,11 +386,11 @@ class _Scanner:
             self.fail(f"{count} level types")
 
     def level(self) -> None:
-        """Dense, compressed or singleton; `+`: not unique, `~`: not ordered."""
+        """Dense, compressed (H: loosely) or singleton; `+`: not unique, `~`: not ordered."""
         self.skip()
         match = _LEVEL.match(self.text, self.position)
         if match is None:
-            self.fail("a level type D, C or S")
+            self.fail("a level type D, C, S or H")
         assert match
         self.position = match.end()
 

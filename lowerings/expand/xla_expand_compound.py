@@ -59,6 +59,8 @@ def expand(op: XlaOp, builder: ConversionBuilder) -> str | None:
     """Puts what the expansion builds in the place of the operation."""
     if not all(is_array(result.type) for result in op.results):
         return "its result is a tuple; xla-flatten-tuples takes tuples apart"
+    if isinstance(op, RngBitGeneratorOp) and (fault := op.fault()):
+        return fault
     builder_class, expansion = loaded(_EXPANSIONS[type(op)])
     returned = build_before(op, op.operands, partial(_of_operation, expansion, op), builder_class)
     # The builder ignores layouts: only results with one differ in type.

@@ -431,7 +431,22 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
     ),
     "kind": (Rules("f32[4] fusion(x), calls=neg, kind=@", "kLoop", ("loop", "kFoo")),),
     "is_composite": (Rules("f32[4] call(x), to_apply=neg, is_composite=@", "true", ("2", "a")),),
-    "distribution": (Rules("f32[4] rng(zero, zero), distribution=@", "rng_normal", ("normal",)),),
+    "distribution": (
+        Rules("f32[4] rng(zero, zero), distribution=@", "rng_normal", ("normal",)),
+        Rules("f32[4] rng(zero, zero), distribution=@", "RNG_UNIFORM", ("RNG_BERNOULLI",)),
+    ),
+    "rng states": (
+        Rules(
+            "(@, u32[3]) rng-bit-generator(@ constant({...})), algorithm=rng_default",
+            "u32[4]",
+            ("s32[4]", "u32[2,2]", "u64[]", "f32[4]"),
+        ),
+        Rules(
+            "(@, u32[3]) rng-bit-generator(@ constant({...})), algorithm=RNG_PHILOX",
+            "u64[3]",
+            ("u32[3]", "u64[4]", "u64[1]"),
+        ),
+    ),
     "transpose_a": (
         Rules(
             "f32[4,4] triangular-solve(m, m), left_side=true, lower=true, transpose_a=@",
@@ -467,7 +482,7 @@ INSTRUCTIONS: dict[str, tuple[Rules, ...]] = {
     "layout": (
         Rules(
             "f32[4,4]{@} copy(m)",
-            "1,0:D(D,C+~)T(8,128)(2,1)S(1)",
+            "1,0:D(H,C+~)T(8,128)(2,1)S(1)",
             (
                 *("1,1", "0", "2,1,0", "1,2", "1,-1", "1,0:D(X,C)", "1,0:D(D)", "1,0:T(0)"),
                 *("1,0:T(-2)", "1,0:S(a)", "1,0:S(-1)", "1,0:E(a)", "1,0:E(-1)", "1,0:S(1)T(8)"),

@@ -238,7 +238,7 @@ def test_meaning(line: str, message: str):
             'y = f32[2] custom-call(), custom_call_target="a", api_version=@@API_VERSION_UNSPECIFIED',
             "api_version: expected one of API_VERSION_ORIGINAL",
         ),
-        ("y = f32[2]{0:D(@@X)} parameter(1)", "expected a level type D, C or S"),
+        ("y = f32[2]{0:D(@@X)} parameter(1)", "expected a level type D, C, S or H"),
         (
             "y = f32[2] exponential(x), result_accuracy={tolerance={@@atol=-1}}",
             "result_accuracy: atol is -1, tolerances are not negative",

@@ -47,6 +47,14 @@ def test_is_read(text: str) -> None:
     ).count("\n")
 
 
+@pytest.mark.parametrize("word", sorted({"ROOT", "ENTRY", "HloModule", "nan", "replicated"}))
+def test_keywords_as_names_of_parameters(word: str) -> None:
+    """They have no `%` in the signature that is printed; XLA does not read its own text there."""
+    printed = print_hlo(read_hlo(f"ENTRY e {{\n %{word} = f32[] parameter(0)\n}}"))
+    assert f"({word}: f32[]) -> f32[]" in printed
+    assert print_hlo(read_hlo(printed)) == printed
+
+
 @pytest.mark.jax
 @pytest.mark.parametrize("text", LENIENT.values(), ids=LENIENT)
 def test_xla_reads_what_is_printed_only(text: str) -> None:

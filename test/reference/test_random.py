@@ -1,5 +1,6 @@
 """Random numbers: known answers, bits equal to XLA CPU, ranges and moments."""
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ from peers import has_jax
 from small_programs import constant, evaluate, numbers, same, shape, tuple_of
 from xla_cpu import xla_cpu
 
+import lowerings
 from xla_dialect.attributes import RandomAlgorithm
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import numpy_dtype
@@ -156,6 +158,16 @@ def test_the_counter_carries():
 
 def test_default_is_philox():
     same(generate("default", [1, 2, 3], "u16[3,5]"), generate("philox", [1, 2, 3], "u16[3,5]"))
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+@pytest.mark.parametrize("state", ["u32[4]", "u64[1]"])
+def test_a_state_that_other_backends_have(backend: Any, state: str):
+    """It is read; how numbers come out of it is theirs to say."""
+    text = f"ROOT r = ({state}, u32[3]) rng-bit-generator({state} s), algorithm=rng_default"
+    message = re.escape(f"the state is {state}, rng_default has u64[2] or more")
+    with pytest.raises(XlaError, match=message):
+        lowerings.compile(text, backend=backend)(np.zeros(int(state[4]), f"uint{state[1:3]}"))
 
 
 def test_bits_as_tuple():

@@ -190,14 +190,15 @@ def boolean(property_name: str) -> Spelling:
 
 
 def word(property_name: str, cases: Mapping[str, Attribute]) -> Spelling:
-    """One of the words of an enumeration, `LT`"""
+    """One of the words of an enumeration, `LT`; what XLA prints in lower case it reads in any"""
     words = {case: text for text, case in cases.items()}
 
     def read(text: str) -> Attribute:
-        if text not in cases:
+        found = cases.get(text) or cases.get(text.lower())
+        if found is None:
             hint = suggestion(text, cases)
             raise PartError(f"expected one of {', '.join(cases)}; found {quoted(text)}{hint}")
-        return cases[text]
+        return found
 
     return of_one(property_name, read, words.__getitem__)
 

@@ -279,7 +279,11 @@ class _Parser(TypeParser):
         self.entry = computation
 
     def signature(self) -> ComputationSignature:
-        """Steps over `(name: type, ...) -> type`; the names are those of the instructions."""
+        """
+        Steps over `(name: type, ...) -> type`; the names are those of the instructions.
+
+        They have no `%` here, so `ROOT` may be one.
+        """
         lexer = self.lexer
         start = lexer.start
         lexer.expect("(")
@@ -287,7 +291,9 @@ class _Parser(TypeParser):
         while not lexer.accept(")"):
             if parameters:
                 lexer.expect(",")
-            self.name("a parameter")
+            if lexer.kind != "name":
+                lexer.fail_expected("a parameter")
+            lexer.advance()
             lexer.expect(":")
             parameters.append(self.type())
         lexer.expect("->")

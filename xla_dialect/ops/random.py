@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -34,6 +36,7 @@ from xla_dialect.types import (
     BY_NAME,
     BY_TYPE,
     MAX_ELEMENTS,
+    Array,
     ElementClass,
     array,
     array_like,
@@ -103,7 +106,16 @@ _STATES = {
     RandomAlgorithm.PHILOX: ("u64[2] or u64[3]", 2, 3),
     RandomAlgorithm.DEFAULT: ("u64[2] or more", 2, MAX_ELEMENTS),
 }
-"""The states that an algorithm may have, and how many u64 these are at least and at most."""
+"""The states that an algorithm is computed from; how many u64 these are at least and at most."""
+
+
+def _fault_of_state(state: Array, algorithm: RandomAlgorithm) -> str | None:
+    """Why an algorithm is not computed from a state; None if it is."""
+    allowed, least, most = _STATES[algorithm]
+    sizes = sizes_of(state)
+    if state.element_type == U64 and len(sizes) == 1 and least <= sizes[0] <= most:
+        return None
+    return f"the state is {spell(state)}, {algorithm} has {allowed}"
 
 
 @irdl_op_definition
@@ -112,10 +124,12 @@ class RngBitGeneratorOp(XlaOp):
     Random bits that follow from a state, and the state to go on with.
 
     rng_three_fry and rng_philox count blocks: the state is a key and a counter, see
-    `xla_dialect.literals.random_bits`. rng_default is rng_philox; what its state has beyond three
-    numbers stays as it is.
+    `xla_dialect.literals.random_bits`. rng_default is what a backend makes of it: here it is
+    rng_philox, computed from `u64[2]` or more; what its state has beyond three numbers stays as it
+    is.
 
-    (C1) the state is `u64[2]`, or for rng_philox `u64[3]`, for rng_default one of at least two.
+    (C1) the state is `u64[2]`, or for rng_philox `u64[3]`; for rng_default any vector of unsigned
+    integers.
     (C2) the bits are of an integer type of at least 2 bits.
     """
 
@@ -129,16 +143,12 @@ class RngBitGeneratorOp(XlaOp):
     def infer(initial_state: Attribute, *, algorithm: RandomAlgorithm, declared: Types) -> Types:
         """The type of the state and the declared type of the bits."""
         state = with_elements(initial_state, ElementClass.UNSIGNED, "the state")
-        allowed, least, most = _STATES[algorithm]
-        sizes = sizes_of(state)
-        require(
-            state.element_type == U64 and len(sizes) == 1 and least <= sizes[0] <= most,
-            "C1",
-            "the state is {}, {} has {}",
-            spell(state),
-            algorithm,
-            allowed,
-        )
+        if algorithm == RandomAlgorithm.DEFAULT:
+            vector = len(sizes_of(state)) == 1
+            require(vector, "C1", "the state is {}, {} has a vector", spell(state), algorithm)
+        else:
+            fault = _fault_of_state(state, algorithm)
+            require(fault is None, "C1", "{}", fault)
         results = flat_results(declared)
         if len(results) != 2:
             raise Violation("Result", f"declared {spell_all(declared)}, not a state and bits")
@@ -146,6 +156,10 @@ class RngBitGeneratorOp(XlaOp):
         width = BY_TYPE[bits.element_type].bits
         require(width > 1, "C2", "the result has elements of 1 bit")
         return (without_layout(state), without_layout(bits))
+
+    def fault(self) -> str | None:
+        """Why it is not computed here, though it is valid; None if it is."""
+        return _fault_of_state(cast(Array, self.initial_state.type), self.algorithm.data)
 
     @staticmethod
     def relate(relations: RelationsBuilder) -> None:

@@ -123,6 +123,8 @@ class RandomFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: ops.RngBitGeneratorOp, args: PythonValues
     ) -> PythonValues:
         """The next state and the bits."""
+        if fault := op.fault():
+            raise XlaError(fault)
         bits = cast("types.Array", types.flatten(op.result_types)[1])
         state = [int(number) for number in args[0]]
         sizes, dtype = types.sizes_of(bits), numpy_dtype(bits.element_type)
