@@ -16,6 +16,7 @@ exclude_patterns = ["examples"]
 html_theme = "furo"
 html_title = f"{project} {release}"
 html_copy_source = False
+html_show_copyright = False
 # Code without a language is of many: consoles, text, pseudocode.
 highlight_language = "none"
 # As deep as links go, and named as on GitHub.

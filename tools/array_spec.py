@@ -86,7 +86,10 @@ def _numbers(value: str) -> object:
     unknown = re.search(r"[A-Za-z_]\w*", _NUMBER.sub("", _WORD.sub("", value)))
     if unknown is not None:
         raise ValueError(f"'{unknown[0]}' is no number")
-    return resolve(ast.literal_eval(_WORD.sub(r"'\g<0>'", value)))
+    try:
+        return resolve(ast.literal_eval(_WORD.sub(r"'\g<0>'", value)))
+    except SyntaxError as error:  # Its message is about a file.
+        raise ValueError(f"'{value}' is no number, and no list of them") from error
 
 
 def random_array(type_: Array, generator: np.random.Generator) -> AnyArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import version
@@ -28,6 +29,10 @@ class CommandLine(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Ends the tool, with one line about an argument that is wrong."""
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+    def print_help(self, file: Any = None) -> None:
+        """As argparse does, which takes no notice of a stdout that is full."""
+        (file or sys.stdout).write(self.format_help())
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does; answers a shell that completes a command line."""
@@ -55,5 +60,5 @@ def complete_passes(prefix: str, **_: object) -> Iterable[str]:
 
 
 def complete_targets(**_: object) -> Iterable[str]:
-    """The names of all targets, for argcomplete."""
-    return import_module("lowerings.universe").toolkit_universe().all_targets
+    """The names of all targets, for argcomplete: of a mapping it takes values for descriptions."""
+    return tuple(import_module("lowerings.universe").toolkit_universe().all_targets)

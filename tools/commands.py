@@ -8,11 +8,11 @@ import gc
 import sys
 from functools import partial
 
-from .loading import load
-
 
 def _run(tool: str, module: str) -> int:
     try:
+        from .loading import load  # noqa: PLC0415
+
         return load(module).main()
     except KeyboardInterrupt:
         print(f"{tool}: interrupted", file=sys.stderr)

@@ -56,8 +56,8 @@ class Expectation:
         )
 
 
-def expectations(text: str) -> list[Expectation]:
-    """All that an input expects; raises XlaError for a regular expression that is none."""
+def expectations(text: str, file_name: str = "<input>") -> list[Expectation]:
+    """All that an input expects; raises LocatedError for a regular expression that is none."""
     lines = text.split("\n")
     found = [_EXPECTATION.search(line) for line in lines]
     expected: list[Expectation] = []
@@ -67,7 +67,8 @@ def expectations(text: str) -> list[Expectation]:
         try:
             pattern = re.compile(_pattern(match["text"], bool(match["regex"])))
         except re.error as error:
-            raise XlaError(f"line {number}: '{match['text']}' is no pattern: {error}") from None
+            message = f"'{match['text']}' is no pattern: {error.msg}"
+            raise LocatedError(message, file_name, number, match.start("text") + 1) from None
         target = _target(number, match["place"], found)
         expected.append(Expectation(number, match["kind"], target, match["text"], pattern))
     return expected
@@ -99,21 +100,21 @@ def _target(line: int, place: str | None, found: Sequence[re.Match[str] | None])
 
 
 def check_diagnostics(
-    chunk: Chunk, file_name: str, process: Callable[[], bytes]
+    chunk: Chunk, file_name: str, process: Callable[[], bytes], *, only_expected: bool = False
 ) -> tuple[bool, list[bytes]]:
     """
     Processes a chunk: whether all that it says is expected, and what it prints if it has no error.
 
-    What is not as expected is reported on stderr.
+    What is not as expected is reported on stderr; `only_expected`: but for what comes besides.
     """
-    missing = expectations(chunk.text)
+    missing = expectations(chunk.text, file_name)
     unexpected: list[Diagnostic] = []
     diagnostics, output = _run(process, file_name)
     for diagnostic in diagnostics:
         match = next((each for each in missing if each.matches(diagnostic)), None)
-        if match is None:
+        if match is None and not only_expected:
             unexpected.append(diagnostic)
-        else:
+        elif match is not None:
             missing.remove(match)
     for each in unexpected:
         place = f"{file_name}:{each.line}" if each.line else file_name

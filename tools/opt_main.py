@@ -12,8 +12,7 @@ from io import BytesIO, TextIOWrapper
 from typing import IO, TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
 from lowerings.driver.communication_option import with_communication_report, with_explanation
@@ -28,7 +27,7 @@ from lowerings.driver.pass_manager import (
 from lowerings.driver.program import detect_format, parse_program
 from lowerings.driver.schedule_option import PLANNING, with_schedules
 from lowerings.driver.script_option import with_script
-from lowerings.universe import toolkit_universe, unloaded_packages
+from lowerings.driver.spec_text import target_of_text
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 from .crash_reproducer import Reproducer, reproducing
@@ -106,6 +105,7 @@ def process_input(args: argparse.Namespace, timer: Timer) -> int:
                 chunk,
                 file_name,
                 lambda chunk=chunk: process(args, chunk, file_name, schedule, timer),
+                only_expected=args.verify_diagnostics == "=only-expected",
             )
             exit_code |= not is_expected
             outputs.extend(output)
@@ -298,21 +298,7 @@ def emit(args: argparse.Namespace, module: ModuleOp, manager: PassManager, outpu
 
 def target_of(args: argparse.Namespace) -> Target | None:
     """The target that is asked for, None for MLIR itself; raises XlaError."""
-    try:
-        spec = parse_spec(args.target or "mlir")
-    except ArgSpecParseError as error:
-        raise XlaError(f"--target: {error}") from None
-    targets = toolkit_universe().all_targets
-    if spec.name not in targets:
-        raise XlaError(
-            f"there is no target '{spec.name}' (see --list-targets){unloaded_packages()}"
-        )
-    if spec.name == "mlir":
-        return None
-    try:
-        return targets[spec.name]().from_spec(spec)
-    except ValueError as error:
-        raise XlaError(f"target '{spec.name}': {error}") from None
+    return None if args.target in (None, "mlir") else target_of_text(args.target)
 
 
 def write_output(path: str, content: bytes) -> None:

@@ -17,7 +17,6 @@ from .validation_arguments import add_validation_arguments
 
 FLAGS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--split-input-file",), "process the parts between lines `// -----` one by one"),
-    (("--verify-diagnostics",), "check the `expected-error` comments of the input"),
     (("--parsing-diagnostics",), "print errors of reading and go on with exit code 0"),
     (("--disable-verify",), "do not verify"),
     (("--print-ir-before-all",), "print the module before every pass (stderr)"),
@@ -139,6 +138,7 @@ def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:
             action="store_true",
             help=text,
         )
+    add_verification_arguments(parser)
     add_validation_arguments(parser)
     for when in ("before", "after"):
         names = (f"--print-ir-{when}", f"--mlir-print-ir-{when}")
@@ -168,6 +168,23 @@ def add_reporting_arguments(parser: argparse.ArgumentParser) -> None:
         help="where a reproducer goes if a pass fails; by default only crashes write one, to the "
         "folder for temporary files",
     )
+
+
+def add_verification_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds `--verify-diagnostics`, whose value is a part of its name: a file may come behind it."""
+    for value, text in (
+        ("", "check the `expected-error` comments of the input"),
+        ("=all", "the same"),
+        ("=only-expected", "the same, but for diagnostics that no comment expects"),
+    ):
+        parser.add_argument(
+            f"--verify-diagnostics{value}",
+            f"--mlir-verify-diagnostics{value}",
+            dest="verify_diagnostics",
+            action="store_const",
+            const=value or "=all",
+            help=text,
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.levels import level_of, require_taken
 from lowerings.driver.loading import quick_loading
 from lowerings.driver.schedule_option import planned_for
+from lowerings.driver.spec_text import SpecError, made_from, parse_specs
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.change import run_pass
 from lowerings.rewriting.levels import Level, level_given, levels_taken
@@ -161,11 +162,9 @@ def split_at_levels(pipeline: str) -> tuple[str, str]:
 
 def _specs(pipeline: str) -> Sequence[ArgSpec]:
     try:
-        return tuple(parse_pipeline(pipeline))
-    except BaseException as error:  # xDSL 0.74's ArgSpecParseError is a bare BaseException
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
-        raise PipelineError(f"pipeline '{pipeline}': {error}") from None
+        return parse_specs(pipeline)
+    except SpecError as error:
+        raise PipelineError(f"pipeline {error}") from None
 
 
 def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[ScheduledPass, ...]:
@@ -185,26 +184,41 @@ def parse_schedule(pipeline: str, machine: Machine | None = None) -> tuple[Sched
 
 
 _ANCHORED = re.compile(r"\s*builtin\.module\s*\((?P<passes>.*)\)\s*", re.DOTALL)
-_SPACED = re.compile(r'(?P<quoted>"[^"]*")|\s*(?P<mark>[,{}])\s*')
-_NESTED = re.compile(r"(?P<anchor>\w+\.\w+|any)\s*\(")
+_PART = re.compile(
+    r'(?P<quoted>"[^"]*")|(?P<anchor>[\w.]+)\s*\(\s*|\s*(?P<mark>[,{}])\s*|\s*(?P<end>\))\s*'
+    r'|(?P<word>[^\s,(){}"]+|\s+|.)'
+)
 
 
 def passes_of_module(pipeline: str) -> str:
     """
-    The passes of a pipeline as mlir-opt takes it, `builtin.module(pass,pass{option=value})`.
+    The passes of a pipeline as mlir-opt takes it, `builtin.module(func.func(pass),pass{option=1})`.
 
-    Raises PipelineError for another operation: all passes here run on modules.
+    All passes here run on modules, those for functions on all functions of one. Raises
+    PipelineError for another operation, and for parentheses that do not match.
     """
     found = _ANCHORED.fullmatch(pipeline)
     if found is None:
         raise PipelineError(f"pipeline '{pipeline}' is not of the form 'builtin.module(...)'")
-    # What stands in quotes is the value of an option.
-    nested = _NESTED.search(re.sub(r'"[^"]*"', '""', found["passes"]))
-    if nested is not None:
-        raise PipelineError(
-            f"pipeline '{pipeline}': passes run on modules, not nested on '{nested['anchor']}'"
-        )
-    return _SPACED.sub(lambda match: match["quoted"] or match["mark"], found["passes"].strip())
+    depth = 0
+    parts: list[str] = []
+    for part in _PART.finditer(found["passes"].strip()):
+        if part["anchor"] is not None:
+            if part["anchor"] not in ("func.func", "any"):
+                raise PipelineError(
+                    f"pipeline '{pipeline}': passes run on modules and functions, not on "
+                    f"'{part['anchor']}'"
+                )
+            depth += 1
+        elif part["end"] is not None:
+            depth -= 1
+            if depth < 0:
+                break
+        else:
+            parts.append(part["quoted"] or part["mark"] or part["word"])
+    if depth:
+        raise PipelineError(f"pipeline '{pipeline}': '(' and ')' do not match")
+    return "".join(parts).strip()
 
 
 _OPTIONS = ("from", "to", "target")
@@ -243,8 +257,8 @@ def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise PipelineError(f"there is no pass '{spec.name}'{hint}{unloaded_packages()}")
     try:
-        made = factory().from_spec(spec)
-    except (ValueError, TypeError) as error:
+        made = made_from(factory, spec)
+    except SpecError as error:
         raise PipelineError(f"pass {spec.name}: {error}") from None
     if machine is None:
         return made

@@ -1,6 +1,6 @@
 // RUN: xla-opt %s -t riscv-asm | filecheck %s --check-prefix=GC
 // RUN: xla-opt %s -t 'riscv-asm{features="+v"}' | filecheck %s --check-prefix=V128
-// RUN: xla-opt %s -t 'riscv-asm{features="+v,+zvl256b"}' | filecheck %s --check-prefix=V256
+// RUN: xla-opt %s -t 'riscv-asm{features=+v,+zvl256b}' | filecheck %s --check-prefix=V256
 // RUN: xla-opt %s -t riscv-object -o %t.o && %python -c "print(open('%t.o', 'rb').read(20).hex())" | filecheck %s --check-prefix=RISCV-ELF
 // RUN: xla-opt %s -t x86-object -o %t.o && %python -c "print(open('%t.o', 'rb').read(20).hex())" | filecheck %s --check-prefix=X86-ELF
 // RUN: xdsl-opt %s -t xla-riscv-asm | filecheck %s --check-prefix=GC
@@ -10,10 +10,12 @@
 // RUN: not xla-opt %s -t x86-object --split-input-file -o %t.o 2>&1 | filecheck %s --check-prefix=NO-TEXT
 // NO-TEXT: target '{{riscv|x86}}-object': it is no text: one program goes to a file, -o FILE
 
-// RUN: not xla-opt %s -t 'riscv-asm{features=+v}' 2>&1 | filecheck %s --check-prefix=SPELLING
-// SPELLING: --target: Error parsing
-// SPELLING: riscv-asm{features=+v}
-// SPELLING-NOT: Traceback
+// RUN: not xla-opt %s -t 'riscv-asm{features=+v,+nothing}' 2>&1 | filecheck %s --check-prefix=FEATURE
+// RUN: not xla-opt %s -t 'riscv-asm{vectors=+v}' 2>&1 | filecheck %s --check-prefix=OPTION
+// RUN: not xla-opt %s -t 'riscv-asm{features=+v' 2>&1 | filecheck %s --check-prefix=SPELLING
+// FEATURE: error: riscv64-unknown-linux-gnu features=+m,+a,+f,+d,+c,+v,+nothing: '+nothing' is not a recognized feature
+// OPTION: error: target riscv-asm: there is no option 'vectors' (it has: cpu, features)
+// SPELLING: error: target 'riscv-asm{features=+v': Error parsing
 
 // Class 64, little-endian; a relocatable file; machine 243 is RISC-V, 62 x86-64.
 // RISCV-ELF: {{^}}7f454c460201{{.*}}0100f300{{$}}

@@ -2,14 +2,24 @@
 
 // RUN: xla-opt %s --pass-pipeline='builtin.module(xla-expand-bitcast, xla-simplify{max_constant_bytes=0})' | filecheck %s
 // RUN: not xla-opt %s --pass-pipeline='xla-simplify' 2>&1 | filecheck %s --check-prefix=ANCHOR
-// RUN: not xla-opt %s --pass-pipeline='builtin.module(func.func(xla-simplify))' 2>&1 | filecheck %s --check-prefix=NESTED
+// RUN: xla-opt %s --pass-pipeline='builtin.module( func.func(xla-expand-bitcast, any( xla-simplify{max_constant_bytes=0} )) )' | filecheck %s
+// RUN: not xla-opt %s --pass-pipeline='builtin.module(gpu.module(xla-simplify))' 2>&1 | filecheck %s --check-prefix=NESTED
+// RUN: not xla-opt %s --pass-pipeline='builtin.module(func.func(xla-simplify)' 2>&1 | filecheck %s --check-prefix=UNCLOSED
+// RUN: not xla-opt %s --pass-pipeline='builtin.module(xla-simplify),xla-inline)' 2>&1 | filecheck %s --check-prefix=UNCLOSED
+// RUN: not xla-opt %s -p xla-simplify{max_constant_bytes=many} 2>&1 | filecheck %s --check-prefix=VALUE
+// RUN: not xla-opt %s -p xla-simplify{max_constant_bytes} 2>&1 | filecheck %s --check-prefix=NO-VALUE
+// RUN: not xla-opt %s -p xla-simplify{most=1} 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: not xla-opt %s -p xla-simplify --pass-pipeline='builtin.module()' 2>&1 | filecheck %s --check-prefix=BOTH
 // RUN: not xla-opt %s --pass-pipe='builtin.module()' 2>&1 | filecheck %s --check-prefix=WHOLE-NAMES
 // RUN: xla-opt %s -p xla-simplify,convert-xla-to-linalg --mlir-pass-statistics -o %t.out 2>&1 | filecheck %s --check-prefix=STATISTICS
 // RUN: rm -rf %t.tree && xla-opt %s -p xla-expand-bitcast,xla-simplify --mlir-print-ir-tree-dir=%t.tree -o %t.out && filecheck %s --input-file=%t.tree/1_after_xla-simplify.mlir --check-prefix=TREE
 
 // ANCHOR: xla-opt: error: pipeline 'xla-simplify' is not of the form 'builtin.module(...)'
-// NESTED: passes run on modules, not nested on 'func.func'
+// NESTED: passes run on modules and functions, not on 'gpu.module'
+// UNCLOSED: '(' and ')' do not match
+// VALUE: xla-opt: error: pass xla-simplify: max_constant_bytes is 'many', wanted int
+// NO-VALUE: xla-opt: error: pass xla-simplify: max_constant_bytes is nothing, wanted int
+// OPTION: xla-opt: error: pass xla-simplify: there is no option 'most' (it has: max_constant_bytes
 // BOTH: --passes and --pass-pipeline both say which passes to run
 // WHOLE-NAMES: unrecognized arguments: --pass-pipe=
 

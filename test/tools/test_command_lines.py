@@ -35,7 +35,9 @@ def started(*command: str, stdout: int | None = subprocess.PIPE) -> subprocess.P
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("command", [["xla-opt"], ["xla-run", "--input", "3xf32=1"]])
+@pytest.mark.parametrize(
+    "command", [["xla-opt"], ["xla-run", "--input", "3xf32=1"], ["xla-opt", "--help"]]
+)
 def test_full_output_is_one_line(command: list[str], program: str) -> None:
     with open("/dev/full", "w") as full:
         process = started(*command, program, stdout=full.fileno())
@@ -84,6 +86,7 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.startswith(f"xla-run {version('xla-dialect')} (xdsl {version('xdsl')}, ")
 
 
+@pytest.mark.parametrize("shell", ["bash", "fish"])
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
@@ -94,12 +97,14 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
         ("xla-run --backend ref", "reference"),
     ],
 )
-def test_completion(typed: str, completed: str, tmp_path: Path) -> None:
-    """As the functions of `register-python-argcomplete` ask."""
+def test_completion(typed: str, completed: str, shell: str, tmp_path: Path) -> None:
+    """As the functions of `register-python-argcomplete` ask; fish gets descriptions too."""
     answer = tmp_path / "answer"
     environment = {
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_DFS": "\t",
+        "_ARGCOMPLETE_SHELL": shell,
         "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
         "COMP_LINE": typed,
         "COMP_POINT": str(len(typed)),
@@ -107,7 +112,8 @@ def test_completion(typed: str, completed: str, tmp_path: Path) -> None:
     subprocess.run(
         [SCRIPTS / typed.split()[0]], env=os.environ | environment, capture_output=True, timeout=60
     )
-    assert completed in [line.strip() for line in answer.read_text().split("\n")]
+    lines = answer.read_text().split("\n")
+    assert completed in [line.partition("\t")[0].strip() for line in lines]
 
 
 @pytest.mark.parametrize("text", ["nan", "-1", "inf", "much"])
@@ -123,6 +129,8 @@ def test_tolerance_is_a_number_from_zero_on(
     [
         (["--input=3xf32=1", "--expected-output=3xs32=2"], "elements are float32, expected int32"),
         (["--input=3xf32=[1,2,x]"], "'x' is no number"),
+        (["--input=3xf32="], "'' is no number, and no list of them"),
+        (["--input=3xf32=[1,"], "'[1,' is no number, and no list of them"),
         (["--input=3xf32=1+2j"], "a complex value for a real type"),
     ],
 )

@@ -98,6 +98,9 @@ def test_a_click_is_followed_up_and_down(browsed: Browsed) -> None:
     page = browsed.page
     assert browsed.texts()[0] == "Python"
     assert browsed.texts()[-1] == "riscv64"
+    assert len(browsed.texts()) == 4
+    columns = page.locator(".columns")
+    assert columns.evaluate("each => each.scrollWidth <= each.clientWidth")
     page.get_by_text("jit(layer)/tanh").click()
     assert page.locator(".column .cm-line.chosen").all_text_contents() == ["jit(layer)/tanh"]
     trail = browsed.trail()
@@ -170,6 +173,45 @@ def test_graph_has_shapes_and_what_is_fused(browsed: Browsed) -> None:
     assert "riscv64" in browsed.trail()
 
 
+def test_a_line_of_a_body_is_a_part_of_its_node(browsed: Browsed) -> None:
+    page = browsed.page
+    page.get_by_text("jit(layer)/tanh").click()
+    page.locator("#trail li", has_text="convert-xla-to-linalg").locator("button").click()
+    page.locator(".cm-line", has_text="math.tanh").first.click(position={"x": 60, "y": 5})
+    page.keyboard.press("3")
+    assert page.locator(".node.chosen text:first-of-type").all_text_contents() == ["linalg.generic"]
+
+
+CHAIN = (
+    "HloModule chain\n\nENTRY main {\n  x0 = f32[8] parameter(0)\n  c = f32[8] constant({...})\n"
+    + "".join(f"  x{n + 1} = f32[8] multiply(x{n}, c)\n" for n in range(150))
+    + "  ROOT r = f32[8] tanh(x150)\n}\n"
+).replace("{...}", "{1, 2, 3, 4, 5, 6, 7, 8}")
+
+
+def test_of_a_large_graph_a_part_is_drawn(browser: Any, tmp_path: Path) -> None:
+    explore(tmp_path, CHAIN, "-p", "native{to=xla}", name="chain.hlo")
+    found = opened(browser, tmp_path / "page.html", viewport={"width": 1600, "height": 900})
+    page = found.page
+
+    def names() -> list[str]:
+        return page.locator(".node text:first-of-type").all_text_contents()
+
+    page.locator('[role="tab"]', has_text="Graph").click()
+    # The first ones; each of them has a constant of its own.
+    assert "tanh" not in names()
+    assert names().count("x0") == 1
+    assert names().count("constant") == names().count("multiply") > 100
+    page.locator('[role="tab"]', has_text="Levels").click()
+    page.evaluate("explorer.select(explorer.states.at(-1), explorer.states.at(-1).length - 4)")
+    page.locator('[role="tab"]', has_text="Graph").click()
+    assert page.locator(".node.chosen text:first-of-type").all_text_contents() == ["tanh"]
+    assert 20 < len(names()) < 80
+    assert "x0" not in names()
+    assert found.faults == []
+    page.context.close()
+
+
 def test_why_operations_are_fused(browsed: Browsed) -> None:
     page = browsed.page
     page.keyboard.press("4")
@@ -192,6 +234,8 @@ def test_memory_is_drawn(browsed: Browsed) -> None:
     assert box["height"] > 10
     buffers.first.click()
     assert page.locator(".buffer.related").count() == 1
+    # What is in use stays in sight.
+    assert page.locator(".live:last-child").count() == 1
     assert "layer.hlo" in browsed.trail()
 
 
@@ -202,7 +246,11 @@ def test_layouts_and_schedules_are_shown(browsed: Browsed) -> None:
     assert (
         page.locator(".page img").evaluate("image => image.decode().then(() => image.width)") > 400
     )
+    drawing, around = page.locator(".page img").bounding_box(), page.locator(".page").bounding_box()
+    assert drawing["x"] + drawing["width"] <= around["x"] + around["width"]
     page.keyboard.press("7")
+    functions = page.locator("tbody td:nth-child(2)").all_text_contents()
+    assert all(re.fullmatch(r"@\w+", each) for each in functions)
     page.locator("tbody button").first.click()
     assert page.locator("tr.related").count() >= 1
 

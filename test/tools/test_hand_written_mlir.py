@@ -123,6 +123,19 @@ def test_what_is_said_of_several_blocks() -> None:
             PassManager(make_context()).run(load_program(PROGRAMS[name]), parse_passes(pipeline))
 
 
+def test_the_reference_has_no_branches() -> None:
+    program = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  cf.br ^bb1(%x : tensor<2xf32>)
+^bb1(%y: tensor<2xf32>):
+  %0 = xla.negate %y : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}"""
+    compiled = compile_module(load_program(program), Options(backend="reference"))
+    with pytest.raises(XlaError, match=r":3:3: error: cf.br: the reference does not evaluate"):
+        compiled(np.ones(2, np.float32))
+
+
 ALLOCATION = """
   %t = memref.alloc() : memref<2xf32>
   %v = memref.load %cur[%c0] : memref<2xf32>

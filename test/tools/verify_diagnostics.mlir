@@ -3,6 +3,10 @@
 // RUN: xla-opt %s --split-input-file --verify-diagnostics | filecheck %s
 // RUN: not xla-opt %S/verify_diagnostics.failing --split-input-file --verify-diagnostics 2>&1 | filecheck %S/verify_diagnostics.failing --check-prefix=FAULT
 
+// What no comment expects is passed over, what one does is not; `=all` is the usual check.
+// RUN: not xla-opt %S/verify_diagnostics.failing --split-input-file --verify-diagnostics=only-expected 2>&1 | filecheck %S/verify_diagnostics.failing --check-prefix=ONLY-EXPECTED
+// RUN: not xla-opt %S/verify_diagnostics.failing --split-input-file --mlir-verify-diagnostics=all 2>&1 | filecheck %S/verify_diagnostics.failing --check-prefix=FAULT
+
 // CHECK: xla.negate
 func.func @without_error(%x: tensor<4xf32>) {
   %0 = xla.negate %x : tensor<4xf32>

@@ -24,8 +24,8 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager
+from lowerings.driver.spec_text import target_of_text
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
-from lowerings.universe import toolkit_universe
 from lowerings.validation.inputs import InputKind
 from xla_dialect.diagnostics import XlaError
 
@@ -171,15 +171,8 @@ class Crashes(Test):
 
 def emitted(module: ModuleOp, manager: PassManager, target: str) -> str:
     """The text for a target; raises XlaError for one that there is not."""
-    try:
-        spec = parse_spec(target)
-        output = StringIO()
-        factory = toolkit_universe().all_targets[spec.name]
-        factory().from_spec(spec).emit(manager.ctx, module, output)
-    except KeyError:
-        raise XlaError(f"there is no target '{target}' (see --list-targets)") from None
-    except ArgSpecParseError as error:
-        raise XlaError(f"target: {error}") from None
+    output = StringIO()
+    target_of_text(target).emit(manager.ctx, module, output)
     return output.getvalue()
 
 

@@ -193,7 +193,7 @@ def prepared(
     The arguments are checked here; see `run`.
     """
     function = entry_function(module, entry)
-    if function.is_declaration or function.body.block.is_empty:
+    if function.is_declaration or function.body.blocks[0].is_empty:
         raise XlaError(f"@{entry} is only declared")
     values = checked_arguments(function, arguments)
     memory_limit = options.get("memory_limit", MEMORY_LIMIT)

@@ -35,7 +35,7 @@ def checked_arguments(function: FuncOp, arguments: Sequence[object]) -> tuple[Va
             f"@{name} takes {len(parameters)} arguments {types.spell_all(parameters)}, "
             f"found {len(arguments)}"
         )
-    names = [_parameter_name(argument) for argument in function.body.block.args]
+    names = [_parameter_name(argument) for argument in function.body.blocks[0].args]
     return tuple(
         as_argument(argument, type_, f"@{name}: parameter {i}{hint}")
         for i, (argument, type_, hint) in enumerate(zip(arguments, parameters, names, strict=True))

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    TensorType,
     VectorType,
 )
 from xdsl.ir import Attribute
@@ -117,7 +118,8 @@ def element_type_of(type_: Attribute) -> NumberType:
     elif isinstance(type_, FixedBitwidthType) and type_.bitwidth <= 8:
         found = OPAQUE
     if found is None:
-        raise UnsupportedType(f"type {type_} has no form in LLVM IR here")
+        hint = "; native lowers it" if isinstance(type_, TensorType) else ""
+        raise UnsupportedType(f"type {type_} has no form in LLVM IR here{hint}")
     return found
 
 

@@ -4,6 +4,8 @@ import { become, related, select, selection, states } from "explorer/state";
 import { count, hue, label } from "explorer/names";
 
 const MOST_NODES = 120;
+/** Of what is around a selected line: with so many nodes no farther ones are drawn. */
+const ENOUGH = 30;
 const SMALLEST_TEXT = 0.7;
 const FUSION = "linalg-fuse-producers-and-siblings";
 const OUTLINING = "xla-outline-kernels";
@@ -67,14 +69,22 @@ export class Graph {
       .attr("value", (_, place) => place)
       .text((each) => `${each.title}: ${count(each.nodes.length, "node")}`);
     this.groups = groupsOf(this.text);
+    this.nodeAt = nodesByLine(this.text);
     this.draw(this.selectedComputation() ?? largest(computations));
     this.onchange?.();
   }
 
   selectedComputation() {
-    const lines = related(this.text);
+    const lines = this.relatedNodes();
     const place = this.text.graph.computations.findIndex(({ nodes, line }) => nodes.some(([own]) => own !== line && lines.has(own)));
     return place < 0 ? null : place;
+  }
+
+  /** The lines of the nodes that related lines belong to, such as those of a body. */
+  relatedNodes() {
+    const lines = new Set();
+    for (const line of related(this.text)) if (this.nodeAt.has(line)) lines.add(this.nodeAt.get(line));
+    return lines;
   }
 
   draw(number) {
@@ -96,7 +106,7 @@ export class Graph {
   }
 
   focus(nodes) {
-    const lines = related(this.text);
+    const lines = this.relatedNodes();
     const { line } = this.text.graph.computations[this.number];
     return nodes.flatMap(([own], place) => (own !== line && lines.has(own) ? [place] : []));
   }
@@ -157,8 +167,9 @@ export class Graph {
   }
 
   mark() {
-    const lines = related(this.text);
-    const isChosen = (id) => selection.text === this.text && this.graph.node(id).line === selection.line;
+    const lines = this.relatedNodes();
+    const chosen = selection.text === this.text ? this.nodeAt.get(selection.line) : null;
+    const isChosen = (id) => this.graph.node(id).line === chosen;
     const isRelated = (id) => !this.graph.node(id).isArgument && lines.has(this.graph.node(id).line);
     this.nodes.classed("related", isRelated).classed("chosen", (id) => isRelated(id) && isChosen(id));
     this.canvas.selectAll(".edge").classed("related", (edge) => isRelated(edge.v) || isRelated(edge.w));
@@ -179,14 +190,12 @@ export class Graph {
     const { width: wide, height: high } = this.graph.graph();
     if (!width || !wide) return;
     const scale = Math.min(1.2, Math.max(SMALLEST_TEXT, Math.min(width / (wide + 40), height / (high + 40))));
-    const chosen = this.graph.nodes().find((id) => !id.startsWith("group") && related(this.text).has(this.graph.node(id).line) && !this.graph.node(id).isArgument);
-    const isWhole = wide * scale <= width && high * scale <= height;
+    const lines = this.relatedNodes();
+    const chosen = this.graph.nodes().find((id) => !id.startsWith("group") && lines.has(this.graph.node(id).line) && !this.graph.node(id).isArgument);
     const first = this.graph.nodes().find((id) => !id.startsWith("group"));
-    const [x, y] = isWhole
-      ? [wide / 2, high / 2]
-      : chosen
-        ? [this.graph.node(chosen).x, this.graph.node(chosen).y]
-        : [wide * scale <= width ? wide / 2 : this.graph.node(first).x, height / scale / 2];
+    const { x: besideX, y: besideY } = chosen ? this.graph.node(chosen) : { x: this.graph.node(first).x, y: 0 };
+    const x = within(besideX, wide, width / scale);
+    const y = within(besideY, high, height / scale);
     const transform = zoomIdentity.translate(width / 2, height / 2).scale(scale).translate(-x, -y);
     this.svg.call(this.zoom.transform, transform);
   }
@@ -212,17 +221,41 @@ function largest(computations) {
   return computations.reduce((best, each, place) => (each.nodes.length > computations[best].nodes.length ? place : best), 0);
 }
 
-/** Some nodes and what is nearest to them, in their order. */
+function isArgument([, name]) {
+  return !name.includes(".");
+}
+
+/** Some nodes and what is nearest to them, in their order; the first ones if there are none. */
 function around(nodes, focus, most) {
   if (nodes.length <= most) return nodes.map((_, place) => place);
+  if (!focus.length) return first(nodes, most);
   const users = nodes.map(() => []);
   nodes.forEach(([, , , ...operands], place) => operands.forEach((operand) => users[operand].push(place)));
-  const found = new Set(focus.length ? focus.slice(0, most) : [0]);
-  for (const place of found) {
-    if (found.size >= most) break;
-    for (const next of [...nodes[place].slice(3), ...users[place].slice(0, 12)]) if (found.size < most) found.add(next);
+  const wanted = new Set(focus.slice(0, most));
+  const found = new Set(wanted);
+  let ring = [...wanted];
+  while (ring.length) {
+    const outer = ring.flatMap((place) => {
+      // Who else takes an argument or a constant is near in no other way.
+      const isShared = isArgument(nodes[place]) || isStart(nodes[place]);
+      return [...nodes[place].slice(3), ...(isShared && !wanted.has(place) ? [] : users[place].slice(0, 12))];
+    });
+    ring = [...new Set(outer)].filter((place) => !found.has(place)).slice(0, most - found.size);
+    for (const place of ring) found.add(place);
+    if (found.size >= ENOUGH) break;
   }
-  for (let place = 0; found.size < most && !focus.length; place += 1) found.add(place);
+  return [...found].sort((a, b) => a - b);
+}
+
+/** The first operations, and the arguments and constants that they take. */
+function first(nodes, most) {
+  const found = new Set();
+  for (const [place, node] of nodes.entries()) {
+    if (found.size >= most) break;
+    if (isArgument(node) || isStart(node)) continue;
+    found.add(place);
+    for (const operand of node.slice(3)) found.add(operand);
+  }
   return [...found].sort((a, b) => a - b);
 }
 
@@ -231,26 +264,46 @@ function layout(nodes, drawn, types, groups) {
   graph.setGraph({ rankdir: "TB", nodesep: 22, ranksep: 34, marginx: 20, marginy: 20, ranker: drawn.length > 150 ? "longest-path" : "network-simplex" });
   graph.setDefaultEdgeLabel(() => ({}));
   const isDrawn = new Set(drawn);
-  for (const place of drawn) {
+  const add = (place, id, groupOf) => {
     const [line, name, type] = nodes[place];
     const spelled = types[type] ?? "";
     const shown = spelled.length > 44 ? `${spelled.slice(0, 43)}…` : spelled;
     const short = name.replace(/^xla\./, "");
     const width = Math.max(short.length, shown.length, 6) * LETTER + 18;
-    const isArgument = !name.includes(".");
-    graph.setNode(String(place), { line, name: short, type: shown, width, height: HEIGHT, isArgument });
-    const group = isArgument ? undefined : groups.get(line);
-    if (group) {
-      if (!graph.hasNode(group.id)) graph.setNode(group.id, { title: group.title });
-      graph.setParent(String(place), group.id);
-    }
-  }
+    graph.setNode(id, { line, name: short, type: shown, width, height: HEIGHT, isArgument: isArgument(nodes[place]) });
+    const group = isArgument(nodes[groupOf]) ? undefined : groups.get(nodes[groupOf][0]);
+    if (!group) return;
+    if (!graph.hasNode(group.id)) graph.setNode(group.id, { title: group.title });
+    graph.setParent(id, group.id);
+  };
+  const used = new Set(drawn.flatMap((place) => nodes[place].slice(3)));
+  for (const place of drawn) if (!(isStart(nodes[place]) && used.has(place))) add(place, String(place), place);
   for (const place of drawn) {
-    for (const operand of nodes[place].slice(3)) if (isDrawn.has(operand)) graph.setEdge(String(operand), String(place));
+    for (const operand of nodes[place].slice(3)) {
+      if (!isDrawn.has(operand)) continue;
+      // Edges from a constant to all over the program would hide the others.
+      const id = isStart(nodes[operand]) ? `${operand} of ${place}` : String(operand);
+      if (!graph.hasNode(id)) add(operand, id, place);
+      graph.setEdge(id, String(place));
+    }
   }
   for (const id of graph.nodes()) if (id.startsWith("group") && graph.children(id).length < 2) graph.removeNode(id);
   dagre.layout(graph);
   return graph;
+}
+
+/** Whether a node is a constant or the like, of which each user has its own. */
+function isStart(node) {
+  return node.length === 3 && !isArgument(node);
+}
+
+/** By line of a text that of the innermost node that it belongs to. */
+function nodesByLine(text) {
+  const found = new Map();
+  for (const { line, nodes } of text.graph.computations) {
+    for (const [own] of nodes) if (own !== line) for (let each = own; each <= text.end(own); each += 1) found.set(each, own);
+  }
+  return found;
 }
 
 /** By line of a text the group of what is computed together later, where that is one. */
@@ -258,10 +311,7 @@ function groupsOf(text) {
   const groups = new Map();
   const fused = states.find((each) => each.name === FUSION) ?? states.filter((each) => each.level === "tensors" && each.graph).at(-1);
   if (!fused?.graph || states.indexOf(fused) <= states.indexOf(text)) return groups;
-  const nodeAt = new Map();
-  for (const { line, nodes } of fused.graph.computations) {
-    for (const [own] of nodes) if (own !== line) for (let each = own; each <= fused.end(own); each += 1) nodeAt.set(each, own);
-  }
+  const nodeAt = nodesByLine(fused);
   const lines = [...new Set(text.graph.computations.flatMap(({ nodes }) => nodes.map(([line]) => line)))];
   const found = become(text, lines, fused);
   const titles = new Map();
@@ -290,6 +340,11 @@ function kernelOf(fused, node) {
     if (name) return name[1];
   }
   return "";
+}
+
+/** Where the middle of a view is that shows a place of something, and nothing but it. */
+function within(place, size, room) {
+  return size <= room ? size / 2 : Math.min(Math.max(place, room / 2), size - room / 2);
 }
 
 function curve(points) {

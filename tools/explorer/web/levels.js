@@ -4,7 +4,8 @@ import { related, selection, states, texts } from "explorer/state";
 import { TextView } from "explorer/text_view";
 import { LEVELS, label } from "explorer/names";
 
-const NARROWEST = 300;
+/** Pixels of a column, as in the style, and of the button behind them. */
+const [NARROWEST, BUTTON] = [300, 32];
 
 export class Levels {
   constructor(parent, room) {
@@ -26,7 +27,7 @@ export class Levels {
       level("machine"),
     ].filter(Boolean);
     const chosen = wanted.length > 1 ? [...new Set(wanted)] : [states[0], states.at(-1)];
-    const count = Math.max(2, Math.floor(this.room / NARROWEST));
+    const count = Math.max(2, Math.floor((this.room - BUTTON) / NARROWEST));
     while (chosen.length > count) chosen.splice(count > 2 ? 1 : chosen.length - 2, 1);
     for (const text of chosen) this.open(text);
   }

@@ -96,6 +96,7 @@ export class Memory {
   update() {
     const lines = related(this.text);
     this.rectangles.classed("related", ([line]) => lines.has(line)).filter(([line]) => lines.has(line)).raise();
+    this.live.raise();
   }
 
   key(key) {

@@ -127,7 +127,7 @@ export class Schedules extends Table {
     const text = texts[view.document];
     const kernels = [];
     for (let line = 0; line < text.length; line += 1) {
-      kernels.push(text.line(line).match(/^ {2}func\.func (?:private )?@([\w.$-]+)/)?.[1] ?? kernels.at(-1) ?? "");
+      kernels.push(text.line(line).match(/^ {2}func\.func (?:\w+ )?@([\w.$-]+)/)?.[1] ?? kernels.at(-1) ?? "");
     }
     const heads = [
       { title: "line", value: (row) => row.line + 1, line: (row) => row.line, isNumber: true },
