@@ -43,6 +43,7 @@ from lowerings.executors import COMPILERS, interpreted_program, loaded, native_p
 from lowerings.native_lowering import CompilationError, Donation, Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.ops.process_groups import process_counts, set_process_counts
 from xla_dialect.quantized_types import has_quantized_arrays
 from xla_dialect.runtime.arguments import entry_function
@@ -161,6 +162,21 @@ def compile_source(
     if is_whole and cached is not None and (found := cached.load()) is not None:
         return loaded(found, options)
     return compile_module(source.parse(), replace(options, cached=cached))
+
+
+def located_error(error: XlaError, located: Source, options: Options) -> XlaError:
+    """
+    The error that a program could not be compiled with, as its text with the places says it that
+    it was written in; the error itself where that says something else.
+    """
+    try:
+        compile_source(located, options)
+    except LocatedError as found:
+        if isinstance(error, LocatedError) and found.message == error.message:
+            return found
+    except XlaError:
+        pass
+    return error
 
 
 def cache_entry(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from xla_dialect.diagnostics import XlaError
@@ -70,17 +72,41 @@ COMPILER_OPTIONS: Mapping[str, CompilerOption] = {
     "xla_cpu_enable_fast_math": CompilerOption(_truth, "nothing: it is never made use of"),
     "xla_cpu_enable_fast_min_max": CompilerOption(_truth, "nothing: it is never made use of"),
 }
-"""Those of our own, and those of XLA that are about a dump, or mean nothing here."""
+"""Those of our own, and those of XLA whose values we read, most of which mean nothing here."""
+
+
+_NOTHING = b"func.func public @main() { return }"
+"""A program."""
+
+
+@lru_cache(maxsize=None, typed=True)
+def _refusal_of_xla(option: str, value: object) -> str | None:
+    """Why XLA's client for the CPU refuses an option, in its words; None if it takes it."""
+    xla: Any = importlib.import_module("jaxlib.xla_client")
+    client, options = xla.make_cpu_client(), xla.CompileOptions()
+    options.env_option_overrides = [(option, value)]
+    devices = xla.DeviceList(tuple(client.local_devices()[:1]))
+    try:
+        client.compile_and_load(_NOTHING, devices, options)
+    except xla.XlaRuntimeError as error:
+        return str(error).removeprefix("INVALID_ARGUMENT: ")
+    return None
 
 
 def compiler_options(given: Mapping[str, object]) -> dict[str, Any]:
-    """The values of options by name; raises XlaError for one that is unknown or misread."""
+    """
+    The values of `COMPILER_OPTIONS` by name; others that XLA takes mean nothing here.
+
+    Raises XlaError for an option that is unknown or misread.
+    """
     found: dict[str, Any] = {}
     for name, value in given.items():
         option = COMPILER_OPTIONS.get(name)
         if option is None:
-            known = ", ".join(COMPILER_OPTIONS)
-            raise XlaError(f"No such compile option: '{name}' (there are: {known})")
+            refusal = _refusal_of_xla(name, value)
+            if refusal is not None:
+                raise XlaError(f"{refusal} (ours are: {', '.join(COMPILER_OPTIONS)})")
+            continue
         try:
             found[name] = option.read(value)
         except ValueError as error:

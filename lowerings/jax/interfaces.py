@@ -155,6 +155,16 @@ def kept_arguments(lowered: Any) -> tuple[int, ...]:
     return tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
 
 
+def mesh_of(lowered: Any) -> Any | None:
+    """The mesh of a lowered program for several devices, on which `jax.jit` has its results."""
+    found = lowered._lowering.compile_args
+    if found["num_devices"] == 1:
+        return None
+    shardings = (*found["in_shardings"], *found["intermediate_shardings"])
+    meshes = (each.mesh for each in shardings if isinstance(each, jax.sharding.NamedSharding))
+    return next((mesh for mesh in meshes if isinstance(mesh, jax.sharding.Mesh)), None)
+
+
 def call_primitive(name: str, implementation: Callable[..., Any]) -> Any:
     """
     A primitive of JAX that calls a function: `implementation(function, *arrays, **parameters)`.

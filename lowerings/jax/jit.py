@@ -145,6 +145,8 @@ class _Specialization:
                 self._givers[number] = giver(lowered.out_avals[number], placement)
         self._out_tree = lowered.out_tree
         self._out_shardings = None if gives_plain else place.out_shardings
+        is_said = gives_plain or place.is_said
+        self._result_shardings = None if is_said else lowered.result_shardings(program)
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         """Runs the program on the leaves of the arguments."""
@@ -152,6 +154,8 @@ class _Specialization:
         arrays += [np.asarray(content_of(ref)) for ref in self._refs]
         found = self.program(*arrays)
         results = [give(value) for give, value in zip(self._givers, found, strict=True)]
+        if self._result_shardings is not None:
+            results = jax.device_put(results, self._result_shardings)
         if self._ref_of_result:
             results = self._without_refs(leaves, results)
         tree = self._out_tree.unflatten(results)
@@ -190,6 +194,11 @@ class _ResultPlace:
     out_shardings: Any = None
     device: Any = None
     always_jax: bool = False
+
+    @property
+    def is_said(self) -> bool:
+        """Whether anybody says where; else they are where the arguments are."""
+        return self.out_shardings is not None or self.device is not None
 
     @property
     def is_jax(self) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.compilation import Options, Program, compile_source
+from lowerings.compilation import Options, Program, compile_source, located_error
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import Source, parse_program
 from lowerings.execution.ffi.targets import outside_targets
+from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.processes import Runnable
 from lowerings.execution.profile import Profile
 from lowerings.ir.functions import functions_of
@@ -26,10 +27,12 @@ from lowerings.jax.interfaces import (
     jax,
     kept_arguments,
     kept_callbacks,
+    mesh_of,
     results_of,
     written_refs,
 )
 from lowerings.jax.levels import ALL_LEVELS, SOURCE_LEVEL, level_of_name, text_at
+from lowerings.jax.result_shardings import sharding_on
 from lowerings.notebook import (
     ProgramLexer,
     ShownDiff,
@@ -41,6 +44,7 @@ from lowerings.partitioning.operation_costs import costs_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
+from xla_dialect.sharding.shards import Shards
 
 _SAYS_HOW_SPLIT = ("sdy.mesh ", "mhlo.sharding ")
 """Words of programs that say how arrays are split, for Shardy and for GSPMD."""
@@ -208,24 +212,40 @@ class Lowered:
         for aval in self.out_avals:
             if not isinstance(aval, jax.core.ShapedArray):
                 raise JaxProgramError(f"jit({self.name}): returns {aval}, which is no array")
-        functions, targets = kept_callbacks(self._lowered), outside_targets(self.stablehlo)
+        source = Source(self.stablehlo, self._file_name, "stablehlo")
         try:
-            source = Source(self.stablehlo, self._file_name, "stablehlo")
-            program = compile_source(
-                with_custom_partitioning(source),
-                replace(
-                    self.options,
-                    partitioned=any(word in self.stablehlo for word in _SAYS_HOW_SPLIT),
-                    donate=self.donated,
-                    custom_calls={**ffi_handlers(targets), **host_callbacks(functions)},
-                ),
-            )
+            program = compile_source(with_custom_partitioning(source), self._compilation)
         except XlaError as error:
             raise self._explained(error) from error
         is_alone = program.process_counts == (1, 1) or not self._has_devices
         return program if is_alone else _OnAllDevices(program)
 
+    @cached_property
+    def _compilation(self) -> Options:
+        """How it is compiled."""
+        functions, targets = kept_callbacks(self._lowered), outside_targets(self.stablehlo)
+        return replace(
+            self.options,
+            partitioned=any(word in self.stablehlo for word in _SAYS_HOW_SPLIT),
+            donate=self.donated,
+            custom_calls={**ffi_handlers(targets), **host_callbacks(functions)},
+        )
+
+    def result_shardings(self, program: Program) -> list[Any] | None:
+        """Of what `program` made of this returns, where `jax.jit` has it; None on one device."""
+        mesh = mesh_of(self._lowered)
+        if mesh is None:
+            return None
+        shards = (
+            program.shards.results
+            if isinstance(program, PartitionedProgram)
+            else [Shards.replicated(aval.ndim, mesh.size) for aval in self.out_avals]
+        )
+        return [sharding_on(mesh, each) for each in shards]
+
     def _explained(self, error: XlaError) -> JaxProgramError:
-        """The error, with the JAX constructs that may be behind it and where they were written."""
+        """The error where JAX's source has it, and the constructs that may be behind it."""
+        located = Source(self.located_stablehlo, self._file_name, "stablehlo")
+        error = located_error(error, located, self._compilation)
         found = unsupported_constructs(self._jaxpr)
         return JaxProgramError("\n".join((f"jit({self.name}): {error}", *found)))

@@ -19,9 +19,6 @@ from lowerings.pjrt.records import COPIED_BYTES, HOST_ALIGNMENT, BufferRecord
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
 from xla_dialect.literals.arrays import Array
 
-ALIGNMENT = 64
-"""Bytes: what a view of memory of the host has to be aligned to, as XLA's CPU client says."""
-
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 _lent: dict[int, Event] = {}
@@ -231,12 +228,12 @@ def create_view_of_device_buffer(args: Any) -> None:
     """An array in memory of the caller, who is told when it is not needed any more."""
     shape = shape_from(args.element_type, args.dims, args.num_dims, args.layout)
     data = args.device_buffer_ptr or 0
-    if shape.byte_size and data % ALIGNMENT:
+    if shape.byte_size and data % HOST_ALIGNMENT:
         # These words tell JAX to make a copy, where it may.
         raise PluginError(
             ErrorCode.INVALID_ARGUMENT,
             f"Can't create a view of buffer with unaligned data, ptr: {data:#x} is not aligned to "
-            f"{ALIGNMENT} bytes.",
+            f"{HOST_ALIGNMENT} bytes.",
         )
     args.buffer = new_buffer(
         shape, memory_of(args.device, args.memory), args.device_buffer_ptr or None

@@ -40,10 +40,11 @@ class CompileOptions:
 
     @staticmethod
     def parse(serialized: bytes) -> CompileOptions:
-        """Reads them as XLA writes them; raises PluginError for options that are not ours."""
+        """Reads them as XLA writes them; raises PluginError for options that nobody knows."""
         found = XLA_CLIENT.CompileOptions.ParseFromString(serialized)
         try:
-            named = compiler_options(dict(found.env_option_overrides or ()))
+            given: dict[str, Any] = dict(found.env_option_overrides or ())
+            named = compiler_options(given)
         except XlaError as error:
             raise PluginError(ErrorCode.INVALID_ARGUMENT, str(error)) from error
         assignment = found.device_assignment

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.compilation import Options, compile_module, compile_source
+from lowerings.compilation import Options, compile_module, compile_source, located_error
 from lowerings.compiler_options import PASSES
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
@@ -44,7 +44,7 @@ from lowerings.pjrt.shardings import (
     say,
 )
 from lowerings.pjrt.user_passes import active_passes
-from xla_dialect.diagnostics import LocatedError, XlaError
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
 from xla_dialect.ops.custom_calls import CALLBACK
 
@@ -427,14 +427,8 @@ def _compile_parts(
 
 def _explained(text: ProgramText, options: Options, error: XlaError) -> PluginError:
     """The error with the place in JAX's source, which only another reading finds out."""
-    found: XlaError = error
-    try:
-        compile_source(Source(text.with_locations(), text.name, "stablehlo"), options)
-    except LocatedError as located:
-        if isinstance(error, LocatedError) and located.message == error.message:
-            found = located
-    except XlaError:
-        pass
+    located = Source(text.with_locations(), text.name, "stablehlo")
+    found = located_error(error, located, options)
     return PluginError(ErrorCode.UNIMPLEMENTED, f"{text.name}: {found}")
 
 

@@ -108,8 +108,11 @@ def address(record: Any) -> int:
 NOT_DONATED = -1
 """In `donors`: a result in memory of its own."""
 
-HOST_ALIGNMENT = 16
-"""Bytes: large arrays of the host that lie so may be used where they are, as XLA's client does."""
+HOST_ALIGNMENT = 64
+"""
+Bytes: large arrays of the host that lie so are used where they are, as by XLA's client; only of
+those there are views. Others are copied there, so programs may write into them afterwards.
+"""
 
 COPIED_BYTES = 1 << 15
 """Up to which an array of the host is copied, whether it is lent or not: that takes less time."""

@@ -13,7 +13,7 @@ if has_jax():
     import jax
     import jax.numpy as jnp
 
-    from lowerings.jax import Lowered, jit
+    from lowerings.jax import JaxProgramError, Lowered, jit
 
 pytestmark = pytest.mark.jax
 
@@ -159,6 +159,16 @@ def test_compiler_options() -> None:
         jit(total, compiler_options={"xdsl_num_threads": "many"})
     with pytest.raises(XlaError, match="'xdsl_passes' is one of the device for JAX"):
         jit(total, compiler_options={"xdsl_passes": "dce"})
+    of_gpus = {"xla_gpu_enable_latency_hiding_scheduler": True}
+    np.testing.assert_allclose(jit(total, compiler_options=of_gpus)(X), total(X), rtol=1e-6)
+
+
+def test_errors_name_the_operation_and_the_line() -> None:
+    function = jit(lambda x: jax.ffi.ffi_call("nobody_knows_it", x)(x))
+    with pytest.raises(
+        JaxProgramError, match=r"test_jit_like_jax.py:\d+:\d+: error: xla.custom_call"
+    ):
+        function(X)
 
 
 def test_results_are_where_jax_has_them() -> None:
@@ -172,6 +182,25 @@ def test_results_are_where_jax_has_them() -> None:
     assert jit(lambda x: x + 1, device=first)(X[0]).devices() == {first}
     with pytest.raises(ValueError, match="incompatible devices"):
         jit(lambda x, y: x + y)(jax.device_put(a, first), b)
+
+
+SPECS = [("x", "y"), (("x", "y"), None), (None, "y"), ()]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+def test_results_of_several_devices_are_where_jax_has_them(kind: str, spec: Any) -> None:
+    axis_type = getattr(jax.sharding.AxisType, kind)
+    mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(axis_type, axis_type))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+    given = jax.device_put(jnp.arange(32.0).reshape(8, 4), sharding)
+
+    def function(x: Any) -> Any:
+        return x * 2, x.T, x.sum(1), x.sum(), *((x.T @ x,) if kind == "Auto" else ())
+
+    for found, expected in zip(jit(function)(given), jax.jit(function)(given), strict=True):
+        assert found.sharding.is_equivalent_to(expected.sharding, found.ndim)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_numpy_arrays_only_where_there_are_numpy_arrays() -> None:

@@ -106,7 +106,7 @@ def test_arrays_of_the_host_lie_as_they_like():
 
 def test_arrays_that_the_host_lends_are_given_back():
     raw = np.zeros((1 << 14) + 16, np.float32)
-    aligned = raw[(-raw.ctypes.data % 64) // 4 + 4 :][: 1 << 14]
+    aligned = raw[(-raw.ctypes.data % 64) // 4 :][: 1 << 14]
     array = jax.device_put(aligned)
     assert array.unsafe_buffer_pointer() == aligned.ctypes.data
     np.testing.assert_array_equal(jax.jit(lambda x: x[1:] + 1)(array), aligned[1:] + 1)
@@ -115,6 +115,14 @@ def test_arrays_that_the_host_lends_are_given_back():
     del array, aligned, raw
     gc.collect()
     assert owner() is None
+
+
+def test_arrays_of_the_host_that_xla_would_copy_are_copied():
+    raw = np.zeros((1 << 14) + 32, np.float32)
+    batch = raw[(-raw.ctypes.data % 64) // 4 + 4 :][: 1 << 14]
+    array = jax.device_put(batch)
+    batch[:] = 7
+    np.testing.assert_array_equal(array, np.zeros(1 << 14, np.float32))
 
 
 def test_special_values_stay():
@@ -280,7 +288,11 @@ def test_unknown_compiler_options_are_refused():
 
 @pytest.mark.parametrize(
     ("name", "value", "type_"),
-    [("xla_embed_ir_in_executable", "perhaps", "bool"), ("xdsl_num_threads", "0", "positive int")],
+    [
+        ("xla_embed_ir_in_executable", "perhaps", "bool"),
+        ("xdsl_num_threads", "0", "positive int"),
+        ("xla_gpu_enable_latency_hiding_scheduler", "perhaps", "bool"),
+    ],
 )
 def test_values_of_compiler_options_are_checked(name: str, value: str, type_: str):
     compiled = jax.jit(jnp.sin, compiler_options={name: value})
@@ -288,6 +300,13 @@ def test_values_of_compiler_options_are_checked(name: str, value: str, type_: st
         jax.errors.JaxRuntimeError, match=f"{name}, '{value}' is not a valid {type_}"
     ):
         compiled(1.0)
+
+
+def test_compiler_options_of_other_platforms_change_nothing():
+    options = {"xla_gpu_enable_latency_hiding_scheduler": True, "xla_dump_max_hlo_modules": 200}
+    np.testing.assert_array_equal(
+        jax.jit(lambda x: x + 1, compiler_options=options)(VALUES), VALUES + 1
+    )
 
 
 def test_compiler_options_are_obeyed(tmp_path: Path):

@@ -38,7 +38,8 @@ def main() -> None:
     parser.add_argument("--devices", type=int, default=8)
     parser.add_argument("--limit", type=float, default=1200, help="seconds for a file")
     parser.add_argument("--test-limit", type=float, default=120, help="seconds for a test")
-    parser.add_argument("--sample", type=int, help="so many tests of a file, by a fixed seed")
+    parser.add_argument("--sample", type=int, help="so many tests of a file")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument(
         "--brief", action="store_true", help="XLA's CPU gets only the tests that do not pass here"
     )
@@ -58,6 +59,7 @@ def main() -> None:
         options.test_limit,
         options.keep,
         options.brief,
+        options.seed,
     )
     table = Table()
     print(table.head(), flush=True)

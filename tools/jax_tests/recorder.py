@@ -25,7 +25,9 @@ class RunPlan:
     record: str
     """The file that gets the lines: `[test]` at the start, `[test, result, reason]` at the end."""
     sample: int | None
-    """So many of the file's tests, by a fixed seed; all by default."""
+    """So many of the file's tests; all by default."""
+    seed: int = 0
+    """Which ones."""
     done: list[str] = field(default_factory=list[str])
     """Tests that need not be run again."""
 
@@ -48,7 +50,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     plan = _plan()
     chosen = list(items)
     if plan.sample is not None:
-        chosen = random.Random(0).sample(chosen, min(plan.sample, len(chosen)))
+        chosen = random.Random(plan.seed).sample(chosen, min(plan.sample, len(chosen)))
     done = set(plan.done)
     items[:] = [item for item in chosen if item.nodeid not in done]
 

@@ -46,6 +46,8 @@ class Session:
     """Where outcomes are kept, and taken from."""
     brief: bool = False
     """Tests that pass on the device count as passed on XLA's CPU, and are not run there."""
+    seed: int = 0
+    """Which sample."""
 
     def environment(self, platform: str, plan: RunPlan) -> dict[str, str]:
         """The variables of a process."""
@@ -79,6 +81,7 @@ class FileOutcome:
     seconds: float = 0.0
     sample: int | None = None
     """So many tests were to be run."""
+    seed: int = 0
     failure: str = ""
     """The end of what a process printed that ran no test."""
 
@@ -97,7 +100,9 @@ def run_tests(
     """
     folder = session.folder
     trusted = before.with_result("passed") if before and session.brief else set[str]()
-    outcome = FileOutcome(dict.fromkeys(trusted, "passed"), sample=session.sample)
+    outcome = FileOutcome(
+        dict.fromkeys(trusted, "passed"), sample=session.sample, seed=session.seed
+    )
     if before and trusted and trusted == set(before.results):
         return outcome
     if folder is None:
@@ -106,7 +111,7 @@ def run_tests(
     kept = folder / f"{file}.{platform}.json"
     if kept.exists():
         found = FileOutcome(**json.loads(kept.read_text()))
-        if found.sample == session.sample:
+        if (found.sample, found.seed) == (session.sample, session.seed):
             return found
     with kept.with_suffix(".log").open("wb") as log:
         _run(session, file, platform, outcome, log)
@@ -138,7 +143,7 @@ def _run_process(
     """Whether there is nothing left to do."""
     with tempfile.TemporaryDirectory() as folder:
         record, output = Path(folder, "record"), Path(folder, "output")
-        plan = RunPlan(str(record), session.sample, list(outcome.results))
+        plan = RunPlan(str(record), session.sample, session.seed, list(outcome.results))
         with output.open("wb") as stream:
             process = subprocess.Popen(
                 session.command(file),
