@@ -81,6 +81,13 @@ class Miscompile(ModulePass):
         op.body.add_block(block)
 
 
+@dataclass(frozen=True)
+class StatedMiscompile(Miscompile):
+    """The same, where its class says that results may be a little off."""
+
+    difference = ResultDifference(64, "it says so")
+
+
 @pytest.fixture
 def with_miscompile(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pass `test-miscompile` can be named in pipelines."""
@@ -360,18 +367,49 @@ def test_no_false_alarm_where_complex_numbers_are_undefined(name: str) -> None:
     assert_compared(validate(load_program(text, "hlo"), *parse_passes("native")))
 
 
+def test_no_false_alarm_where_the_sign_of_a_nan_is_seen() -> None:
+    """Of two NaNs either comes out of a sum; of what is not computed each keeps its sign."""
+    text = """func.func @main(%x: tensor<99xf32>) -> (tensor<99xi1>, tensor<99xi1>) {
+      %n = xla.negate %x : tensor<99xf32>
+      %sum = xla.add %n, %x : tensor<99xf32>
+      %a = xla.compare %n, %x {direction = LT, comparison_type = TOTALORDER}
+        : (tensor<99xf32>, tensor<99xf32>) -> tensor<99xi1>
+      %b = xla.compare %sum, %x {direction = LT, comparison_type = TOTALORDER}
+        : (tensor<99xf32>, tensor<99xf32>) -> tensor<99xi1>
+      func.return %a, %b : tensor<99xi1>, tensor<99xi1>
+    }"""
+    notes = validate(load_program(text, "mlir"), Miscompile(r"add %n, %x", "add %x, %n"))
+    assert re.search(r"in result 1 on \d+ of \d+ inputs: they depend on the sign of a NaN", notes)
+    assert_compared(notes)
+    with pytest.raises(MeaningChanged, match="result 0: "):
+        validate(load_program(text, "mlir"), Miscompile(r"negate", "abs"))
+
+
+def test_results_beside_complex_numbers_are_compared_on_special_numbers() -> None:
+    """What depends on none is seen to lose a NaN."""
+    text = """
+    !pair = tuple<tensor<4xf32>, tensor<4xf32>>
+    func.func @main(%x: tensor<4xf32>, %c: tensor<4xcomplex<f32>>)
+        -> (tensor<4xf32>, tensor<4xcomplex<f32>>) {
+      %one = xla.constant dense<1.0> : tensor<4xf32>
+      %t = xla.tuple %x, %one : (tensor<4xf32>, tensor<4xf32>) -> !pair
+      %e = xla.get_tuple_element %t {index = 0} : (!pair) -> tensor<4xf32>
+      %same = xla.compare %e, %e {direction = EQ}
+        : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+      %y = xla.select %same, %e, %e : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %d = xla.multiply %c, %c : tensor<4xcomplex<f32>>
+      func.return %y, %d : tensor<4xf32>, tensor<4xcomplex<f32>>
+    }"""
+    changed = StatedMiscompile(r"select %same, (%\w+), %\w+", r"select %same, \1, %one")
+    with pytest.raises(MeaningChanged, match=r"result 0: .* expected nan"):
+        validate(load_program(text, "mlir"), changed)
+
+
 def test_passes_say_what_they_may_change() -> None:
     stated = {name for name in UNIVERSE.all_passes if allowance_of(name) != Allowance()}
     assert {"convert-linalg-to-vector-loops", "expand-math", "xla-partition"} <= stated
     assert "xla-bufferize" not in stated
     assert all(allowance_of(name).reason for name in stated)
-
-
-@dataclass(frozen=True)
-class StatedMiscompile(Miscompile):
-    """The same, where its class says that results may be a little off."""
-
-    difference = ResultDifference(64, "it says so")
 
 
 def test_a_pass_of_others_says_what_it_may_change() -> None:

@@ -49,6 +49,17 @@ def test_small_arrays_have_more_inputs() -> None:
     assert [count(size) for size in (1000, 256, 100, 2, 0)] == [2, 2, 3, 4, 4]
 
 
+@pytest.mark.parametrize("sizes", [(), (2,), (3, 5), (16, 4)])
+def test_every_parameter_has_every_special_number(sizes: tuple[int, ...]) -> None:
+    """However few numbers it has: a lost NaN is seen beside numbers."""
+    signature = Signature((ArraySpec.of("f32", *sizes),) * 3, ())
+    inputs = made_inputs(signature, CHOICE)
+    special = [each.arrays for each in inputs if InputKind.SPECIAL in each.kinds]
+    for arrays in zip(*special, strict=True):
+        sparse = [each for each in arrays if np.sum(~np.isfinite(each)) in range(1, 5)]
+        assert all(has(sparse).any() for has in (np.isnan, np.isposinf, np.isneginf))
+
+
 def test_floats_of_fewer_bits_may_differ_by_a_unit_each() -> None:
     """A large element does not excuse a small one: 0.5 of 8 is much, 0.5 of 2^-20 is nothing."""
     bf16 = ml_dtypes.bfloat16

@@ -15,6 +15,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from lowerings.driver.pass_manager import ScheduledPass
 from lowerings.rewriting.change import ReportingPass, run_pass
 from lowerings.rewriting.counting import RewriteCounter, counted_by
+from lowerings.rewriting.difference import ResultDifference, differences_of
 from lowerings.universe import toolkit_universe
 from xla_dialect.diagnostics import XlaError
 
@@ -29,6 +30,11 @@ class CountedPass(ModulePass):
         self.inner = module_pass
         self.counter = counter
         object.__setattr__(self, "name", module_pass.name)
+
+    @property
+    def difference(self) -> tuple[ResultDifference, ...]:
+        """What the pass may change."""
+        return differences_of(self.inner)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """

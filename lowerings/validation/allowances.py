@@ -115,6 +115,8 @@ def _as_stated(difference: ResultDifference) -> Allowance:
 
 def together(allowances: Sequence[Allowance]) -> Allowance:
     """What passes may change one after the other."""
+    if len(allowances) == 1:
+        return allowances[0]
     return Allowance(
         max((each.epsilons for each in allowances), default=0.0),
         tuple(k for k in InputKind if all(k in each.kinds for each in allowances)),

@@ -29,27 +29,41 @@ class Case:
 class ResultComparison:
     """How results are compared, each for itself."""
 
-    def __init__(self, passes: Sequence[Sequence[Allowance]], *, is_complex: bool):
-        """`passes`: what each of them may change of each result."""
+    def __init__(
+        self, passes: Sequence[Sequence[Allowance]], complex_results: Collection[int] = ()
+    ):
+        """
+        `passes`: what each of them may change of each result; `complex_results` depend on complex
+        numbers.
+        """
         self._allowances = [together(each) for each in zip(*passes, strict=True)]
-        self._is_complex = is_complex
+        self._kinds = [
+            {*(each.complex_kinds if number in complex_results else each.kinds)}
+            for number, each in enumerate(self._allowances)
+        ]
 
-    def _kinds(self, allowance: Allowance) -> Collection[InputKind]:
-        return allowance.complex_kinds if self._is_complex else allowance.kinds
+    @property
+    def kinds(self) -> tuple[InputKind, ...]:
+        """Those on which any result is compared."""
+        return tuple(k for k in InputKind if any(k in kinds for kinds in self._kinds))
 
-    def is_whole(self, case: Case) -> bool:
+    def is_whole(self, kinds: frozenset[InputKind]) -> bool:
         """Whether all results are compared on an input, so that there have to be some."""
-        return all(case.kinds <= {*self._kinds(each)} for each in self._allowances)
+        return all(kinds <= each for each in self._kinds)
 
     def wrong(
-        self, results: Results, case: Case, neighbours: Neighbours | None = None
+        self,
+        results: Results,
+        expected: Results,
+        kinds: frozenset[InputKind],
+        neighbours: Neighbours | None = None,
     ) -> str | None:
-        """What is wrong with results, but where `neighbours` explain it."""
-        if len(results) != len(case.results):
-            return f"{len(results)} results, {len(case.results)} before the pass"
-        for number, (found, wanted) in enumerate(zip(results, case.results, strict=True)):
+        """What is wrong with results on an input, but where `neighbours` explain it."""
+        if len(results) != len(expected):
+            return f"{len(results)} results, {len(expected)} before the pass"
+        for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
             allowance = self._allowances[number]
-            if not case.kinds <= {*self._kinds(allowance)}:
+            if not kinds <= self._kinds[number]:
                 continue
             if found.shape != wanted.shape or found.dtype.itemsize != wanted.dtype.itemsize:
                 one, other = (f"{each.dtype}{list(each.shape)}" for each in (found, wanted))
@@ -67,7 +81,7 @@ class ResultComparison:
         """Of some results the kinds of inputs on which they are not compared, and why."""
         found: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, allowance in enumerate(self._allowances):
-            kinds = {*self._kinds(allowance)}
+            kinds = self._kinds[number]
             left = {kind for case in cases for kind in case.kinds if not case.kinds <= kinds}
             names = " and ".join(kind.value for kind in InputKind if kind in left - kinds)
             if names:

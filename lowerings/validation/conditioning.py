@@ -1,4 +1,7 @@
-"""Ill-conditioned results: the last bits of the inputs change them by more than a pass may."""
+"""
+What of a program's results says nothing of a pass: the last bits of the inputs change them by more
+than it may, or they depend on signs of NaNs that nothing defines.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import numpy as np
 
 from lowerings.interpreter.elements import where
 from lowerings.validation.allowances import Allowance, is_narrow
-from lowerings.validation.execution import Results, Runner
+from lowerings.validation.execution import Execution, Results, Runner
 from lowerings.validation.outcomes import outcome_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, DType, bit_width, bits_of
@@ -30,6 +33,10 @@ SCATTERED = 4
 """How many neighbours have other numbers where some were equal."""
 MOST_STEPS = 2
 """How many units of the last place away these are."""
+LAST_BITS = "the last bits of the inputs change results by more than the pass may"
+SIGNS_OF_NANS = "they depend on the sign of a NaN that is computed, which nothing defines"
+"""Why differences prove nothing."""
+
 LEAST_BITS = 16
 """Of floats whose last bit is moved: of fewer it is a tenth of them, or more."""
 
@@ -66,7 +73,7 @@ class _Neighbour:
 class Nearby:
     """What a function computes on inputs, and near them; run when asked for, once."""
 
-    def __init__(self, run: Runner, arrays: Sequence[Array]):
+    def __init__(self, run: Execution, arrays: Sequence[Array]):
         self.run = run
         self.arrays = arrays
         self.neighbours = _Kept(_moved(run, arrays))
@@ -90,41 +97,59 @@ class Neighbours:
         nearby: Nearby,
         others: Iterable[Runner] = (),
         ties: Iterable[Runner] = (),
+        signs: Iterable[Runner] = (),
         quantized: Collection[int] = (),
     ):
         """
-        `others` compute what `nearby` does, but round otherwise, and `ties` round ties between
-        integers otherwise. `quantized`: the results that such are.
+        `others` compute what `nearby` does, but round otherwise, `ties` round ties between integers
+        otherwise, and of `signs` the NaNs have others. `quantized`: the results that such are.
         """
         self._nearby = nearby
         rounded = chain(((each, True) for each in ties), ((each, False) for each in others))
         self._all = _Kept(chain(nearby.neighbours, _rounded_otherwise(rounded, nearby.arrays)))
+        self._signs = _Kept(_rounded_otherwise(((each, True) for each in signs), nearby.arrays))
         self._quantized = quantized
-        self.explained: set[int] = set()
-        """The numbers of the results of which differences prove nothing."""
+        self.explained: dict[int, str] = {}
+        """The numbers of the results of which differences prove nothing, and why."""
 
     def explain(self, number: int, found: Array, wanted: Array, allowance: Allowance) -> bool:
         """
         Whether result `number` may be `found` instead of `wanted`: neighbouring inputs change it
-        by more than a pass may, and by not much less than this.
+        by more than a pass may, and by not much less than this, or so do signs of NaNs.
         """
-        if not allowance.epsilons or self._nearby.expected is None:
+        if self._nearby.expected is None:
             return False
-        expected = self._nearby.expected[number]
         if number in self._quantized:
-            return self._is_in_reach(number, found, wanted)
+            return bool(allowance.epsilons) and self._is_in_reach(number, found, wanted)
+        if allowance.epsilons and self._reach(self._all, number, found, wanted, allowance):
+            self.explained[number] = LAST_BITS
+        elif self._reach(self._signs, number, found, wanted, allowance):
+            self.explained[number] = SIGNS_OF_NANS
+        return number in self.explained
+
+    def _reach(
+        self,
+        neighbours: Iterable[_Neighbour],
+        number: int,
+        found: Array,
+        wanted: Array,
+        allowance: Allowance,
+    ) -> bool:
+        """Whether one of them moves a result as far."""
+        assert self._nearby.expected is not None
+        expected = self._nearby.expected[number]
         is_decided = not is_inexact(expected.dtype)
         times = TIMES_OF_NARROW if is_narrow(expected.dtype) else TIMES
-        for each in self._all:
-            if each.keeps_ties or not is_decided:
-                moved = each.results[number]
-                if _moves(moved, expected, allowance) and (
-                    # Of what is decided, as an order, there is no distance.
-                    is_decided or _distance(found, wanted) <= times * _distance(moved, expected)
-                ):
-                    self.explained.add(number)
-                    break
-        return number in self.explained
+        return any(
+            _moves(each.results[number], expected, allowance)
+            # Of what is decided, as an order, there is no distance.
+            and (
+                is_decided
+                or _distance(found, wanted) <= times * _distance(each.results[number], expected)
+            )
+            for each in neighbours
+            if each.keeps_ties or not is_decided
+        )
 
     def _is_in_reach(self, number: int, found: Array, wanted: Array) -> bool:
         """Whether each integer is where neighbours have it, or not much further away."""

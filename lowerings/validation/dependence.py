@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TupleType
+from xdsl.dialects.builtin import ComplexType, MemRefType, ModuleOp, TupleType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.validation.changed_functions import references, symbols
 from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
@@ -19,7 +20,8 @@ def dependent_results(module: ModuleOp, entry: str, count: int, holds: Holds) ->
     Which of the `count` results of a function depend on operations for which `holds` holds.
 
     Such an operation may be in a function that this one refers to. All that an operation contains
-    it depends on; what memory, tuples and branches hold is not followed: all results depend on it.
+    it depends on, and a tuple on all that is put into it; what memory and branches hold is not
+    followed: all results depend on it.
     """
     functions = symbols(module)
     reaching = _reaching(functions, holds)
@@ -30,6 +32,18 @@ def dependent_results(module: ModuleOp, entry: str, count: int, holds: Holds) ->
         return range(count)
     dependent = _dependent_values(returned.parent_block(), reaching, holds)
     return [number for number, value in enumerate(operands_of(returned)) if value in dependent]
+
+
+def complex_results(module: ModuleOp, entry: str, count: int) -> Collection[int]:
+    """Which of the `count` results of a function are complex numbers, or depend on some."""
+    return dependent_results(module, entry, count, _is_of_complex_numbers)
+
+
+def _is_of_complex_numbers(op: Operation) -> bool:
+    return any(
+        isinstance(get_element_type_or_self(type_), ComplexType)
+        for type_ in (*op.operand_types, *op.result_types)
+    )
 
 
 def _reaching(functions: dict[str, Operation], holds: Holds) -> set[str]:
@@ -44,12 +58,12 @@ def _reaching(functions: dict[str, Operation], holds: Holds) -> set[str]:
 def _returned(function: Operation, count: int) -> ReturnOp | None:
     """What returns the results, if values alone lead to them."""
     blocks: Sequence[Block] = [block for region in function.regions for block in region.blocks]
-    if len(blocks) != 1 or any(
-        isinstance(type_, MemRefType | TupleType) for type_ in inventory(function).types
-    ):
+    if len(blocks) != 1 or any(isinstance(each, MemRefType) for each in inventory(function).types):
         return None
     last = blocks[0].last_op
-    return last if isinstance(last, ReturnOp) and len(operands_of(last)) == count else None
+    if not isinstance(last, ReturnOp) or any(isinstance(t, TupleType) for t in last.operand_types):
+        return None
+    return last if len(last.operands) == count else None
 
 
 def _dependent_values(block: Block | None, reaching: set[str], holds: Holds) -> set[SSAValue]:

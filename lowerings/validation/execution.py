@@ -122,6 +122,10 @@ class Execution:
         """The results; raises XlaError where the program cannot be run, or goes wrong."""
         return self._results(self._runner, arrays)
 
+    def of(self, module: ModuleOp) -> Execution:
+        """What runs the same function of another module."""
+        return Execution(module, self.entry, self.signature)
+
     def compiled(self) -> Runner:
         """
         The same as machine code that checks its accesses to memory; raises XlaError where the
@@ -279,6 +283,12 @@ class ExecutionInParts(Execution):
         programs = {place: partial(run_device, Process(grid, place)) for place in grid.places}
         found = grid.run(programs)
         return self.shards.joined(found, [spec.shape for spec in self.signature.results])
+
+    def of(self, module: ModuleOp) -> Execution:
+        """What runs the same function of another program of one device."""
+        return ExecutionInParts(
+            module, self.entry, self.signature, self.shards, self.local.signature
+        )
 
     def compiled(self) -> Runner:
         """Raises XlaError: the devices talk to each other."""

@@ -83,7 +83,8 @@ def made_inputs(
     Then smaller plain numbers that are often equal, and, for each kind that is not plain, pairs of
     inputs: one has it in a part of the parameters, the other in the rest, all else is plain.
     There edge cases are sparse: a NaN in a few rows, so that contractions have results that are
-    numbers. The fewer numbers the parameters have, the more such inputs there are.
+    numbers. The fewer numbers the parameters have, the more such inputs there are: NaNs and
+    infinities take turns, so that every parameter has each of them.
     """
     generator = np.random.default_rng(choice.seed)
     found = [
@@ -92,7 +93,7 @@ def made_inputs(
     ]
     count = len(signature.parameters)
     numbers = max(sum(math.prod(spec.shape) for spec in signature.parameters), 1)
-    for _ in range(max(choice.count, min(-(-NUMBERS // numbers), MOST_INPUTS)) - 1):
+    for turn in range(max(choice.count, min(-(-NUMBERS // numbers), MOST_INPUTS)) - 1):
         for kind in choice.kinds:
             if kind is InputKind.PLAIN:
                 arrays = make_input(signature, kind, generator, quantized)
@@ -106,9 +107,11 @@ def made_inputs(
             for chosen in (part, ~part) if count > 1 else (part,):
                 kinds = [kind if each else InputKind.PLAIN for each in chosen]
                 arrays = [
-                    _array(spec, each, generator, stored, is_sparse=True)
-                    for spec, each, stored in zip(
-                        signature.parameters, kinds, _of_each(signature, quantized), strict=True
+                    _array(spec, each, generator, stored, sparse_turn=turn + number)
+                    for number, (spec, each, stored) in enumerate(
+                        zip(
+                            signature.parameters, kinds, _of_each(signature, quantized), strict=True
+                        )
                     )
                 ]
                 found.append(Input(frozenset(kinds), arrays))
@@ -138,8 +141,9 @@ def _array(
     generator: np.random.Generator,
     stored: Quantization | None = None,
     *,
-    is_sparse: bool = False,
+    sparse_turn: int | None = None,
 ) -> Array:
+    """`sparse_turn`: there are few NaNs, infinities and largest numbers, and which comes first."""
     dtype = spec.dtype
     sizes = tuple(
         int(generator.integers(0, size + 1)) if d in spec.dynamic_dimensions else size
@@ -152,19 +156,19 @@ def _array(
         return generator.integers(0, 2, sizes).astype(dtype)
     if row.element_class == ElementClass.COMPLEX:
         part = ArraySpec.of("f32" if row.bits == 64 else "f64", *sizes, 2)
-        parts = _array(part, kind, generator, is_sparse=is_sparse)
+        parts = _array(part, kind, generator, sparse_turn=sparse_turn)
         return np.ascontiguousarray(parts).view(dtype)[..., 0]
     values = _plain(row.element_class, row.bits, sizes, generator)
     if kind is not InputKind.PLAIN and values.size:
         is_float = row.element_class == ElementClass.FLOAT
         edges = (_float_edges if is_float else _integer_edges)(dtype, kind, generator)
-        values = np.where(
-            generator.integers(0, 4, sizes) < (1 if is_sparse else 2),
-            generator.choice(_numbers(edges.all(is_sparse, values.size)), sizes),
-            values,
-        )
-        if is_sparse and edges.loud and values.size > 1:
-            _place(values, edges.loud, generator)
+        is_sparse = sparse_turn is not None
+        is_edge = generator.integers(0, 4, sizes) < (1 if is_sparse else 2)
+        numbers = _numbers(edges.quiet if is_sparse else (*edges.quiet, *edges.loud))
+        chosen = generator.choice(numbers, sizes)
+        values = np.where(is_edge | (values.size == 1), chosen, values)
+        if sparse_turn is not None:
+            _place(values, edges.loud, sparse_turn, generator)
     with np.errstate(all="ignore"):
         return np.asarray(values).astype(dtype)
 
@@ -207,12 +211,15 @@ def _tied(values: Array, generator: np.random.Generator, *, is_index: bool) -> A
     return generator.choice(few, values.shape) if few.size else values
 
 
-def _place(values: Array, numbers: Sequence[float], generator: np.random.Generator) -> None:
-    """Puts few numbers into an array: one into one of a few rows."""
-    rows = values.size // max(values.shape[-1], 1)
+def _place(values: Array, loud: Sequence[float], turn: int, generator: np.random.Generator) -> None:
+    """Puts few numbers into an array: one into one of a few rows, or instead of the only one."""
+    rows = values.size // max((1, *values.shape[-1:]))
     count = min(max(rows // ROWS_OF_A_PLACE, 1), SPARSE_PLACES)
     places: Array = np.argsort(generator.random(values.size))[:count]
-    values.reshape(-1)[places] = np.resize(generator.permutation(numbers), count)
+    # There are not more turns than that.
+    numbers = loud if values.size > 1 else (*loud, values.item())[: MOST_INPUTS - 1]
+    if numbers:
+        values.reshape(-1)[places] = np.resize(np.roll(numbers, -turn), count)
 
 
 def _plain(
@@ -233,10 +240,6 @@ class _Edges:
     loud: Sequence[float] = ()
     """Those that spread over the results of contractions."""
 
-    def all(self, is_sparse: bool, size: int) -> Sequence[Any]:
-        """What many elements of an array of so many become."""
-        return self.quiet if is_sparse and size > 1 else (*self.quiet, *self.loud)
-
 
 _SPECIAL_FLOATS = _Edges(
     (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 2.5, 10.75, -100.0, 1e-3), (np.nan, np.inf, -np.inf)
@@ -253,8 +256,11 @@ def _float_edges(dtype: Any, kind: InputKind, generator: np.random.Generator) ->
     # Below the least normal number every bit is a place; some are rounded there.
     tiny, least = float(info.tiny), float(info.smallest_subnormal)
     steps = generator.integers(1, 2 * int(tiny / least) + 1, RANDOM_NUMBERS)
+    # The largest number and half a unit in its last place are as near to it as to what overflows;
+    # products with 1 keep them.
+    half = math.ldexp(float(info.eps), info.maxexp - 2)
     return _Edges(
-        [tiny, least, -tiny, *(least * steps), *(-least * steps[:1])],
+        [tiny, least, -tiny, 1.0, half, -half, *(least * steps), *(-least * steps[:1])],
         [float(x) for x in (info.max, info.min)],
     )
 

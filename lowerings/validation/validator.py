@@ -7,6 +7,7 @@ import json
 import math
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -25,6 +26,7 @@ from lowerings.validation.allowances import Allowance, allowances_of
 from lowerings.validation.changed_functions import same_functions
 from lowerings.validation.comparing import Case, ResultComparison
 from lowerings.validation.conditioning import Nearby, Neighbours
+from lowerings.validation.dependence import complex_results
 from lowerings.validation.execution import (
     Execution,
     ExecutionInParts,
@@ -37,7 +39,7 @@ from lowerings.validation.execution import (
 from lowerings.validation.inputs import Input, InputChoice, are_stored, made_inputs, spelled
 from lowerings.validation.outcomes import Outcome, outcome_of, outcomes
 from lowerings.validation.quantized import as_defined, quantizations, terms_of, with_other_ties
-from lowerings.validation.rounding import rounded_otherwise
+from lowerings.validation.rounding import rounded_otherwise, with_signs_of_nans
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, check_memory
@@ -100,11 +102,8 @@ class _Entry:
     ties: Sequence[Execution] = ()
     """The first module, but that ties between stored integers are rounded otherwise."""
 
-    @property
-    def is_complex(self) -> bool:
-        """Whether it takes or gives complex numbers."""
-        specs = (*self.signature.parameters, *self.signature.results)
-        return any(spec.dtype.kind == "c" for spec in specs)
+    complex: Collection[int] = ()
+    """The results that depend on complex numbers in the first module."""
 
     def execution(self, module: ModuleOp) -> Execution:
         """What runs the function of a module, which takes what the first one did."""
@@ -117,11 +116,12 @@ class _Entry:
         stated = [each.where for each in differences_of(module_pass)]
         modules = rounded_otherwise(self.before.module, lambda op: any(w(op) for w in stated))
         # Of what is defined, ties say all: where there are none, numbers are exact.
-        is_defined = isinstance(module_pass, StablehloLegalizeQuantToMathPass)
+        is_defined = module_pass.name == StablehloLegalizeQuantToMathPass.name
         return Neighbours(
             case.nearby,
             () if is_defined else map(self.execution, modules),
             self.ties,
+            map(case.nearby.run.of, with_signs_of_nans(case.nearby.run.module)),
             [number for number, each in enumerate(self.quantized[1]) if each is not None],
         )
 
@@ -209,6 +209,7 @@ class Validator:
             self._note(f"@{name} is not validated: {failures[0]}")
             return None
         entry.count = len(entry.cases[0].results)
+        entry.complex = complex_results(module, name, entry.count)
         if failures:
             self._note(
                 f"@{name} is not validated on {len(failures)} of {len(inputs)} inputs: "
@@ -231,9 +232,9 @@ class Validator:
         execution = entry.execution(as_defined(module))
         stated = allowances_of(module_pass, as_defined(self._before), entry.name, entry.count)
         entry.allowances.append(stated)
-        comparison = ResultComparison(entry.allowances, is_complex=entry.is_complex)
+        comparison = ResultComparison(entry.allowances, entry.complex)
         found: list[Case] = []
-        ill_conditioned: list[Collection[int]] = []
+        unfounded: dict[str, list[set[int]]] = defaultdict(list)
         end = time.monotonic() + SECONDS_AFTER_A_PASS
 
         nearby = [entry.neighbours(case, module_pass) for case in entry.cases]
@@ -241,7 +242,8 @@ class Validator:
         def agrees(number: int, outcome: Outcome) -> bool:
             if isinstance(outcome, XlaError):
                 return False
-            return comparison.wrong(outcome, entry.cases[number], nearby[number]) is None
+            case = entry.cases[number]
+            return comparison.wrong(outcome, case.results, case.kinds, nearby[number]) is None
 
         runs = outcomes(execution, [case.arrays for case in entry.cases], agrees)
         for number, case in enumerate(entry.cases):
@@ -259,19 +261,18 @@ class Validator:
             results, wrong = difference
             if wrong is not None:
                 raise self._changed(entry, module_pass, execution, case, comparison, wrong)
-            if neighbours.explained:
-                ill_conditioned.append(neighbours.explained)
+            for reason in {*neighbours.explained.values()}:
+                of = {number for number, why in neighbours.explained.items() if why == reason}
+                unfounded[reason].append(of)
             if results is not None:
                 found.append(_next_case(case, execution, results))
         after = f"@{entry.name} is not compared after {module_pass.name}"
         for where, reason in comparison.left_out(entry.cases):
             self._note(f"{after} {where}: {reason}")
-        if ill_conditioned:
-            where = comparison.spelled(set[int]().union(*ill_conditioned))
-            self._note(
-                f"{after} {where}on {len(ill_conditioned)} of {len(entry.cases)} inputs: the last "
-                f"bits of the inputs change results by more than the pass may"
-            )
+        for reason, found_of in unfounded.items():
+            where = comparison.spelled(set[int]().union(*found_of))
+            inputs = f"on {len(found_of)} of {len(entry.cases)} inputs"
+            self._note(f"{after} {where}{inputs}: {reason}")
         entry.cases = found
         entry.before = execution
         entry.allowances = []
@@ -340,13 +341,13 @@ def _difference(
 ) -> tuple[Results | None, str | None] | _NotRun:
     """The results, and what is wrong with them."""
     if not isinstance(outcome, XlaError):
-        return outcome, comparison.wrong(outcome, case, neighbours)
+        return outcome, comparison.wrong(outcome, case.results, case.kinds, neighbours)
     text = str(outcome)
     if isinstance(outcome, TimeLimitReached):
         return _NotRun(text)
     if any(words in text for words in _NOT_INTERPRETED):
         return _NotRun(_first_line(outcome))
-    return None, text if comparison.is_whole(case) else None
+    return None, text if comparison.is_whole(case.kinds) else None
 
 
 def _first_line(error: Exception) -> str:

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.utils.exceptions import PassFailedException
 
+from xla_dialect.attributes import ComparisonDirection
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.contraction import DotOp
 from xla_dialect.ops.creation import IotaOp
@@ -136,6 +137,13 @@ def drops_the_second_exponential(op: Operation, rewriter: PatternRewriter) -> No
         rewriter.replace(op, (), [op.operands[0]])
 
 
+def maximum_forgets_nans(op: Operation, rewriter: PatternRewriter) -> None:
+    """As `a > b ? a : b` does."""
+    if isinstance(op, binary.MaximumOp) and rank(op) > 1:
+        greater = binary.CompareOp(op.lhs, op.rhs, direction=ComparisonDirection.GT)
+        rewriter.replace(op, [greater, SelectOp(greater.result, op.lhs, op.rhs)])
+
+
 def crashes_on_dots_of_rank_3(op: Operation, rewriter: PatternRewriter) -> None:
     if isinstance(op, DotOp) and rank(op) == 3:
         raise KeyError(rank(op))
@@ -163,6 +171,7 @@ WRONG_RESULTS: tuple[Fault, ...] = (
     counts_along_the_other,
     divides_by_the_reciprocal,
     drops_the_second_exponential,
+    maximum_forgets_nans,
 )
 FAILURES: tuple[Fault, ...] = (fails_on_reductions, leaves_what_is_not_valid)
 CRASHES: tuple[Fault, ...] = (crashes_on_dots_of_rank_3,)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from faulty_passes import CRASHES, FAILURES, WRONG_RESULTS, Fault, FaultyPass
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
 from lowerings.driver.pass_manager import parse_passes
@@ -24,6 +25,7 @@ from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
 from lowerings.reduction import Reducer
 from lowerings.reduction.reducer import size_of
 from lowerings.rewriting.counting import RewriteCounter
+from lowerings.rewriting.difference import differences_of
 from tools import xla_opt
 from tools.array_spec import parse_array_specs
 from tools.pass_limits import CountedPass
@@ -255,6 +257,52 @@ def test_bisection_counts_to_the_rewrite() -> None:
     assert bisect(Differs(), module, passes).rewrite == 2
 
 
+def test_what_only_special_numbers_show_is_found_beside_what_is_rounded() -> None:
+    """Where passes round tangents, and say nothing of what becomes of their NaNs."""
+    module = load_program(
+        """func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>)
+            -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+          %0 = xla.maximum %x, %y : tensor<2x3xf32>
+          %1 = xla.tan %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+          func.return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+        }"""
+    )
+    passes = [*parse_passes("xla-simplify"), FaultyPass(faulty_passes.maximum_forgets_nans)]
+    passes += parse_passes("native{to=tensors}")
+    assert not Differences().first(module.clone(), [*parse_passes("native{to=tensors}")])
+    culprit = bisect(Differs(), module, passes)
+    assert culprit.passes[-1].name == "maximum-forgets-nans"
+    assert culprit.rewrite == 1
+    assert "expected nan" in culprit.finding.message
+
+
+class ReadsBehindTheEnd(ModulePass):
+    """An index that is one too large."""
+
+    name = "reads-behind-the-end"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in op.walk():
+            if isinstance(each, ConstantOp):
+                each.properties["value"] = IntegerAttr(4, IndexType())
+
+
+def test_what_is_undefined_after_a_pass_is_a_difference() -> None:
+    module = load_program(
+        """func.func @main(%x: tensor<4xf32>) -> tensor<f32> {
+          %last = arith.constant 3 : index
+          %y = tensor.extract %x[%last] : tensor<4xf32>
+          %z = tensor.from_elements %y : tensor<f32>
+          func.return %z : tensor<f32>
+        }"""
+    )
+    culprit = bisect(
+        Differs(compare=Differences(expected="interpreter")), module, [ReadsBehindTheEnd()]
+    )
+    assert culprit.first == 1
+    assert "tensor.extract" in culprit.finding.message
+
+
 @pytest.mark.parametrize(("last", "first"), [(1, 1), (2, 1), (9, 4), (100, 77), (100, 100)])
 def test_first_that_holds(last: int, first: int) -> None:
     assert first_that_holds(lambda n: n >= first, last) == (first, first)
@@ -291,8 +339,10 @@ def test_passes_may_stop_after_any_rewrite(share: float) -> None:
 def test_counting_changes_nothing() -> None:
     plain, counted = program(), program()
     run_passes(plain, PIPELINE)
-    run_passes(counted, [CountedPass(each, RewriteCounter()) for each in PIPELINE])
+    wrapped = [CountedPass(each, RewriteCounter()) for each in PIPELINE]
+    run_passes(counted, wrapped)
     assert print_mlir(counted) == print_mlir(plain)
+    assert [*map(differences_of, wrapped)] == [*map(differences_of, PIPELINE)]
 
 
 def test_earlier_runs_of_a_pass_are_counted(

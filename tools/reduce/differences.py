@@ -17,15 +17,17 @@ from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager
 from lowerings.execution.limited import Death, in_child
 from lowerings.execution.signature import Signature
+from lowerings.interpreter.errors import is_of_undefined_behavior
 from lowerings.pipelines import LEVELS
-from lowerings.validation.allowances import Allowance, allowance_of
+from lowerings.validation.allowances import Allowance, allowances_of, together
+from lowerings.validation.comparing import ResultComparison
+from lowerings.validation.dependence import complex_results
 from lowerings.validation.execution import Execution, entries, obstacle, signature_before
-from lowerings.validation.inputs import InputKind, make_input
+from lowerings.validation.inputs import EVERY_INPUT, Input, InputChoice, InputKind, made_inputs
 from lowerings.validation.shrinking import shrink
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array, check_memory
-from xla_dialect.runtime.comparison import first_mismatch
 
 from ..comparison import mismatches
 from .xla_cpu import run_on_xla_cpu
@@ -35,6 +37,9 @@ XLA_CPU = "xla-cpu"
 EXECUTORS = (*BACKENDS, XLA_CPU)
 LARGEST_INPUT = 1 << 28
 """Bytes of an array that is made up."""
+
+OF_MACHINE_CODE = Allowance(4096, (InputKind.PLAIN,), (InputKind.PLAIN,))
+"""It is compared by a tolerance, so on inputs of moderate size only."""
 
 Results = Sequence[Array]
 DefaultNumber = TypeVar("DefaultNumber", float, None)
@@ -61,7 +66,8 @@ class FoundDifference:
     """A difference, with the input that shows it."""
 
     message: str
-    kind: InputKind
+    kinds: frozenset[InputKind]
+    """What the numbers of the input are like."""
     entry: str
     arrays: tuple[Array, ...]
     expected: tuple[Array, ...]
@@ -84,9 +90,11 @@ class Differences:
     """
     seed: int = 0
     seeds: int = 1
-    """How many inputs of each kind are tried."""
+    """How many times inputs are made, as `--validate-each` makes them."""
     inputs: tuple[InputKind, ...] = ()
-    """The kinds; none: those on which the passes keep what is computed."""
+    """Their kinds; none: for each result those on which the passes keep what is computed."""
+    like: frozenset[InputKind] = frozenset()
+    """If there are any, only inputs with all these kinds, but that numbers may be plain."""
     seconds: float = 60.0
 
     @staticmethod
@@ -112,7 +120,7 @@ class Differences:
             int(options.number("seed", 0)),
             int(options.number("seeds", 1)),
             tuple(InputKind(kind) for kind in kinds),
-            seconds,
+            seconds=seconds,
         )
 
     def first(
@@ -129,15 +137,19 @@ class Differences:
             return None
         if sides is None:
             return None
-        for kind, arrays in sides.inputs(self):
-            wrong = sides.wrong(arrays)
+        for each in sides.inputs(self):
+            wrong, arrays = sides.wrong(each), each.arrays
             if wrong is None:
                 continue
             if is_small:
-                arrays = shrink(arrays, lambda arrays: sides.wrong(arrays) is not None)
-                wrong = sides.wrong(arrays) or wrong
+                # Bound in front: the loop ends here.
+                def is_wrong(arrays: list[Array], kinds: frozenset[InputKind] = each.kinds) -> bool:
+                    return sides.wrong(Input(kinds, arrays)) is not None
+
+                arrays = shrink(arrays, is_wrong)
+                wrong = sides.wrong(Input(each.kinds, arrays)) or wrong
             return FoundDifference(
-                wrong, kind, sides.entry, tuple(arrays), tuple(sides.wanted(arrays))
+                wrong, each.kinds, sides.entry, tuple(arrays), tuple(sides.before.run(arrays))
             )
         return None
 
@@ -149,11 +161,11 @@ class Differences:
             sides = self._sides(module, passes)
             if sides is None:
                 return "there is no such public function"
-            _, arrays = sides.inputs(self)[0]
+            arrays = sides.inputs(self)[0].arrays
             sides.before.run(arrays)
             sides.after.run(arrays)
         except XlaError as error:
-            return str(error).splitlines()[0]
+            return "" if is_of_undefined_behavior(error) else str(error).splitlines()[0]
         return ""
 
     def _sides(self, module: ModuleOp, passes: Sequence[ModulePass]) -> _Sides | None:
@@ -165,32 +177,48 @@ class Differences:
         signature = signature_before(module, entry)
         for spec in signature.parameters:
             check_memory(spec.type, LARGEST_INPUT)
-        before = module.clone()
+        before, count = module.clone(), len(signature.results)
+        complex_ones = complex_results(module, entry, count)
+        stated: list[list[Allowance]] = []
+
+        def state(module_pass: ModulePass, module: ModuleOp) -> None:
+            stated.append(allowances_of(module_pass, module, entry, count))
+
         # A pass that fails makes no difference: `fails` is the test for that.
-        PassManager(make_context()).run(module, passes)
+        PassManager(make_context(), before=[state]).run(module, passes)
         executor = self.executor or (INTERPRETER if passes else BACKENDS[0])
-        allowance = _allowance(passes, {executor, self.expected}, self.tolerance)
+        if {executor, self.expected} - {"reference", INTERPRETER}:
+            stated.append([OF_MACHINE_CODE] * count)
+        allowances = [self._allowed(each) for each in zip(*stated, strict=True)]
         return _Sides(
             entry,
             signature,
             _Side(before, self.expected, entry, signature, self.seconds),
             _Side(module, executor, entry, signature, self.seconds),
-            allowance,
-            self.tolerance,
+            ResultComparison([allowances or [self._allowed(())] * count], complex_ones),
         )
 
+    def _allowed(self, stated: Sequence[Allowance]) -> Allowance:
+        """What may differ in a result, of what passes and executors may change."""
+        found = together(stated)
+        if self.tolerance is not None:
+            found = _Tolerance(
+                kinds=found.kinds, complex_kinds=found.complex_kinds, tolerance=self.tolerance
+            )
+        if self.inputs:
+            found = replace(found, kinds=EVERY_INPUT, complex_kinds=EVERY_INPUT)
+        return found
 
-def _allowance(
-    passes: Sequence[ModulePass], executors: set[str], tolerance: float | None
-) -> Allowance:
-    """What may differ: as much as the passes may change, those inside of executors too."""
-    found = [allowance_of(module_pass.name) for module_pass in passes]
-    if executors - {"reference", INTERPRETER}:
-        # Machine code is compared by a tolerance: on inputs of moderate size only.
-        found.append(Allowance(4096, (InputKind.PLAIN,), (InputKind.PLAIN,)))
-    allowance = max(found, key=lambda each: each.epsilons, default=Allowance())
-    kinds = [k for k in InputKind if all(k in (*each.kinds,) for each in found)]
-    return replace(allowance, kinds=tuple(kinds))
+
+@dataclass(frozen=True)
+class _Tolerance(Allowance):
+    """What the user lets differ."""
+
+    tolerance: float = 0.0
+
+    def differing(self, found: Array, expected: Array) -> Array:
+        """Where two arrays differ by more than the share of the largest magnitude."""
+        return mismatches(found, expected, self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -206,7 +234,8 @@ class _Side:
     def run(self, arrays: Sequence[Array]) -> Results:
         """The results; raises XlaError where the program cannot be run."""
         if self.executor == XLA_CPU:
-            return run_on_xla_cpu(self.module, self.entry, arrays)
+            with np.errstate(all="ignore"):
+                return run_on_xla_cpu(self.module, self.entry, arrays)
         if self.executor in ("reference", INTERPRETER):
             return Execution(self.module, self.entry, self.signature)(arrays)
         is_laid_out = self.signature.in_memory is not self.signature
@@ -235,46 +264,30 @@ class _Sides:
     signature: Signature
     before: _Side
     after: _Side
-    allowance: Allowance
-    tolerance: float | None
+    comparison: ResultComparison
 
-    def inputs(self, wanted: Differences) -> list[tuple[InputKind, list[Array]]]:
+    def inputs(self, wanted: Differences) -> list[Input]:
         """The inputs to compare on; a function without parameters has one."""
         if not self.signature.parameters:
-            return [(InputKind.PLAIN, [])]
-        kinds = wanted.inputs or self.allowance.kinds or (InputKind.PLAIN,)
-        generator = np.random.default_rng(wanted.seed)
+            return [Input(frozenset(), [])]
+        kinds = wanted.inputs or self.comparison.kinds or (InputKind.PLAIN,)
+        like = wanted.like - {InputKind.PLAIN}
         return [
-            (kind, make_input(self.signature, kind, generator))
-            for _ in range(wanted.seeds)
-            for kind in kinds
+            each
+            for seed in range(wanted.seed, wanted.seed + wanted.seeds)
+            for each in made_inputs(self.signature, InputChoice(seed, kinds=kinds))
+            if not wanted.like or each.kinds - {InputKind.PLAIN} == like
         ]
 
-    def wanted(self, arrays: Sequence[Array]) -> Results:
-        """What is expected."""
-        return self.before.run(arrays)
-
-    def wrong(self, arrays: Sequence[Array]) -> str | None:
+    def wrong(self, each: Input) -> str | None:
         """What is wrong with the results; nothing where one of both sides does not run."""
         try:
-            with np.errstate(all="ignore"):
-                wanted, found = self.wanted(arrays), self.after.run(arrays)
+            expected = self.before.run(each.arrays)
         except XlaError:
             return None
-        if len(wanted) != len(found):
-            return f"{len(found)} results, expected {len(wanted)}"
-        for number, (result, expected) in enumerate(zip(found, wanted, strict=True)):
-            if result.shape != expected.shape or result.dtype.itemsize != expected.dtype.itemsize:
-                return f"result {number} is {result.dtype}{list(result.shape)}"
-            if result.dtype != expected.dtype:
-                result = result.view(expected.dtype)
-            differing = self._differing(result, expected)
-            if differing.any():
-                mismatch = first_mismatch("differ", result, expected, differing)
-                return f"result {number}: {mismatch}"
-        return None
-
-    def _differing(self, found: Array, expected: Array) -> Array:
-        if self.tolerance is not None:
-            return mismatches(found, expected, self.tolerance)
-        return self.allowance.differing(found, expected)
+        try:
+            found = self.after.run(each.arrays)
+        except XlaError as error:
+            is_wrong = is_of_undefined_behavior(error) and self.comparison.is_whole(each.kinds)
+            return str(error).splitlines()[0] if is_wrong else None
+        return self.comparison.wrong(tuple(found), tuple(expected), each.kinds)

@@ -26,7 +26,6 @@ from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager
 from lowerings.driver.spec_text import target_of_text
 from lowerings.execution.limited import Death, TimeIsOver, in_child, time_limit
-from lowerings.validation.inputs import InputKind
 from xla_dialect.diagnostics import XlaError
 
 from .differences import DefaultNumber, Differences
@@ -184,12 +183,12 @@ class Differs(Test):
 
     def find(self, module: ModuleOp, passes: Sequence[ModulePass]) -> Finding | None:
         found = self.compare.first(module, passes)
-        return None if found is None else Finding(found.message, "values", found.kind)
+        return None if found is None else Finding(found.message, "values", found.kinds)
 
     def narrowed(self, finding: Finding) -> Test:
-        """On inputs of the kind that showed the difference only."""
-        assert isinstance(finding.shown_by, InputKind)
-        return replace(self, compare=replace(self.compare, inputs=(finding.shown_by,)))
+        """On inputs like the one that showed the difference only."""
+        assert isinstance(finding.shown_by, frozenset)
+        return replace(self, compare=replace(self.compare, like=finding.shown_by))
 
     def is_decided(self, module: ModuleOp, passes: Sequence[ModulePass]) -> bool:
         """What cannot be run says nothing."""
