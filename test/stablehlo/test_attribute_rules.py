@@ -33,11 +33,14 @@ def precisions(*words: str) -> str:
     return f"precision_config = [{listed}]"
 
 
+UNARY = '"stablehlo.exponential"(%x) <{result_accuracy ='
+SAME = "(tensor<4x4xf32>) -> tensor<4x4xf32>"
+
+
 def accuracy(atol: float, rtol: float, ulps: int, mode: str) -> str:
     return (
-        f'"stablehlo.exponential"(%x) <{{result_accuracy = #stablehlo.result_accuracy<atol = {atol:e}, '
-        f"rtol = {rtol:e}, ulps = {ulps}, mode = #stablehlo.result_accuracy_mode<{mode}>>}}> : "
-        "(tensor<4x4xf32>) -> tensor<4x4xf32>"
+        f"{UNARY} #stablehlo.result_accuracy<atol = {atol:e}, rtol = {rtol:e}, ulps = {ulps}, "
+        f"mode = #stablehlo.result_accuracy_mode<{mode}>>}}> : {SAME}"
     )
 
 
@@ -70,6 +73,7 @@ LEGAL = [
 
 ILLEGAL = {
     dot(precisions("HIGH", "HIGH", "HIGH")): "precision_config has 3 entries",
+    dot(precisions("HIGH", "LOW")): "LOW is none of DEFAULT, HIGH, HIGHEST",
     dot(f"{algorithm()}, {precisions('HIGH', 'DEFAULT')}"): "precision_config is not DEFAULT",
     dot(algorithm(counts=(0, 1, 1))): "lhs_component_count of the algorithm is 0",
     dot(algorithm(counts=(1, -1, 1))): "rhs_component_count of the algorithm is -1",
@@ -82,7 +86,10 @@ ILLEGAL = {
     accuracy(-1, 0, 0, "TOLERANCE"): "atol is -1.0 in result_accuracy of mode TOLERANCE",
     accuracy(0, 0, -1, "TOLERANCE"): "ulps is -1 in result_accuracy of mode TOLERANCE",
     accuracy(0, 0.5, 0, "DEFAULT"): "rtol is 0.5 in result_accuracy of mode DEFAULT",
+    accuracy(0, 0, 0, "EXACT"): "EXACT is none of DEFAULT, HIGHEST, TOLERANCE",
     accuracy(0, 0, 2, "HIGHEST"): "ulps is 2 in result_accuracy of mode HIGHEST",
+    f"{UNARY} #stablehlo.result_accuracy<atol = 0.0>}}> : {SAME}": "None is none of DEFAULT",
+    f"{UNARY} #stablehlo.result_accuracy<slack = 1>}}> : {SAME}": "result_accuracy has no slack",
     rng("i"): "operand 2 is s64[], not a list of sizes",
     rng("ii"): "operand 2 is s64[1,1], not a list of sizes",
     rng("nn"): "operand 2 has 2 sizes for f32[4]",

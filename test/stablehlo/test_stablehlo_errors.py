@@ -96,7 +96,7 @@ WRONG_OPERATIONS = {
     ),
     '%0 = "§stablehlo.transpose"(%a) : (tensor<2x3xf32>) -> tensor<3x2xf32>': "permutation is missing",
     '%0 = "§stablehlo.transpose"(%a) <{permutation = "x"}> : (tensor<2x3xf32>) -> tensor<3x2xf32>': (
-        'permutation is "x", not a list of integers'
+        'permutation is "x", not a list of i64'
     ),
     "%0 = §stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>": (
         "xla.dot: (C2) contracting sizes are [3] and [2]"
@@ -218,7 +218,7 @@ WRONG_OPERATIONS = {
         "DCT is none of FFT, IFFT, RFFT, IRFFT"
     ),
     '%0 = "§stablehlo.batch_norm_inference"(%a, %a, %a, %a, %a) <{epsilon = 1 : i64, feature_index = 0 : i64}> : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>': (
-        "epsilon is 1 : i64, not a floating-point number"
+        "epsilon is 1 : i64, expected an f32"
     ),
     # Syntax
     "%0 = stablehlo.negate %a\n  §%1 = stablehlo.negate %a : i32": "Expected ':'",

@@ -16,6 +16,7 @@ from xla_dialect.stablehlo.quantization.rules import NUMBERS, STORED
 SCALED = "!quant.uniform<i8:f32, 0.5>"
 _FLOATS = re.compile(r"(?<=[x<])f32(?=>)")
 _ELEMENT = re.compile(r"!quant\.uniform<(?:[^<>]|<[^<>]*>)*>")
+_ARRAY = re.compile(rf"tensor<((?:\d+x)+){_ELEMENT.pattern}>")
 
 OTHERS = {
     "another scale": "!quant.uniform<i8:f32, 0.25>",
@@ -79,6 +80,18 @@ def element_changes(type_: str) -> Iterator[tuple[str, str]]:
     yield "along no dimension", _ELEMENT.sub(per_axis(len(sizes), 2), type_)
 
 
+def along(dimension: int, text: str) -> str:
+    """The text with every array that has the dimension quantized along it."""
+
+    def spell(found: re.Match[str]) -> str:
+        sizes = found[1].split("x")[:-1]
+        if dimension >= len(sizes):
+            return found[0]
+        return f"tensor<{found[1]}{per_axis(dimension, int(sizes[dimension]))}>"
+
+    return _ARRAY.sub(spell, text)
+
+
 def quantized_changes(use: Use) -> Iterator[tuple[str, Use]]:
     """The use with the element type changed in one place, or in all places alike."""
     for i, operand in enumerate(use.operands):
@@ -98,3 +111,5 @@ def quantized_changes(use: Use) -> Iterator[tuple[str, Use]]:
     for label, other in OTHERS.items():
         if other.startswith("!"):
             yield f"everywhere: {label}", _changed(use, partial(_ELEMENT.sub, other))
+    for dimension in range(3):
+        yield f"everywhere: along {dimension}", _changed(use, partial(along, dimension))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from stablehlo_uses import Body, Matrix, Numbers, Use, Value
+from stablehlo_uses import Body, Literal, Matrix, Numbers, Use, Value
 
 Item = TypeVar("Item")
 
@@ -72,9 +72,11 @@ def changed_values(value: Value) -> Iterator[tuple[str, Value]]:
             for other in {value + 1, value - 1, -1, 0, 1000} - {value}:
                 yield f"{other}", other
             yield "a list", (value,)
+            yield "i32", Literal(f"{value} : i32")
         case float():
             yield "an integer", 1
             yield "negative", -value
+            yield "f64", Literal(f"{value} : f64")
         case tuple():
             if value and isinstance(value[0], bool):
                 yield "longer", (*value, True)
@@ -82,6 +84,7 @@ def changed_values(value: Value) -> Iterator[tuple[str, Value]]:
             else:
                 yield from changed_numbers(value)
                 yield "a number", 1
+                yield "i32", Literal(f"array<i32: {', '.join(map(str, value))}>")
         case Matrix():
             for label, flat in changed_numbers(tuple(n for row in value.rows for n in row)):
                 if len(flat) % value.width == 0 and flat:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -346,8 +347,8 @@ def parse_scan(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 def convert_scan(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`chlo.scan`."""
     carries = op.integer("num_carries", -1)
-    segments = op.integers("operandSegmentSizes", ())
-    results = op.integers("resultSegmentSizes", ())
+    segments = op.integers("operandSegmentSizes", (), i32)
+    results = op.integers("resultSegmentSizes", (), i32)
     if carries < 0:
         for name, sizes, count in (
             ("operandSegmentSizes", segments, len(op.operands)),

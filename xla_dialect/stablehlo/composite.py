@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TupleType,
+    i32,
 )
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
@@ -48,7 +49,7 @@ def convert_composite(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue
 
     That is as frontend attributes: a dictionary, or its text where it holds a dictionary itself.
     """
-    name, version = op.text("name"), op.integer("version", 0)
+    name, version = op.text("name"), op.integer("version", 0, i32)
     if not _is_qualified(name):
         op.fail(f"name is {name!r}, not of the form namespace.op")
     if version < 0:

@@ -65,9 +65,15 @@ def _count(value: Attribute | None) -> int:
     return value.value.data if isinstance(value, IntegerAttr) else 1
 
 
+PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
+
+
 def keep_precision(op: SourceOp) -> None:
     """Keeps a precision that is not the default one, spelled as in HLO text."""
     precisions = op.words("precision_config")
+    for word in precisions:
+        if word not in PRECISIONS:
+            op.fail(f"{word} is none of {', '.join(PRECISIONS)}")
     if len(precisions) > 2:
         op.fail(f"precision_config has {len(precisions)} entries for two operands")
     if any(word != "DEFAULT" for word in precisions):

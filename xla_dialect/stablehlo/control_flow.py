@@ -12,7 +12,7 @@ from xla_dialect.stablehlo.conversion import Conversion, Row
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import each_type, form
 from xla_dialect.stablehlo.tuples import elements_of, tuple_of
-from xla_dialect.types import PRED, is_scalar, spell
+from xla_dialect.types import PRED, S32, is_scalar, spell
 from xla_dialect.xdsl.creation import create
 
 
@@ -87,8 +87,16 @@ def convert_if(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     return convert_branches(op, conversion)
 
 
+def convert_case(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.case`."""
+    index = conversion.operands(op)[0].type
+    if not is_scalar(index, S32):
+        op.fail(f"the index is {spell(index)}, expected s32[]")
+    return convert_branches(op, conversion)
+
+
 def convert_branches(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`stablehlo.case`: branches without arguments, which see all values."""
+    """Branches without arguments, which see all values."""
     return conversion.emit(
         ConditionalOp,
         conversion.operands(op),
@@ -113,7 +121,7 @@ ROWS: Mapping[str, Row] = {
     "stablehlo.return": Row(parse_return, convert_return, results=0),
     "stablehlo.while": Row(parse_while, convert_while, results=None, regions=2),
     "stablehlo.if": Row(None, convert_if, operands=1, results=None, regions=2),
-    "stablehlo.case": Row(None, convert_branches, operands=1, results=None, regions=None),
+    "stablehlo.case": Row(None, convert_case, operands=1, results=None, regions=None),
     "stablehlo.optimization_barrier": Row(
         form(each_type), convert_optimization_barrier, results=None
     ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, f32, i64
+from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, IntegerType, f32, i64
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.str_enum import StrEnum
@@ -42,9 +42,13 @@ def integers(name: str, default: Sequence[int] | None = None) -> Property:
     return Property(name, lambda op: dimension_list(op.integers(name, default)), _same, array_text)
 
 
-def integer(name: str, default: int | None = None) -> Property:
-    """An integer."""
-    return Property(name, lambda op: IntegerAttr(op.integer(name, default), i64), _same, i64_text)
+def integer(name: str, default: int | None = None, type_: IntegerType = i64) -> Property:
+    """An integer, in StableHLO of this type."""
+
+    def take(op: SourceOp) -> Attribute:
+        return IntegerAttr(op.integer(name, default, type_), i64)
+
+    return Property(name, take, _same, lambda value: f"{value} : {type_}")
 
 
 def flag(name: str, default: bool | None = False) -> Property:

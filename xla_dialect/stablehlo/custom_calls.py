@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr, TupleType
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, StringAttr, TupleType, i32
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 
@@ -124,7 +124,7 @@ def check_alias(op: SourceOp, output: Sequence[int], operand: int, indices: Sequ
 
 def convert_custom_call(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.custom_call`; what is not interpreted is kept."""
-    version = op.integer("api_version", 1)
+    version = op.integer("api_version", 1, i32)
     if not 0 <= version < len(API_VERSIONS):
         op.fail(f"api_version is {version}, not 0 to {len(API_VERSIONS) - 1}")
     target = op.text("call_target_name")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
@@ -92,8 +92,12 @@ def keep_accuracy(op: SourceOp) -> None:
     if not isinstance(accuracy, Fields):
         op.fail(f"result_accuracy is {accuracy}, not #stablehlo.result_accuracy<...>")
     fields = dict(accuracy.data)
+    if unknown := [name for name in fields if name not in (*_TOLERANCES, "mode")]:
+        op.fail(f"result_accuracy has no {unknown[0]}")
     mode = fields.get("mode")
-    word = mode.data if isinstance(mode, Word) else "DEFAULT"
+    word = mode.data if isinstance(mode, Word) else str(mode)
+    if word not in _MODES:
+        op.fail(f"{word} is none of {', '.join(_MODES)}")
     for name in _TOLERANCES:
         number = fields.get(name)
         value = (
@@ -126,6 +130,7 @@ def special(op_class: type[XlaOp], convert: Convert) -> Special:
 
 
 _TOLERANCES = ("atol", "rtol", "ulps")
+_MODES = ("DEFAULT", "HIGHEST", "TOLERANCE")
 
 
 def _number(value: Attribute | None) -> float | int:
@@ -158,7 +163,7 @@ def parse_format(parser: Parser) -> Mapping[str, Attribute]:
     match = _FORMAT.fullmatch(word)
     if match is None:
         parser.raise_error(f"{word} is no format like e5m2", position)
-    bits = (IntegerAttr(int(digits), i64) for digits in match.groups())
+    bits = (IntegerAttr(int(digits), i32) for digits in match.groups())
     return dict(zip(_BITS, bits, strict=True))
 
 
@@ -218,7 +223,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "stablehlo.reduce_precision": Row(
         form(same_type, format=Clause(_BITS, parse_format, "e{}m{}".format)),
-        same(conversions.ReducePrecisionOp, named(*map(integer, _BITS))),
+        same(conversions.ReducePrecisionOp, named(*(integer(name, type_=i32) for name in _BITS))),
         operands=1,
     ),
 }

@@ -19,6 +19,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    f32,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
@@ -105,39 +107,47 @@ class SourceOp(Operation):
         for field, content in value.data:
             self.properties.setdefault(field, content)
 
-    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
-        """Takes a list of integers, however it is written; an error if absent without default."""
+    def integers(
+        self, name: str, default: Sequence[int] | None = None, type_: IntegerType = i64
+    ) -> tuple[int, ...]:
+        """
+        Takes a list of integers of a type; an error if absent without default.
+
+        It may be written as in older texts, `dense<[0, 1]> : tensor<2xi64>`.
+        """
         value = self.take(name)
         if value is None:
             if default is None:
                 self.fail(f"{name} is missing")
             return tuple(default)
         found = integers_of(value)
-        if found is None:
-            self.fail(f"{name} is {value}, not a list of integers")
+        if found is None or not _has_elements(value, type_):
+            self.fail(f"{name} is {value}, not a list of {type_}")
         return found
 
-    def integer(self, name: str, default: int | None = None) -> int:
-        """Takes an integer; an error if absent without default."""
+    def integer(self, name: str, default: int | None = None, type_: IntegerType = i64) -> int:
+        """Takes an integer of a type; an error if absent without default."""
         value = self.take(name)
         if value is None:
             if default is None:
                 self.fail(f"{name} is missing")
             return default
-        if not isinstance(value, IntegerAttr):
-            self.fail(f"{name} is {value}, not an integer")
-        return cast("IntegerAttr[Any]", value).value.data
+        number = cast("IntegerAttr[Any]", value)
+        if not isinstance(value, IntegerAttr) or number.type != type_:
+            self.fail(f"{name} is {value}, expected an {type_}")
+        return number.value.data
 
     def number(self, name: str) -> float:
-        """Takes a floating-point number; an error if absent."""
+        """Takes a floating-point number of 32 bits; an error if absent."""
         value = self.take(name)
-        if not isinstance(value, FloatAttr):
-            self.fail(f"{name} is {value}, not a floating-point number")
-        return cast("FloatAttr[Any]", value).value.data
+        number = cast("FloatAttr[Any]", value)
+        if not isinstance(value, FloatAttr) or number.type != f32:
+            self.fail(f"{name} is {value}, expected an f32")
+        return number.value.data
 
     def flag(self, name: str, default: bool | None = False) -> bool:
         """Takes a boolean; an error if absent and `default` is None."""
-        return bool(self.integer(name, None if default is None else int(default)))
+        return bool(self.integer(name, None if default is None else int(default), i1))
 
     def word(self, name: str) -> str | None:
         """Takes the word of an enumeration, None if absent."""
@@ -186,6 +196,16 @@ def matrix(op: SourceOp, name: str) -> Sequence[Sequence[int]] | None:
     if numbers is None:
         op.fail(f"{name} has more than {MAX_LIST} numbers")
     return [numbers[i * width : (i + 1) * width] for i in range(count)]
+
+
+def _has_elements(value: Attribute, type_: IntegerType) -> bool:
+    """Whether the elements of a list of integers are of a type."""
+    if isinstance(value, DenseArrayBase):
+        return cast("DenseArrayBase[Any]", value).elt_type == type_
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return cast("DenseIntOrFPElementsAttr[Any]", value).get_element_type() == type_
+    elements = cast("ArrayAttr[IntegerAttr[Any]]", value).data
+    return all(element.type == type_ for element in elements)
 
 
 def integers_of(value: Attribute) -> tuple[int, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, TupleType, i64
+from xdsl.dialects.builtin import IntegerAttr, TupleType, i32, i64
 from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 
@@ -38,7 +38,7 @@ def parse_get_tuple_element(parser: Parser, op_class: type[SourceOp]) -> SourceO
     """Parses `stablehlo.get_tuple_element %0[1] : (tuple<a, b>) -> b`."""
     operand = parser.parse_unresolved_operand()
     with parser.in_square_brackets():
-        index = IntegerAttr(parse_i64(parser), i64)
+        index = IntegerAttr(parse_i64(parser), i32)
     attributes, operands, results = parse_attributes_and_types(parser, [operand])
     return create(
         op_class,
@@ -51,7 +51,7 @@ def parse_get_tuple_element(parser: Parser, op_class: type[SourceOp]) -> SourceO
 
 def convert_get_tuple_element(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.get_tuple_element`."""
-    index = IntegerAttr(op.integer("index"), i64)
+    index = IntegerAttr(op.integer("index", type_=i32), i64)
     return conversion.emit(
         GetTupleElementOp, conversion.operands(op), conversion.result_types(op), {"index": index}
     )

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    TensorType,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 
@@ -14,7 +21,7 @@ from xla_dialect.ops.contraction import ConvolutionOp
 from xla_dialect.ops.reduction import ReduceWindowOp, SelectAndScatterOp
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr
-from xla_dialect.stablehlo.attributes import ConvolutionNumbers, integers, parse_i64
+from xla_dialect.stablehlo.attributes import ConvolutionNumbers, parse_i64
 from xla_dialect.stablehlo.contraction import keep_precision
 from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.promotion import accumulators_of, promoted
@@ -44,7 +51,10 @@ def take_window(op: SourceOp, sizes: Sequence[int], names: Mapping[str, str]) ->
     padding = matrix(op, "padding") or ()
     if any(len(row) != 2 for row in padding):
         op.fail(f"padding is {[list(row) for row in padding]}, not pairs")
-    lists: dict[str, Any] = {argument: op.integers(name, ()) for argument, name in names.items()}
+    lists: dict[str, Any] = {
+        argument: op.integers(name, (), i1 if argument == "reversal" else i64)
+        for argument, name in names.items()
+    }
     if "reversal" in lists:
         lists["reversal"] = [flag != 0 for flag in lists["reversal"]]
     try:
@@ -135,8 +145,8 @@ def parse_convolution(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 def _parse_window_list(parser: Parser, word: str) -> Attribute:
     match word:
         case "reverse":
-            flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_boolean)
-            return integers([int(flag) for flag in flags])
+            flags = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            return DenseArrayBase.from_list(i1, [int(flag != 0) for flag in flags])
         case "pad":
             pairs = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, lambda: _parse_pair(parser)

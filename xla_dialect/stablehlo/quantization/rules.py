@@ -230,6 +230,12 @@ def _each(op: SourceOp) -> None:
     _check_returns(op, results)
 
 
+def _each_per_tensor(op: SourceOp) -> None:
+    """The same, and none is quantized along a dimension."""
+    _per_tensor(op, [found for found in map(quantization_of, operand_types(op)) if found])
+    _each(op)
+
+
 def _check_parameters(op: SourceOp) -> None:
     """Regions take the element types of the operands, one by one."""
     for region in op.regions:
@@ -399,8 +405,9 @@ STORED: Mapping[str, Rule] = {
     **_named(_moved(0), "dynamic_gather", "dynamic_slice", "gather", "real_dynamic_slice"),
     **_named(_moved(0), "reverse", "set_dimension_size", "slice"),
     **_named(_moved(0, 1), "dynamic_pad", "dynamic_update_slice", "pad"),
-    **_named(_each, "all_gather", "all_to_all", "optimization_barrier", "sort", "while"),
-    **_named(_each, "all_reduce", "reduce_scatter"),
+    **_named(_each, "sort", "while"),
+    **_named(_each_per_tensor, "all_gather", "all_reduce", "all_to_all", "optimization_barrier"),
+    **_named(_each_per_tensor, "reduce_scatter"),
     **_named(_accumulated, "reduce", "reduce_window", "scatter"),
     **_named(_moved(0, 1, 2), "select_and_scatter"),
     **_named(_branches, "case", "if"),

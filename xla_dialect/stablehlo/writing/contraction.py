@@ -10,14 +10,13 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from xla_dialect.ops.contraction import ConvolutionOp, DotOp, RaggedDotOp
+from xla_dialect.stablehlo.contraction import PRECISIONS
 from xla_dialect.stablehlo.writing.attribute_text import labels_text, plain_text
 from xla_dialect.stablehlo.writing.body import BodyWriter, Write
 from xla_dialect.stablehlo.writing.errors import Inexpressible
 from xla_dialect.stablehlo.writing.regular import REGULAR
 from xla_dialect.types import BY_NAME, Array
 from xla_dialect.xdsl.operation_table import OperationTable
-
-_PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
 
 
 def precision_words(op: Operation) -> list[str]:
@@ -27,7 +26,7 @@ def precision_words(op: Operation) -> list[str]:
         return []
     words = [word.strip().upper() for word in kept.data.strip("{}").split(",")]
     for word in words:
-        if word not in _PRECISIONS:
+        if word not in PRECISIONS:
             raise Inexpressible(f"StableHLO has no precision {word}")
     return words
 
