@@ -112,8 +112,11 @@ def by_formula(formula: Formula, allowed: ElementClass = FLOAT) -> Convert:
 
 
 def arctangent(x: Term) -> Term:
-    """`chlo.atan`."""
-    return x.arctangent(1.0)
+    """`chlo.atan`; `atan z = -i atanh iz`, for `atan2` of complex numbers overflows and cancels."""
+    if not element_class(x.element_type) & COMPLEX:
+        return x.arctangent(1.0)
+    turned = (-x.imag()).complex(x.real(), x.type).apply(unary.AtanhOp)
+    return turned.imag().complex(-turned.real(), x.type)
 
 
 def square(x: Term) -> Term:

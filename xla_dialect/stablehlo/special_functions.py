@@ -60,13 +60,14 @@ def approximate(x: Term, table: Approximation) -> Term:
 
 def erf_inv(x: Term) -> Term:
     """
-    The inverse of the error function: ±inf at ±1, NaN beyond; 2 ULP.
+    The inverse of the error function: ±inf at ±1, NaN beyond; 3 ULP.
 
     With `w = -log(1 - x²)`, `erf_inv(x) / x` is a smooth function of w, and of √w for large w:
     M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade (2011), chapter 10.
+    Of √(w - 3), that is: it is less than the result, and so are its rounding errors.
     """
     w = _giles_argument(x)
-    root = w.sqrt()
+    root = (w - 3.0).sqrt()
     ratio = approximate(w, ERF_INV_CENTRAL)
     ratio = (w < 5.0).where(ratio, approximate(root, ERF_INV_MIDDLE))
     ratio = (w < 16.0).where(ratio, approximate(root, ERF_INV_TAIL))

@@ -103,6 +103,27 @@ LARGE = 2.0**28
 """From here on, `1 + z²` is `z²` in f64."""
 
 
+SQUARES_LOSE_DIGITS = 2.0**-960
+
+
+def _refined_root(z: Complex) -> Complex:
+    """The square root after a step of Newton's method: parts near half an ULP, instead of two."""
+    root = sqrt(z)
+    p, q = root.real, root.imaginary
+    square = p * p + q * q
+    # The larger square first: what is left of the real part then is exact.
+    first = (-p).times_plus(p, q.times_plus(q, z.real))
+    second = q.times_plus(q, (-p).times_plus(p, z.real))
+    real = abs(q).is_greater(p).choose(first, second)
+    imaginary = (p * -2.0).times_plus(q, z.imaginary)
+    half = 0.5 / square
+    refined = Complex(
+        (p + (real * p + imaginary * q) * half).with_sign_of(p),
+        (q + (imaginary * p - real * q) * half).with_sign_of(q),
+    )
+    return square.is_less(SQUARES_LOSE_DIGITS).choose_complex(root, refined)
+
+
 @dataclass(frozen=True)
 class Roots:
     """The square roots of `1 - z` and `1 + z`, and whether z is large or not finite."""
@@ -120,8 +141,8 @@ class Roots:
         # Halved, so that the magnitude does not overflow.
         length = modulus(Complex(a * 0.5, b * 0.5))
         return Roots(
-            sqrt(Complex(1.0 - a, -b)),
-            sqrt(Complex(1.0 + a, b)),
+            _refined_root(Complex(1.0 - a, -b)),
+            _refined_root(Complex(1.0 + a, b)),
             is_large,
             length.log() + 2 * log(2),
         )
@@ -134,8 +155,8 @@ def asin(z: Complex) -> Complex:
     """
     a, b, roots = z.real, z.imaginary, Roots.of(z)
     plus, minus = roots.plus, roots.minus
-    cosine_part = plus.real * minus.real - plus.imaginary * minus.imaginary
-    sine_part = minus.real * plus.imaginary - minus.imaginary * plus.real
+    cosine_part = plus.real.times_plus(minus.real, -plus.imaginary * minus.imaginary)
+    sine_part = minus.real.times_plus(plus.imaginary, -minus.imaginary * plus.real)
     near = Complex(a.atan2(cosine_part), float_functions.asinh(sine_part))
     far = Complex(a.atan2(abs(b)), roots.log_of_double.with_sign_of(b))
     result = roots.is_large.choose_complex(far, near)
@@ -147,7 +168,7 @@ def acos(z: Complex) -> Complex:
     a, b, roots = z.real, z.imaginary, Roots.of(z)
     plus, minus = roots.plus, roots.minus
     half = minus.real.atan2(plus.real)
-    sine_part = plus.real * minus.imaginary - plus.imaginary * minus.real
+    sine_part = plus.real.times_plus(minus.imaginary, -plus.imaginary * minus.real)
     near = Complex(half + half, float_functions.asinh(sine_part))
     far = Complex(abs(b).atan2(a), -roots.log_of_double.with_sign_of(b))
     result = roots.is_large.choose_complex(far, near)
@@ -180,8 +201,8 @@ def atanh(z: Complex) -> Complex:
     angle = (b + b).atan2(less * (1.0 + a) - b * b) * 0.5
     # Far out it is 1/z ± i pi/2; squares may overflow there.
     is_large = a.is_greater(VAST) | abs(b).is_greater(VAST)
-    length = modulus(Complex(a, b))
-    inverse = length.is_less(inf).choose(a / length / length, 0.0)
+    length = modulus(Complex(a * 0.5, b * 0.5))
+    inverse = length.is_less(inf).choose(a / length / length * 0.25, 0.0)
     right = b.is_nan().choose(b, b.constant(pi / 2).with_sign_of(b))
     real = is_large.choose(inverse, near)
     return Complex(
