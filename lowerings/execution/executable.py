@@ -147,6 +147,11 @@ class Executable(Runnable):
         return _Workspace(code.function, code.control, pointers, table, code, arena)
 
     @property
+    def asks_process(self) -> bool:
+        """Whether it asks which process runs it, or meets others."""
+        return self._callbacks is not None and self._callbacks.asks_process
+
+    @property
     def has_parallel_loops(self) -> bool:
         """Whether some loop of the program may run on several threads."""
         return self._threads is not None
@@ -243,8 +248,7 @@ class Executable(Runnable):
         """
         callbacks = self._callbacks
         in_python = callbacks if callbacks is not None and callbacks.calls_python else None
-        asks_process = in_python is not None and in_python.asks_process
-        if asks_process or self._time_limit is not None or self._profiled:
+        if self.asks_process or self._time_limit is not None or self._profiled:
             return None
         workspace = self._new_workspace()
         entry = ctypes.cast(workspace.code.function, ctypes.c_void_p).value or 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from lowerings.compiler_options import DUMP
 from lowerings.execution.executable import DetachedRun, Executable
+from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt.c_api import ErrorCode, NamedValue, NamedValueType, Program
 from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Device, array_of
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
@@ -51,6 +52,12 @@ class LoadedProgram:
         """What has ended the run by machine code that comes before this call; then it is gone."""
         self._kept: tuple[Any, ...] = ()
         program = compiled.program
+        self.runs_in_turn = compiled.runs_in_place and (
+            isinstance(program, PartitionedProgram)
+            and isinstance(program.local, Executable)
+            and not program.local.asks_process
+        )
+        """Whether its devices may run one after the other, which is as fast: it is short."""
         run = None
         is_simple = compiled.runs_in_place and compiled.text.donated <= set(
             compiled.donors.values()

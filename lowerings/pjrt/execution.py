@@ -8,6 +8,8 @@ it does not know.
 from __future__ import annotations
 
 import ctypes
+import itertools
+import time
 from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
@@ -99,10 +101,34 @@ def _run(
     program = compiled.program
     if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
+    if loaded.runs_in_turn and isinstance(program, PartitionedProgram):
+        return _run_in_turn(loaded, program.local, taken)
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
     if len(devices) == 1:
         return [_results(loaded, program(*arrays[0]), devices[0])]
     return _run_on_devices(loaded, arrays, devices)
+
+
+_LONG_RUN = 100e-6
+"""Seconds of a processor for a device from which on threads, which take as long to start, pay."""
+
+
+def _run_in_turn(
+    loaded: LoadedProgram, program: Any, arguments: Sequence[Sequence[tuple[Shape, int | None]]]
+) -> list[list[int]]:
+    """Runs a short program, whose devices do not meet, for one device after the other."""
+    results: list[list[int]] = []
+    start = time.thread_time()
+    try:
+        for each, device in zip(arguments, loaded.devices, strict=True):
+            results.append(_run_in_place(loaded, program, each, device))
+    except BaseException:
+        for result in itertools.chain.from_iterable(results):
+            machine().destroy(result)
+        raise
+    seconds = time.thread_time() - start
+    loaded.runs_in_turn = seconds < _LONG_RUN * len(results)
+    return results
 
 
 def _run_on_devices(

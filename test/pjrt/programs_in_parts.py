@@ -3,6 +3,8 @@ Programs of JAX over several of our devices, four of them, and by default: `test
 this file in a process where it is so.
 """
 
+import threading
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -131,6 +133,22 @@ def test_terms_enter_a_manual_computation_as_terms():
             split, jax.reshard(scales, PartitionSpec("x", None, reduced=frozenset("y")))
         )
     np.testing.assert_array_equal(gradient, weights)
+
+
+def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self) or start(self))
+    mesh = jax.make_mesh((4,), ("x",))
+    function = jax.jit(lambda x: jnp.sin(x) * 2)
+    for size, threads in ((16, 0), (1 << 22, 4)):
+        values = np.arange(size, dtype=np.float32) / size
+        given = jax.device_put(values, NamedSharding(mesh, PartitionSpec("x")))
+        for _ in range(3):
+            started.clear()
+            found = function(given)
+            np.testing.assert_allclose(found, np.sin(values) * 2, 1e-6)
+        assert len(started) == threads
 
 
 def test_donated_arrays_of_several_devices_are_gone():
