@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from xla_dialect.extensions import UNIVERSES, ExtensionError, entries, extension_error
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def _lazy(place: str) -> Callable[[], Any]:
@@ -133,22 +135,34 @@ UNIVERSE = Universe(
 """The entry point `xdsl.universe`: what stock xDSL tools see of us."""
 
 
+OWN = Universe(
+    all_dialects=XDSL_UNIVERSE.all_dialects
+    | UNIVERSE.all_dialects
+    | {name: _lazy(place) for name, place in _REPLACED_DIALECTS.items()},
+    all_passes=XDSL_UNIVERSE.all_passes
+    | UNIVERSE.all_passes
+    | dict(map(_pass_row, _REPLACED_PASSES)),
+    all_targets=XDSL_UNIVERSE.all_targets
+    | UNIVERSE.all_targets
+    | {name: _lazy(place) for name, place in REPLACED_TARGETS.items()},
+)
+"""
+What our own tools know without a look at what else is installed, which takes as long as reading a
+small program. No other package can have one of these names.
+"""
+
+
 @cache
 def toolkit_universe() -> Universe:
     """
     Everything that our own tools know: xDSL's, ours, and that of other installed packages, but for
     packages that do not load: `unloaded_packages` names them.
     """
-    found, _ = _universes()
-    ours = UNIVERSE
+    found, _ = _of_packages()
     return Universe(
-        all_dialects=found.all_dialects
-        | ours.all_dialects
-        | {name: _lazy(place) for name, place in _REPLACED_DIALECTS.items()},
-        all_passes=found.all_passes | ours.all_passes | dict(map(_pass_row, _REPLACED_PASSES)),
-        all_targets=found.all_targets
-        | ours.all_targets
-        | {name: _lazy(place) for name, place in REPLACED_TARGETS.items()},
+        all_dialects=OWN.all_dialects | found.all_dialects,
+        all_passes=OWN.all_passes | found.all_passes,
+        all_targets=OWN.all_targets | found.all_targets,
     )
 
 
@@ -157,18 +171,14 @@ def unloaded_packages() -> str:
     The packages whose dialects, passes and targets are not known, as the end of a message about
     something that is not: empty, or a line for each.
     """
-    _, problems = _universes()
+    _, problems = _of_packages()
     return "".join(f"\nnote: {each}" for each in problems)
 
 
 @cache
-def _universes() -> tuple[Universe, tuple[ExtensionError, ...]]:
-    """XDSL's universe with those of other packages, and the errors of those that are left out."""
-    found = Universe(
-        all_dialects=dict(XDSL_UNIVERSE.all_dialects),
-        all_passes=dict(XDSL_UNIVERSE.all_passes),
-        all_targets=dict(XDSL_UNIVERSE.all_targets),
-    )
+def _of_packages() -> tuple[Universe, tuple[ExtensionError, ...]]:
+    """The universes of other packages as one, and the errors of those that are left out."""
+    found = Universe(all_dialects={}, all_passes={}, all_targets={})
     problems: list[ExtensionError] = []
     for entry in entries(UNIVERSES):
         try:
@@ -187,9 +197,9 @@ def _add(found: Universe, other: object, entry: EntryPoint) -> None:
     if not isinstance(other, Universe):
         raise extension_error(entry, f"it is no Universe but a {type(other).__name__}")
     tables: tuple[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str], ...] = (
-        (found.all_dialects, other.all_dialects, UNIVERSE.all_dialects, "dialect"),
-        (found.all_passes, other.all_passes, UNIVERSE.all_passes, "pass"),
-        (found.all_targets, other.all_targets, UNIVERSE.all_targets, "target"),
+        (found.all_dialects, other.all_dialects, OWN.all_dialects, "dialect"),
+        (found.all_passes, other.all_passes, OWN.all_passes, "pass"),
+        (found.all_targets, other.all_targets, OWN.all_targets, "target"),
     )
     for known, added, ours, what in tables:
         if taken := sorted(added.keys() & (known.keys() | ours.keys())):

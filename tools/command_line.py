@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 PACKAGES = ("xdsl", "numpy", "llvmlite")
@@ -46,6 +45,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        version = import_module("importlib.metadata").version
         others = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
         print(f"{parser.prog} {version('xla-dialect')} ({others})")
         parser.exit()

@@ -3,8 +3,8 @@ Measures this compiler beside XLA CPU: `make bench`, or `python -m tools.xla_ben
 
 Without rows, all kernels and models are measured, and what is called the toolkit: readers,
 printers, passes, and the reference; sums over processes, called communication; the passes for
-several devices, called partitioning; and calls,
-compilations and starts on the device for JAX, called the plugin. Each number of threads has a
+several devices, called partitioning; processes of xla-opt, called starts; and calls, compilations
+and starts on the device for JAX, called the plugin. Each number of threads has a
 process that is bound to as many processors, where ours and XLA's programs run by turns, so that
 whatever else the machine does slows down both. Times of calls are medians; a ratio is ours over
 XLA's, the median of the ratios of single turns.
@@ -26,13 +26,14 @@ from .benchmark.measurement import GROUPS, measure, processors, rows_of
 from .benchmark.partitioning import measure_partitioning
 from .benchmark.plugin import measure_plugin
 from .benchmark.report import GroupReport, markdown, print_report, write_page
+from .benchmark.starts import measure_starts
 from .benchmark.toolkit import measure_toolkit
 from .reporting import guarded
 
 TOOLKIT, COMMUNICATION, PLUGIN = "toolkit", "communication", "plugin"
-PARTITIONING = "partitioning"
+PARTITIONING, STARTS = "partitioning", "starts"
 """The names for what is measured beside rows."""
-BESIDE_ROWS = (TOOLKIT, COMMUNICATION, PARTITIONING, PLUGIN)
+BESIDE_ROWS = (TOOLKIT, COMMUNICATION, PARTITIONING, STARTS, PLUGIN)
 OUTPUT_COLUMNS = 140
 """The width of tables in a file or a log."""
 
@@ -60,6 +61,8 @@ def run(argv: Sequence[str] | None) -> int:
         measure_communication(arguments.turns, console)
     if PARTITIONING in names:
         measure_partitioning(console)
+    if STARTS in names:
+        measure_starts(arguments.turns, console, arguments.other_version)
     if PLUGIN in names:
         measure_plugin(arguments.turns, console)
     if TOOLKIT in names:
@@ -91,6 +94,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         metavar="PAGE",
         help="put the tables into this page, between its marks",
+    )
+    parser.add_argument(
+        "--other-version",
+        type=Path,
+        metavar="FOLDER",
+        help=f"a checkout whose processes run by turns with ours, for {STARTS}",
     )
     return parser.parse_args(argv)
 

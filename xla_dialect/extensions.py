@@ -9,10 +9,12 @@ something that is not known name it.
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xla_dialect.diagnostics import XlaError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 UNIVERSES = "xdsl.universe"
 """Dialects, passes and targets: a `Universe` of xDSL."""
@@ -77,6 +79,9 @@ def entries(group: str) -> tuple[EntryPoint, ...]:
 @cache
 def _all_entries() -> Any:
     """Those of all installed packages: a look for one group reads the files of them all."""
+    # It loads the library for electronic mail.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
     return entry_points()
 
 

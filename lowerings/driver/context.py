@@ -4,22 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
 from xdsl.ir import Dialect
+from xdsl.universe import Universe
 
 from lowerings.driver.loading import quick_loading
-from lowerings.universe import toolkit_universe
+from lowerings.universe import OWN, toolkit_universe
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_keys
+
+_Factory: TypeAlias = Callable[[], Dialect]
 
 
 def make_context() -> Context:
     """A context with every dialect that xDSL, we and installed packages offer, loaded on use."""
-    ctx = Context()
-    for name, factory in toolkit_universe().all_dialects.items():
-        ctx.register_dialect(name, partial(_loaded, factory))
-    return ctx
+    return Context(_registered_dialects=_Dialects(_quickly_loaded(OWN)))
 
 
-def _loaded(factory: Callable[[], Dialect]) -> Dialect:
+class _Dialects(dict[str, _Factory]):
+    """Dialects by name; those of installed packages join ours when one is asked for by name."""
+
+    _is_complete = False
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or super(_Dialects, self._completed()).__contains__(name)
+
+    def keys(self) -> dict_keys[str, _Factory]:
+        return super(_Dialects, self._completed()).keys()
+
+    def copy(self) -> _Dialects:
+        return _Dialects(self._completed())
+
+    def _completed(self) -> _Dialects:
+        if not self._is_complete:
+            self._is_complete = True
+            self.update(_quickly_loaded(toolkit_universe()))
+        return self
+
+
+def _quickly_loaded(universe: Universe) -> dict[str, _Factory]:
+    return {name: partial(_loaded, make) for name, make in universe.all_dialects.items()}
+
+
+def _loaded(factory: _Factory) -> Dialect:
     with quick_loading():
         return factory()

@@ -24,7 +24,7 @@ from lowerings.driver.spec_text import SpecError, made_from, parse_specs
 from lowerings.pipelines import PIPELINES, Stage, stages_between
 from lowerings.rewriting.change import run_pass
 from lowerings.rewriting.levels import Level, level_given, levels_taken
-from lowerings.universe import toolkit_universe, unloaded_packages
+from lowerings.universe import OWN, toolkit_universe, unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
 
@@ -250,9 +250,9 @@ def _stages_of(spec: ArgSpec) -> tuple[tuple[Stage, ...], Machine | None]:
 
 
 def _make_pass(spec: ArgSpec, machine: Machine | None) -> ModulePass:
-    available = toolkit_universe().all_passes
-    factory = available.get(spec.name)
+    factory = OWN.all_passes.get(spec.name) or toolkit_universe().all_passes.get(spec.name)
     if factory is None:
+        available = toolkit_universe().all_passes
         close = get_close_matches(spec.name, [*available, *PIPELINES], 3)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise PipelineError(f"there is no pass '{spec.name}'{hint}{unloaded_packages()}")

@@ -14,7 +14,6 @@ from xdsl.ir import Attribute
 
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.declared_functions import DeclaredFunction
-from lowerings.execution.lapack_calls import native_lapack_call
 from lowerings.execution.program_run import current_run, run_program
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, numpy_dtype
@@ -132,6 +131,9 @@ class Callbacks:
 def _machine_code(function: DeclaredFunction, name: str) -> LoadedCode | None:
     """What computes a function without Python, where that is known."""
     if function.is_built_in and isinstance(function.op, CustomCallOp):
+        # Few programs call LAPACK.
+        from lowerings.execution.lapack_calls import native_lapack_call  # noqa: PLC0415
+
         return native_lapack_call(function.op, name)
     return None
 

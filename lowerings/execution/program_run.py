@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from xla_dialect.devices.process_grid import Process
-from xla_dialect.reference.process_calls import ProcessCalls
+
+if TYPE_CHECKING:
+    from xla_dialect.reference.process_calls import ProcessCalls
 
 _Result = TypeVar("_Result")
 
@@ -17,10 +20,16 @@ _Result = TypeVar("_Result")
 class ProgramRun:
     """One run of a program, by the thread that has called it."""
 
-    calls: ProcessCalls
-    """What the process does for it."""
+    process: Process
     error: BaseException | None = None
     """What has ended it, where that cannot be raised at once."""
+
+    @cached_property
+    def calls(self) -> ProcessCalls:
+        """What the process does for it; most programs ask for nothing that needs the reference."""
+        from xla_dialect.reference.process_calls import ProcessCalls  # noqa: PLC0415
+
+        return ProcessCalls(self.process)
 
 
 _CURRENT: ContextVar[ProgramRun] = ContextVar("program_run")
@@ -46,7 +55,7 @@ def run_program(program: Callable[[], _Result], asks_process: bool) -> _Result:
 
 
 def _run(program: Callable[[], _Result], process: Process) -> _Result:
-    run = ProgramRun(ProcessCalls(process))
+    run = ProgramRun(process)
     token = _CURRENT.set(run)
     try:
         result = program()

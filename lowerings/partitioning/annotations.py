@@ -8,20 +8,30 @@ from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from lowerings.partitioning.gspmd_borders import hlo_sharding
 from xla_dialect.ops import custom_calls as calls
 from xla_dialect.ops.collectives import PartitionIdOp
 from xla_dialect.ops.process_groups import CollectiveOp
 from xla_dialect.sharding.attributes import MESHES, SHARDING
-from xla_dialect.sharding.hlo_sharding import HloShardingKind
+from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr, HloShardingKind
 from xla_dialect.xdsl.traversal import operations_in
 
+HLO_SHARDINGS = ("xla.sharding", "mhlo.sharding")
+"""The attributes with shardings of HLO."""
 FRONTEND = ("xla.frontend_attributes", "mhlo.frontend_attributes")
 SHARDY_ENTRY = "xla.sdy.sharding"
 """The entry of frontend attributes with a sharding of Shardy."""
 _SPLIT = (HloShardingKind.TILED, HloShardingKind.NAMED)
 _BORDERS = (calls.GLOBAL_TO_LOCAL, calls.LOCAL_TO_GLOBAL, calls.FULL_TO_SHARD, calls.SHARD_TO_FULL)
 _BEFORE_PARTITIONING = (calls.SHARDING_CONSTRAINT, calls.FUNCTION_RESULT_SHARDING, *_BORDERS)
+
+
+def hlo_sharding(entries: Mapping[str, Attribute]) -> HloSharding | None:
+    """The sharding of HLO among attributes."""
+    for name in HLO_SHARDINGS:
+        found = entries.get(name)
+        if isinstance(found, HloShardingAttr):
+            return found.data
+    return None
 
 
 def all_entries(operations: Iterable[Operation]) -> Iterator[Mapping[str, Attribute]]:

@@ -8,13 +8,14 @@ part says along which devices it is manual, in `last_tile_dims={manual}`, or `{m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from lowerings.partitioning.annotations import HLO_SHARDINGS, hlo_sharding
 from lowerings.partitioning.manual_computation import ManualBorder, set_manual_border
 from lowerings.partitioning.op_rules import rank_of
 from xla_dialect.diagnostics import XlaError, described
@@ -26,21 +27,10 @@ from xla_dialect.ops.custom_calls import (
 )
 from xla_dialect.sharding.array_sharding import DimensionSharding, Sharding
 from xla_dialect.sharding.hlo_meshes import MeshesOfTiles
-from xla_dialect.sharding.hlo_sharding import HloSharding, HloShardingAttr
+from xla_dialect.sharding.hlo_sharding import HloSharding
 
-HLO_SHARDINGS = ("xla.sharding", "mhlo.sharding")
-"""The attributes with shardings of HLO."""
 _OPAQUE = ("xla.backend_config", "mhlo.backend_config", "backend_config")
 _OPEN = re.compile(r"unspecified_dims=\[([0-9, ]*)\]")
-
-
-def hlo_sharding(entries: Mapping[str, Attribute]) -> HloSharding | None:
-    """The sharding of HLO among attributes."""
-    for name in HLO_SHARDINGS:
-        found = entries.get(name)
-        if isinstance(found, HloShardingAttr):
-            return found.data
-    return None
 
 
 def is_gspmd_border(op: Operation) -> bool:

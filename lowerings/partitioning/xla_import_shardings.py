@@ -13,18 +13,14 @@ from xdsl.ir import Attribute, Operation
 
 from lowerings.partitioning.annotations import (
     FRONTEND,
+    HLO_SHARDINGS,
     SHARDY_ENTRY,
     all_entries,
+    hlo_sharding,
     is_of_shardy,
     is_partitioned,
 )
-from lowerings.partitioning.gspmd_borders import (
-    HLO_SHARDINGS,
-    hlo_sharding,
-    import_border,
-    is_gspmd_border,
-    open_dimensions,
-)
+from lowerings.partitioning.gspmd_borders import import_border, is_gspmd_border, open_dimensions
 from lowerings.partitioning.one_mesh import unite_meshes, unused_name
 from lowerings.partitioning.op_rules import rank_of
 from lowerings.partitioning.resharding import is_annotation

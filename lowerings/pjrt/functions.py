@@ -64,7 +64,10 @@ def implements(name: str) -> Callable[[Implementation], Implementation]:
 _MODULES = ("client", "events", "buffers", "executables", "execution", "extensions")
 """The modules of this package with functions of the API."""
 _LOADED_LATER = _MODULES[2:]
-"""Those that need the compiler: JAX makes clients of all backends, whoever is asked for."""
+"""
+Those that JAX has no use for when it makes the clients of all backends, whoever is asked for; only
+the first does without the compiler.
+"""
 
 
 def as_c_functions() -> dict[str, Any]:
@@ -76,6 +79,15 @@ def as_c_functions() -> dict[str, Any]:
 def _load(modules: Sequence[str]) -> None:
     for module in modules:
         importlib.import_module(f"{__package__}.{module}")
+
+
+def _load_for(name: str) -> None:
+    """Loads modules up to the one with a function: an array can be made without the compiler."""
+    with quick_loading():
+        for module in _LOADED_LATER:
+            _load((module,))
+            if name in _implementations:
+                break
 
 
 def _call(name: str, address: int) -> int | None:
@@ -97,8 +109,7 @@ def _call(name: str, address: int) -> int | None:
 def _implementation(name: str) -> tuple[Implementation, Any, int]:
     """What computes a function, the struct of its arguments, and the size that it must have."""
     if name not in _implementations:
-        with quick_loading():
-            _load(_LOADED_LATER)
+        _load_for(name)
     function = _implementations.get(name)
     if function is None:
         raise PluginError(ErrorCode.UNIMPLEMENTED, f"PJRT_{name} is not implemented")

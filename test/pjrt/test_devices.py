@@ -57,6 +57,16 @@ def test_nothing_changes_for_who_does_not_ask():
     assert run(["-c", script], None).split() == ["XdslDevice(id=0)", "{XdslDevice(id=0)}"]
 
 
+def test_arrays_from_the_host_need_no_compiler():
+    script = KNOWN + (
+        "import jax, numpy as np, sys\n"
+        "array = jax.device_put(np.arange(3.0, dtype=np.float32))\n"
+        "def is_loaded(): return 'lowerings.compilation' in sys.modules\n"
+        "print(is_loaded(), np.asarray(array), array + 1, is_loaded())"
+    )
+    assert run(["-c", script]) == "False [0. 1. 2.] [1. 2. 3.] True\n"
+
+
 def test_compiled_programs_are_kept_where_jax_keeps_its_own(tmp_path: Path):
     script = KNOWN + (
         "import jax, jax.numpy as jnp, sys\n"

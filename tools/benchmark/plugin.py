@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from rich.table import Table
 import lowerings.pjrt
 
 from ..alternating_turns import Call, alternate
+from .starts import processor_time
 
 COMPILATIONS = 3
 STARTS = 3
@@ -181,18 +181,7 @@ def _starts(text: str) -> list[float]:
 
 def _start(text: str, platforms: str) -> float:
     known = "import lowerings.pjrt; lowerings.pjrt.initialize()\n" if "xdsl" in platforms else ""
-    before = _processor_time_of_children()
-    environment = os.environ | {"JAX_PLATFORMS": platforms}
-    # Installed packages have byte code: what is timed is not that Python reads our sources.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, "-c", known + text]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
-    return _processor_time_of_children() - before
-
-
-def _processor_time_of_children() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return processor_time(["-c", known + text], {"JAX_PLATFORMS": platforms})
 
 
 def compile_times(make: Callable[[], tuple[Any, Any]], devices: Sequence[Any]) -> list[list[float]]:

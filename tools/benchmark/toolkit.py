@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import statistics
-import subprocess
-import sysconfig
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,18 +58,6 @@ def measure_toolkit(turns: int, console: Console) -> None:
     reading_speed(console)
     printing_speed(console)
     reference_speed(turns, console)
-    start_up(console)
-
-
-def median_seconds(action: Call, repetitions: int) -> float:
-    """The median time of `action`, run `repetitions` times without the garbage collector."""
-    times: list[float] = []
-    for _ in range(repetitions):
-        gc.collect()
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def pass_throughput(program: StoredProgram, console: Console) -> None:
@@ -282,13 +266,3 @@ def layers_as_text(instructions: int) -> str:
     body = "\n".join(lines)
     add = "a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b)"
     return f"HloModule m\nadd {{ {add} }}\nENTRY e {{\n  z = f32[] constant(0)\n{body}\n}}\n"
-
-
-def start_up(console: Console) -> None:
-    """Prints how long `xla-opt --help` takes, with a new interpreter each time."""
-    command = [Path(sysconfig.get_path("scripts")) / "xla-opt", "--help"]
-
-    def run() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-    console.print(f"xla-opt --help: {median_seconds(run, 5) * 1e3:.0f} ms")
