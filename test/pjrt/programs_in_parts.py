@@ -13,6 +13,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jax_programs.custom_partitioning import PARTS, sums_and_next
 
 from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.pjrt import execution
 from lowerings.pjrt.inspection import LOADED
 
 MESH = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
@@ -135,20 +136,23 @@ def test_terms_enter_a_manual_computation_as_terms():
     np.testing.assert_array_equal(gradient, weights)
 
 
-def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("long_run", "threads"), [(60.0, 0), (0.0, 4)], ids=["short", "long"])
+def test_short_programs_start_no_threads(
+    monkeypatch: pytest.MonkeyPatch, long_run: float, threads: int
+):
     started: list[threading.Thread] = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self) or start(self))
+    # How long a run takes is for no test to say.
+    monkeypatch.setattr(execution, "_LONG_RUN", long_run)
     mesh = jax.make_mesh((4,), ("x",))
+    values = np.arange(16, dtype=np.float32)
+    given = jax.device_put(values, NamedSharding(mesh, PartitionSpec("x")))
     function = jax.jit(lambda x: jnp.sin(x) * 2)
-    for size, threads in ((16, 0), (1 << 22, 4)):
-        values = np.arange(size, dtype=np.float32) / size
-        given = jax.device_put(values, NamedSharding(mesh, PartitionSpec("x")))
-        for _ in range(3):
-            started.clear()
-            found = function(given)
-            np.testing.assert_allclose(found, np.sin(values) * 2, 1e-6)
-        assert len(started) == threads
+    for _ in range(2):
+        started.clear()
+        np.testing.assert_allclose(function(given), np.sin(values) * 2, 1e-6)
+    assert len(started) == threads
 
 
 def test_donated_arrays_of_several_devices_are_gone():
