@@ -119,10 +119,17 @@ def load_arrays(path: str) -> list[AnyArray]:
         if isinstance(loaded, np.ndarray):
             return [loaded]
         with loaded:
-            return [loaded[name] for name in loaded.files]
+            return [_member(name, loaded[name]) for name in loaded.files]
     except Exception as error:
         # Zip, zlib, the tokenizer and numpy's own reader each have errors of their own.
         raise ArraySpecError(f"{path}: error: no numpy file: {error}") from None
+
+
+def _member(name: str, found: object) -> AnyArray:
+    """An array of a `.npz` file; ValueError for the bytes that numpy gives of what is none."""
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{name} is no array")
+    return found
 
 
 def as_parameter(value: AnyArray, type_: Array) -> AnyArray:

@@ -5,11 +5,12 @@ import os
 import shlex
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
+from zipfile import ZipFile
 
 import numpy as np
 from damaged_text import damaged
@@ -22,10 +23,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from verification import test_mlir_fuzz as mlir
 
+import lowerings
 from fuzzing.campaign import Case
 from fuzzing.watching import Watch
+from lowerings.compilation import Program
+from lowerings.execution.arrays import ArgumentError
 from tools import xla_opt, xla_run
-from tools.array_spec import ArraySpecError, load_arrays
+from tools.array_spec import AnyArray, ArraySpecError, as_parameter, load_arrays
 from xla_dialect.verification.verify import verify
 
 EXAMPLES = 50
@@ -79,31 +83,49 @@ def damaged_mlir(data: st.DataObject) -> str:
 def damaged_arrays(data: st.DataObject) -> str:
     """The bytes of a numpy file, as a text of Latin-1."""
     text = data.draw(st.sampled_from(_array_files())).decode("latin-1")
-    return damaged(data, text, ("\0", "\xff", "<f8", "|O", "-1", "9" * 20, "(", "PK"))
+    return damaged(data, text, ARRAY_WORDS)
+
+
+ARRAY_WORDS = (
+    *("\0", "\xff", "<f8", "|O", "|V4", ">f4", "<U1", "<f16", "<M8[s]", "[('a','<f4')]"),
+    *("-1", "9" * 20, "(", "PK", "arr_0", ".npy", "NUMPY", "True", "1,"),
+)
 
 
 @cache
 def _array_files() -> Sequence[bytes]:
     array = np.arange(24, dtype=np.float32).reshape(4, 6)
-    plain, archive, compressed = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    plain, archive, compressed, mixed = (io.BytesIO() for _ in range(4))
     np.save(plain, array)
     np.savez(archive, array, array)
     np.savez_compressed(compressed, array, array)
-    return [plain.getvalue(), archive.getvalue(), compressed.getvalue()]
+    with ZipFile(mixed, "w") as members:
+        members.writestr("a.npy", plain.getvalue())
+        members.writestr("a.txt", "no array")
+    return [each.getvalue() for each in (plain, archive, compressed, mixed)]
 
 
 def check_arrays(text: str) -> None:
-    """Arrays, or one error that names the file."""
+    """Arrays, or one error that names the file; and a program takes them, or says why not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "damaged.npz"
         path.write_bytes(text.encode("latin-1"))
+        arrays: Sequence[AnyArray] = ()
+        message = f"{path}: error: "
         try:
-            load_arrays(str(path))
+            arrays = load_arrays(str(path))
         except ArraySpecError as error:
             message = str(error)
-        else:
-            return
     assert message.startswith(f"{path}: error: "), message
+    (parameter,) = _doubling().signature.parameters
+    for array in arrays:
+        with suppress(ArgumentError):
+            _doubling()(as_parameter(array, parameter.type))
+
+
+@cache
+def _doubling() -> Program:
+    return lowerings.compile("ENTRY e { x = f32[4,6] parameter(0)\n ROOT r = add(x, x) }")
 
 
 COMMANDS = {"xla-opt": xla_opt.main, "xla-run": xla_run.main}

@@ -4,6 +4,7 @@ import re
 import warnings
 from pathlib import Path
 from random import Random
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -224,6 +225,14 @@ def test_damaged_numpy_files(tmp_path: Path) -> None:
     assert all(
         "damaged.npy: error: no numpy file" in each.replace("npz", "npy") for each in refused
     )
+
+
+def test_archives_of_something_else(tmp_path: Path) -> None:
+    """Numpy gives the bytes of a member that is no array."""
+    with ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.txt", "text")
+    with pytest.raises(ArraySpecError, match=r"a.npz: error: no numpy file: a.txt is no array"):
+        load_arrays(str(tmp_path / "a.npz"))
 
 
 def test_a_text_longer_than_a_file_name() -> None:
