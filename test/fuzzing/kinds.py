@@ -13,7 +13,7 @@ from unittest.mock import patch
 from zipfile import ZipFile
 
 import numpy as np
-from damaged_text import damaged
+from damaged_text import damaged, exchanged
 from differential.executors import EXECUTORS, OF_TEXT, XLA, ends_xla
 from differential.generation import OWN_TYPES, TYPES, generate
 from differential.reduction import failure_of, reduced
@@ -30,6 +30,7 @@ from lowerings.compilation import Program
 from lowerings.execution.arrays import ArgumentError
 from tools import xla_opt, xla_run
 from tools.array_spec import AnyArray, ArraySpecError, as_parameter, load_arrays
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
 
 EXAMPLES = 50
@@ -73,7 +74,58 @@ def texts(
 
 
 def damaged_hlo(data: st.DataObject) -> str:
-    return damaged(data, data.draw(st.sampled_from(hlo.TEXTS)), hlo.WORDS)
+    return damaged(data, data.draw(st.sampled_from(_hlo_texts())), hlo.WORDS)
+
+
+LONGEST = 6_000
+"""Characters: of longer texts most places say the same."""
+
+
+@cache
+def _hlo_texts() -> Sequence[str]:
+    """Programs, and what the FileCheck tests read."""
+    tests = Path(__file__).parents[1]
+    files = [tests / "hlo_text" / "inputs" / "newer_forms.txt"]
+    files += [path for name in ("hlo_text", "run") for path in (tests / name).glob("*.hlo")]
+    parts = [part for path in sorted(files) for part in path.read_text().split("// -----\n")]
+    return [*hlo.TEXTS, *(part for part in parts if len(part) <= LONGEST)]
+
+
+def other_hlo(data: st.DataObject) -> str:
+    return exchanged(data, data.draw(st.sampled_from(_hlo_texts())), OPCODES_AND_TYPES)
+
+
+def other_mlir(data: st.DataObject) -> str:
+    return exchanged(data, mlir.printed(data.draw(st.sampled_from(mlir.LEVELS))), mlir.WORDS)
+
+
+OPCODES_AND_TYPES = (
+    *("f32", "s32", "bf16", "u8", "pred", "c64", "f64", "s4", "f8e5m2", "0,1", "1,0", "LT", "max"),
+    *("add", "negate", "copy", "tuple", "minimum", "dot", "while", "f32[]", "f32[2]", "true"),
+)
+ENOUGH = 1 << 28
+"""Bytes for a program that a wrong size may have made large."""
+
+
+def check_compiled(text: str) -> None:
+    """What verifies is compiled, or refused with a reason; it runs where the reference does."""
+    try:
+        program = lowerings.compile(text, input_format="hlo", memory_limit=ENOUGH)
+        arguments = [np.zeros(each.shape, each.dtype) for each in program.signature.parameters]
+        results = program(*arguments)
+        reference = lowerings.compile(
+            text, backend="reference", input_format="hlo", memory_limit=ENOUGH
+        )
+        expected = reference(*arguments)
+    except XlaError:
+        return
+    assert [(x.shape, x.dtype) for x in results] == [(x.shape, x.dtype) for x in expected]
+
+
+def check_lowered(text: str) -> None:
+    """What verifies is compiled, or refused with a reason. It may write anywhere: nobody runs it."""
+    with suppress(XlaError):
+        lowerings.compile(text, input_format="mlir", memory_limit=ENOUGH)
 
 
 def damaged_mlir(data: st.DataObject) -> str:
@@ -222,6 +274,8 @@ KINDS: Mapping[str, Kind] = {
     "hlo": _of_texts(damaged_hlo, hlo.check, "damaged HLO text"),
     "grammar": _of_texts(hlo.grammatical, hlo.check, "HLO text of the grammar, right or wrong"),
     "mlir": _of_texts(damaged_mlir, mlir.check, "damaged MLIR of every level"),
+    "compiled": _of_texts(other_hlo, check_compiled, "HLO with other words, compiled and run"),
+    "lowered": _of_texts(other_mlir, check_lowered, "MLIR with other words, compiled"),
     "arrays": _of_texts(damaged_arrays, check_arrays, "damaged npy and npz files"),
     "commands": _of_texts(damaged_command_line, check_command_line, "damaged command lines"),
     "programs": _of_programs(

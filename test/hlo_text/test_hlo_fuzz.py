@@ -76,7 +76,7 @@ def read(text: str) -> ModuleOp | LocatedError:
 
 
 def check(text: str) -> None:
-    """The contract: a module that verifies and prints, or an error inside the text."""
+    """The contract: a module that verifies, with a print that stays, or an error inside the text."""
     found = read(text)
     if isinstance(found, ModuleOp):
         try:
@@ -94,7 +94,7 @@ def check(text: str) -> None:
         again = print_hlo(found)
     except HloPrintError:
         return
-    read_hlo(again)
+    assert print_hlo(read_hlo(again)) == again
 
 
 # ---- Damaged programs
