@@ -46,7 +46,7 @@ def measure_starts(turns: int, console: Console, other: Path | None = None) -> N
     with TemporaryDirectory() as temporary:
         program = Path(temporary) / "three_lines.hlo"
         program.write_text(PROGRAM, encoding="utf-8")
-        # The first turn, which is not counted, writes the byte code of all modules.
+        # The first turn, which is not counted, writes the bytecode of all modules.
         for turn in range(turns + 1):
             for version, folder in folders.items():
                 for name, command in _commands(program).items():
@@ -78,10 +78,10 @@ def processor_time(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> float:
-    """The processor time in seconds that a process of Python takes; its modules have byte code."""
+    """The processor time in seconds that a process of Python takes; its modules have bytecode."""
     before = _of_children()
     variables = os.environ | (environment or {})
-    # Installed packages have byte code: what is timed is not that Python reads our sources.
+    # Installed packages have bytecode: what is timed is not that Python reads our sources.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     subprocess.run(
         [sys.executable, *arguments],
