@@ -56,7 +56,7 @@ def element_bits(element_type: Attribute) -> int | None:
     return 64 if isinstance(element_type, IndexType) else None
 
 
-@cache
+@lru_cache(4096)
 def integer_array(numbers: tuple[int, ...]) -> DenseArrayBase:
     """Integers of 64 bits that say something of an operation: a mask, sizes, strides."""
     return DenseArrayBase.from_list(i64, numbers)

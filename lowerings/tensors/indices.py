@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import AffineMapAttr
@@ -34,7 +34,7 @@ def constant(value: int) -> Index:
     return None, 0, value
 
 
-@cache
+@lru_cache(4096)
 def indices_of(map_: AffineMap) -> Indices | None:
     """The results of a map; None where one of them involves more than one loop."""
     found: list[Index] = []
@@ -67,7 +67,7 @@ def _index_of(expression: AffineExpr) -> Index | None:
             return None
 
 
-@cache
+@lru_cache(4096)
 def affine_map(indices: Indices, rank: int) -> AffineMapAttr:
     """The map from `rank` loops to these indices."""
     return AffineMapAttr(AffineMap(rank, 0, tuple(_expression(index) for index in indices)))

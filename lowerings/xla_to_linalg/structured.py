@@ -50,7 +50,7 @@ def sizes_of(value: SSAValue) -> tuple[int, ...]:
     return array_type(value).get_shape()
 
 
-@cache
+@lru_cache(4096)
 def affine_map(rank: int, results: tuple[AffineExpr, ...]) -> AffineMapAttr:
     """The map of an iteration space of that rank to these expressions."""
     return AffineMapAttr(AffineMap(rank, 0, results))
