@@ -6,10 +6,14 @@ import sys
 LOAD = "from xdsl.dialects import arith, memref, tensor\n"
 QUICKLY = f"""\
 import gc
+from xdsl.irdl.declarative_assembly_format import FormatProgram
 from lowerings.driver.loading import quick_loading
 with quick_loading():
     assert not gc.isenabled()
+    with quick_loading():
+        pass
     {LOAD.strip()}
+    assert not any(isinstance(each, FormatProgram) for each in gc.get_objects())
 assert gc.isenabled() and not gc.get_freeze_count()
 """
 USE = """
