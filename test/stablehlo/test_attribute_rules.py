@@ -58,7 +58,12 @@ def composite(name: str) -> str:
     return f'"stablehlo.composite"(%x) <{{name = "{name}", decomposition = @f, version = 1 : i32}}> : (tensor<4x4xf32>) -> tensor<4x4xf32>'
 
 
+def infeed(layout: str) -> str:
+    return f'"stablehlo.infeed"(%t) <{{layout = {layout}}}> : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)'
+
+
 LEGAL = [
+    infeed("[[0]]"),
     dot(precisions("HIGH", "HIGHEST")),
     dot(precisions()),
     dot(precisions("HIGH")),
@@ -90,6 +95,11 @@ ILLEGAL = {
     accuracy(0, 0, 2, "HIGHEST"): "ulps is 2 in result_accuracy of mode HIGHEST",
     f"{UNARY} #stablehlo.result_accuracy<atol = 0.0>}}> : {SAME}": "None is none of DEFAULT",
     f"{UNARY} #stablehlo.result_accuracy<slack = 1>}}> : {SAME}": "result_accuracy has no slack",
+    '"stablehlo.tuple"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>': "not a tuple",
+    f'"stablehlo.collective_permute"(%x) <{{source_target_pairs = dense<[[0, -2]]> : tensor<1x2xi64>}}> : {SAME}': "[[0, -2]], not pairs",
+    '"stablehlo.case"(%b) ({ stablehlo.return %x : tensor<4x4xf32> }, { stablehlo.return %x : tensor<4x4xf32> }) : (tensor<i1>) -> tensor<4x4xf32>': "the index is pred[], expected s32[]",
+    infeed("[0]"): "has entries that are no lists of numbers",
+    infeed("[[0], [0]]"): "expected one of each of 1 arrays",
     rng("i"): "operand 2 is s64[], not a list of sizes",
     rng("ii"): "operand 2 is s64[1,1], not a list of sizes",
     rng("nn"): "operand 2 has 2 sizes for f32[4]",
@@ -101,8 +111,8 @@ ILLEGAL = {
 
 def program(operation: str) -> str:
     return (
-        "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>, %n: tensor<1xindex>, %nn: tensor<2xindex>) {\n"
-        f"%0 = {operation}\nreturn\n}}\n"
+        "func.func @main(%x: tensor<4x4xf32>, %a: tensor<f32>, %i: tensor<i64>, %ii: tensor<1x1xi64>, %n: tensor<1xindex>, %nn: tensor<2xindex>, %t: !stablehlo.token, %b: tensor<i1>) {\n"
+        f"%0{':2' * ('infeed' in operation)} = {operation}\nreturn\n}}\n"
         "func.func private @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\nreturn %x : tensor<4x4xf32>\n}"
     )
 
@@ -114,7 +124,7 @@ def test_legal(operation: str):
 
 @pytest.mark.parametrize("operation", ILLEGAL)
 def test_illegal(operation: str):
-    with pytest.raises(LocatedError, match=r"^f.mlir:2:7: error: stablehlo\.") as caught:
+    with pytest.raises(LocatedError, match=r"^f.mlir:2:[79]: error: stablehlo\.") as caught:
         read_stablehlo(program(operation), "f.mlir")
     assert ILLEGAL[operation] in caught.value.message
 

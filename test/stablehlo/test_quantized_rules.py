@@ -146,6 +146,19 @@ def test_operations(parts: tuple[str, str, str, str]):
     assert WRONG[parts] in caught.value.message
 
 
+def test_region_of_an_operation_on_integers():
+    q = f"tensor<{Q}>"
+    text = (
+        "func.func @main(%x: tensor<4xi8>) {\n"
+        '%r = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({\n'
+        f"^bb0(%a: {q}, %b: {q}):\n"
+        f"%o = stablehlo.compare LT, %a, %b : ({q}, {q}) -> tensor<i1>\n"
+        "stablehlo.return %o : tensor<i1>\n}) : (tensor<4xi8>) -> tensor<4xi8>\nreturn\n}"
+    )
+    with pytest.raises(LocatedError, match="its region takes quantized arrays"):
+        read_stablehlo(text)
+
+
 def test_types_of_functions():
     text = f"func.func @main(%a: {square(Q)}) -> {square(ZERO)} {{\n  return %a : {square(Q)}\n}}"
     with pytest.raises(LocatedError, match=r"returns .* says"):

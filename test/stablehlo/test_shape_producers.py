@@ -53,7 +53,7 @@ MAKERS = {
     "constant": "%s = arith.constant dense<[3, 2]> : tensor<2xindex>",
     "generic": '%s = "arith.constant"() {value = dense<[3, 2]> : tensor<2xindex>} : () -> tensor<2xindex>',
     "const_shape": "%s = shape.const_shape [3, 2] : tensor<2xindex>",
-    "cast": (
+    "index_cast": (
         "%i = stablehlo.constant dense<[3, 2]> : tensor<2xi32>\n"
         "%s = arith.index_cast %i : tensor<2xi32> to tensor<2xindex>"
     ),
@@ -72,6 +72,33 @@ MAKERS = {
         "%e = shape.const_shape [] : tensor<0xindex>\n"
         "%c = shape.concat %a, %b : tensor<1xindex>, tensor<1xindex> -> tensor<2xindex>\n"
         "%s = shape.concat %c, %e : tensor<2xindex>, tensor<0xindex> -> tensor<2xindex>"
+    ),
+    "sizes": (
+        "%0 = arith.constant 0 : index\n%1 = arith.constant 1 : index\n"
+        f"%a = tensor.dim %x, %1 : {MATRIX}\n%b = tensor.dim %x, %0 : {MATRIX}\n"
+        "%s = tensor.from_elements %a, %b : tensor<2xindex>"
+    ),
+    "elements": (
+        f"%y = shape.shape_of %x : {MATRIX} -> tensor<2xindex>\n"
+        "%0 = arith.constant 0 : index\n%1 = arith.constant 1 : index\n"
+        "%a = tensor.extract %y[%1] : tensor<2xindex>\n%b = tensor.extract %y[%0] : tensor<2xindex>\n"
+        "%s = tensor.from_elements %a, %b : tensor<2xindex>"
+    ),
+    "arithmetic": (
+        f"%y = shape.shape_of %x : {MATRIX} -> tensor<2xindex>\n"
+        "%n = shape.num_elements %y : tensor<2xindex> -> index\n"
+        "%i = arith.index_cast %n : index to i32\n%2 = arith.constant 2 : i32\n"
+        "%a = arith.divsi %i, %2 : i32\n%b = arith.subi %i, %a : i32\n%c = arith.addi %b, %2 : i32\n"
+        "%d = arith.muli %c, %2 : i32\n%e = arith.remsi %d, %a : i32\n%f = arith.maxsi %e, %2 : i32\n"
+        "%g = arith.minsi %f, %a : i32\n%h = arith.extsi %a : i32 to i64\n%j = arith.trunci %h : i64 to i32\n"
+        "%s32 = tensor.from_elements %j, %g : tensor<2xi32>\n"
+        "%s = arith.index_cast %s32 : tensor<2xi32> to tensor<2xindex>"
+    ),
+    "cast": (
+        f"%y = shape.shape_of %x : {MATRIX} -> tensor<2xindex>\n"
+        "%c = tensor.cast %y : tensor<2xindex> to tensor<?xindex>\n"
+        "%d = tensor.cast %c : tensor<?xindex> to tensor<2xindex>\n"
+        "%e = arith.constant dense<[1, -1]> : tensor<2xindex>\n%s = arith.addi %d, %e : tensor<2xindex>"
     ),
     "call": (
         "%c = shape.const_shape [3, 2] : tensor<2xindex>\n"
@@ -159,7 +186,40 @@ REFUSED = {
     "%0 = shape.concat %i, %i : tensor<2xi32>, tensor<2xi32> -> tensor<4xindex>": (
         "operand 0 is tensor<2xi32>, not a shape of type index"
     ),
+    "%0 = arith.constant 1 : i32\n%1 = stablehlo.abs %0 : i32": "operand 0 is i32",
+    "%0 = tensor.cast %v : tensor<2x3xf32> to tensor<2x4xf32>": "cannot be tensor<2x4xf32>",
+    "%0 = tensor.cast %v : tensor<2x3xf32> to tensor<?xf32>": "cannot be tensor<?xf32>",
+    "%0 = tensor.cast %i : tensor<2xi32> to tensor<2xi64>": "cannot be tensor<2xi64>",
+    '%0 = "tensor.dim"(%v, %i) : (tensor<2x3xf32>, tensor<2xi32>) -> index': "not an array and an index",
+    "%0 = arith.constant 0 : index\n%1 = tensor.extract %v[%0] : tensor<2x3xf32>": "1 indices into",
+    "%0 = arith.constant 0 : index\n%1 = tensor.from_elements %0, %0 : tensor<3xindex>": (
+        "2 numbers give tensor<3xindex>"
+    ),
+    "%0 = arith.constant 0 : i32\n%1 = arith.trunci %0 : i32 to i64": "i32 to i64",
+    "%0 = arith.constant 0 : i32\n%1 = arith.extsi %0 : i32 to i32": "i32 to i32",
+    "%0 = stablehlo.constant dense<1.0> : tensor<f32>\n%1 = arith.addi %0, %0 : tensor<f32>": (
+        "takes and returns integers of one type"
+    ),
+    '%0 = arith.constant 0 : i32\n%1 = arith.constant 0 : index\n%2 = "arith.addi"(%0, %1) : (i32, index) -> index': (
+        "takes and returns integers of one type"
+    ),
+    '%0 = "shape.num_elements"(%i) : (tensor<2xi32>) -> index': "not an index",
+    '%0 = "arith.constant"() {value = 1 : i32} : () -> i64': "value is 1 : i32, the result i64",
 }
+
+# What MLIR leaves to when a program runs, though the sizes are known.
+OUT_OF_RANGE = {
+    "%0 = arith.constant 2 : index\n%1 = tensor.dim %v, %0 : tensor<2x3xf32>": "dimension 2 of",
+    "%0 = arith.constant 2 : index\n%1 = tensor.extract %s[%0] : tensor<2xindex>": "index (2,) of",
+}
+
+
+@pytest.mark.parametrize("operation", OUT_OF_RANGE)
+def test_out_of_range(operation: str):
+    text = f"func.func @main(%s: {PAIR}, %v: tensor<2x3xf32>) {{\n{operation}\nreturn\n}}"
+    with pytest.raises(LocatedError, match=r"^f.mlir:3:[0-9]+: error: ") as caught:
+        read_stablehlo(text, "f.mlir")
+    assert OUT_OF_RANGE[operation] in str(caught.value)
 
 
 @pytest.mark.jax
@@ -170,7 +230,7 @@ def test_refused(operation: str, message: str):
         f"{operation}\nreturn\n}}"
     )
     assert rejection(text) is not None
-    with pytest.raises(LocatedError, match=r"^f.mlir:[23]:[0-9]+: error: ") as caught:
+    with pytest.raises(LocatedError, match=r"^f.mlir:[234]:[0-9]+: error: ") as caught:
         read_stablehlo(text, "f.mlir")
     assert message in str(caught.value)
 

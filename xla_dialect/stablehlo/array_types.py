@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
+    IntegerType,
     NoneAttr,
     TensorType,
     i64,
@@ -26,13 +27,18 @@ NO_ELEMENT_TYPE = "index is not an element type of XLA; operands that say a shap
 
 
 def is_index(type_: Attribute) -> bool:
-    """Whether a type is an array of sizes, with elements of MLIR's type `index`."""
-    return isinstance(type_, TensorType) and isinstance(cast(Array, type_).element_type, IndexType)
+    """Whether a type is one of sizes: an array of MLIR's type `index`, or a number in no array."""
+    if isinstance(type_, TensorType):
+        return isinstance(cast(Array, type_).element_type, IndexType)
+    return isinstance(type_, IndexType | IntegerType)
 
 
-def integers_for_index(array: Array) -> Array:
-    """The type of the 64-bit integers that sizes become: XLA has no type `index`."""
-    return TensorType(i64, array.get_shape(), array.encoding)
+def integers_for_index(type_: Attribute) -> Array:
+    """The array type that one of sizes becomes: of 64 bits, as XLA has no type `index`."""
+    if isinstance(type_, TensorType):
+        array = cast(Array, type_)
+        return TensorType(i64, array.get_shape(), array.encoding)
+    return TensorType(cast(Attribute, type_) if isinstance(type_, IntegerType) else i64, ())
 
 
 def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPElementsAttr[Any]:
@@ -40,7 +46,7 @@ def literal_of_integers(value: DenseIntOrFPElementsAttr[Any]) -> DenseIntOrFPEle
     if not is_index(cast(Attribute, value.type)):
         return value
     return DenseIntOrFPElementsAttr(
-        cast(Any, integers_for_index(cast(Array, value.type))), value.data
+        cast(Any, integers_for_index(cast(Attribute, value.type))), value.data
     )
 
 

@@ -205,8 +205,10 @@ def convert_collective_broadcast(op: SourceOp, conversion: Conversion) -> Sequen
 
 def convert_collective_permute(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`stablehlo.collective_permute`."""
-    rows = take_rows(op, "source_target_pairs")
-    if any(len(row) != 2 for row in rows):
+    rows = matrix(op, "source_target_pairs")
+    if rows is None:
+        op.fail("source_target_pairs is missing")
+    if any(len(row) != 2 or min(row) < 0 for row in rows):
         op.fail(f"source_target_pairs are {[list(row) for row in rows]}, not pairs")
     pairs = SourceTargetPairs(tuple((source, target) for source, target in rows))
     return conversion.emit(

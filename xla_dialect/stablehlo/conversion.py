@@ -526,7 +526,7 @@ class Conversion:
             array_type(TensorType(element_type, ()), op)
             self.refines = True
             return cast(Attribute, type_)
-        array = array_type(integers_for_index(cast(Array, type_)) if is_index(type_) else type_, op)
+        array = array_type(integers_for_index(type_) if is_index(type_) else type_, op)
         if DYNAMIC_INDEX in extents(array):
             self.refines = True
         return array

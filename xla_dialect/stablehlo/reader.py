@@ -45,6 +45,7 @@ from xla_dialect.stablehlo import (
     normalization,
     random,
     reduction,
+    scalar_sizes,
     shape_producers,
     sharding,
     sorting,
@@ -85,6 +86,7 @@ ROWS: Mapping[str, Row] = {
     **random.ROWS,
     **dynamic_shapes.ROWS,
     **shape_producers.ROWS,
+    **scalar_sizes.ROWS,
     **collectives.ROWS,
     **collective_reduce.ROWS,
     **transfers.ROWS,
@@ -109,6 +111,7 @@ SHARDY = Dialect("sdy", classes_of(ROWS, "sdy"), list(SHARDY_ATTRIBUTES))
 
 ARITH = Dialect("arith", classes_of(ROWS, "arith"))
 SHAPE = Dialect("shape", classes_of(ROWS, "shape"))
+TENSOR = Dialect("tensor", classes_of(ROWS, "tensor"))
 """What makes shapes, as dialects whose operations only parse."""
 
 
@@ -255,7 +258,19 @@ def make_reading_context(resources: OpAsmDialectInterface) -> Context:
 def _context_without_builtin() -> Context:
     """What all texts share, to be cloned: loading a dialect takes longer than a short text."""
     context = Context(allow_unregistered=True)
-    for dialect in (Func, XLA, STABLEHLO, CHLO, QUANT, SHARDY, ARITH, SHAPE, CHECK, INTERPRETER):
+    for dialect in (
+        Func,
+        XLA,
+        STABLEHLO,
+        CHLO,
+        QUANT,
+        SHARDY,
+        ARITH,
+        SHAPE,
+        TENSOR,
+        CHECK,
+        INTERPRETER,
+    ):
         context.load_dialect(dialect)
     return context
 

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
+    IntegerType,
     TensorType,
     i64,
 )
@@ -21,10 +22,14 @@ from xdsl.parser import Parser
 
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.creation import ConstantOp
-from xla_dialect.stablehlo.array_types import is_index, literal_of_integers
+from xla_dialect.stablehlo.array_types import (
+    integers_for_index,
+    is_index,
+    literal_of_integers,
+)
 from xla_dialect.stablehlo.attributes import parse_i64
-from xla_dialect.stablehlo.conversion import Conversion, Row
-from xla_dialect.stablehlo.creation import convert_constant, parse_constant
+from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
+from xla_dialect.stablehlo.creation import convert_constant
 from xla_dialect.stablehlo.dynamic_shapes import take_shape
 from xla_dialect.stablehlo.source import SourceOp, UnknownShape, integers_of
 from xla_dialect.stablehlo.syntax import arrow_types, form
@@ -71,9 +76,10 @@ def constant_shape(
     return conversion.emit(ConstantOp, (), [type_], {"value": value})
 
 
-def convert_arith_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
-    """`arith.constant` of an array."""
-    value = op.take("value")
+def convert_arith_constant(
+    op: SourceOp, conversion: Conversion, value: Attribute | None
+) -> Sequence[SSAValue]:
+    """`arith.constant` of an array, with this value."""
     if isinstance(value, DenseIntOrFPElementsAttr):
         value = literal_of_integers(cast("DenseIntOrFPElementsAttr[Any]", value))
     if value is not None:
@@ -83,15 +89,21 @@ def convert_arith_constant(op: SourceOp, conversion: Conversion) -> Sequence[SSA
 
 def _is_castable(type_: Attribute) -> bool:
     """Whether a type is an array of integers with sign; truth values are cast in another way."""
-    array = as_array(type_)
+    is_number = isinstance(type_, IntegerType)
+    array = integers_for_index(cast(Attribute, type_)) if is_number else as_array(type_)
     return array is not None and element_class(array.element_type) == ElementClass.SIGNED
+
+
+def is_of_index(type_: Attribute) -> bool:
+    """Whether a type is MLIR's `index`, or an array of it."""
+    return is_index(type_) and not isinstance(type_, IntegerType)
 
 
 def convert_index_cast(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     """`arith.index_cast` of an array: between `index` and integers, with sign."""
     before, after = op.operands[0].type, op.results[0].type
-    if is_index(before) == is_index(after) or not _is_castable(
-        after if is_index(before) else before
+    if is_of_index(before) == is_of_index(after) or not _is_castable(
+        after if is_of_index(before) else before
     ):
         op.fail(
             f"casts between index and signless integers of several bits, not {before} to {after}"
@@ -114,6 +126,9 @@ def convert_shape_of(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
     type_ = as_array(operand.type)
     if type_ is None:
         op.fail(f"operand 0 is {spell(operand.type)}, not an array")
+    declared, rank = as_array(conversion.result_types(op)[0]), len(type_.get_shape())
+    if not is_of_index(op.results[0].type) or declared is None or sizes_of(declared) != (rank,):
+        op.fail(f"its result is {op.results[0].type}, not tensor<{rank}xindex>")
     if DYNAMIC_INDEX in type_.get_shape():
         raise UnknownShape(op, 0)
     return constant_shape(op, conversion, type_.get_shape())
@@ -122,7 +137,7 @@ def convert_shape_of(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]
 def _take_extents(op: SourceOp, conversion: Conversion) -> list[tuple[int, ...]]:
     """The shapes that the operands are, which have elements of type `index`."""
     for position, operand in enumerate(op.operands):
-        if not is_index(operand.type):
+        if not is_of_index(operand.type):
             op.fail(f"operand {position} is {operand.type}, not a shape of type index")
     return [take_shape(op, conversion, position) for position in range(len(op.operands))]
 
@@ -147,10 +162,6 @@ def convert_shape_broadcast(op: SourceOp, conversion: Conversion) -> Sequence[SS
 
 
 ROWS: Mapping[str, Row] = {
-    "arith.constant": Row(parse_constant, convert_arith_constant, operands=0, gives_index=True),
-    "arith.index_cast": Row(
-        parse_index_cast, convert_index_cast, operands=1, index_operands=0, gives_index=True
-    ),
     "shape.const_shape": Row(parse_const_shape, convert_const_shape, operands=0, gives_index=True),
     "shape.shape_of": Row(
         form(arrow_types), convert_shape_of, operands=1, index_operands=0, gives_index=True

@@ -37,10 +37,11 @@ def convert_infeed(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
         if count != len(op.results) - 1:
             op.fail(f"layout is {layout}, expected one of each of {len(op.results) - 1} arrays")
         for part in cast("ArrayAttr[Attribute]", layout).data:
-            whole = isinstance(part, ArrayAttr)
-            entries = cast("ArrayAttr[Attribute]", part).data if whole else ()
-            if not all(isinstance(entry, IntegerAttr) for entry in entries):
-                op.fail(f"layout {layout} has entries that are no numbers")
+            entries = cast("ArrayAttr[Attribute]", part).data if isinstance(part, ArrayAttr) else ()
+            if not isinstance(part, ArrayAttr) or not all(
+                isinstance(entry, IntegerAttr) for entry in entries
+            ):
+                op.fail(f"layout {layout} has entries that are no lists of numbers")
         op.attributes["xla.layout"] = layout
     return conversion.emit(
         xla.InfeedOp,

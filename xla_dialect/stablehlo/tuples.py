@@ -12,6 +12,7 @@ from xdsl.parser import Parser
 from xla_dialect.ops.tuples import GetTupleElementOp, TupleOp
 from xla_dialect.stablehlo.attributes import parse_i64
 from xla_dialect.stablehlo.conversion import Conversion, Row
+from xla_dialect.stablehlo.correspondence import Special
 from xla_dialect.stablehlo.elementwise import one_to_one
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import form, parse_attributes_and_types, tuple_type
@@ -57,8 +58,18 @@ def convert_get_tuple_element(op: SourceOp, conversion: Conversion) -> Sequence[
     )
 
 
+_TUPLE = one_to_one(TupleOp)
+
+
+def convert_tuple(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
+    """`stablehlo.tuple`; in HLO one of one element may have the type of the element."""
+    if not isinstance(op.results[0].type, TupleType):
+        op.fail(f"the result is {op.results[0].type}, not a tuple")
+    return _TUPLE(op, conversion)
+
+
 ROWS: Mapping[str, Row] = {
-    "stablehlo.tuple": Row(form(tuple_type), one_to_one(TupleOp)),
+    "stablehlo.tuple": Row(form(tuple_type), Special(_TUPLE, convert_tuple)),
     "stablehlo.get_tuple_element": Row(
         parse_get_tuple_element, convert_get_tuple_element, operands=1
     ),

@@ -55,6 +55,9 @@ class QuantizedConversion(Conversion):
     def convert(self, op: SourceOp) -> Sequence[SSAValue]:
         """What the results of an operation become."""
         if not has_quantized([v.type for v in (*op.operands, *op.results)]):
+            blocks = [block for region in op.regions for block in region.blocks]
+            if any(has_quantized([a.type for a in block.args]) for block in blocks):
+                op.fail("its region takes quantized arrays, no operand is one")
             return super().convert(op)
         check_quantized(op)
         return self._arithmetic(op, self)

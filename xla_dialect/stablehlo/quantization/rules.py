@@ -287,6 +287,8 @@ def _check_returns(op: SourceOp, results: Sequence[Attribute]) -> None:
             if quantization_of(argument.type) not in {None, *known}:
                 op.fail(f"its region takes {element_of(argument.type)}, which no operand has")
         returned = [] if last is None else operand_types(last)
+        if len(returned) == 1:  # of a reduction between processes, which all results have
+            returned = returned * len(results)
         if len(returned) == len(results) and any(map(quantization_of, (*returned, *results))):
             for pair in zip(returned, results, strict=True):
                 if quantization_of(pair[0]) is not None or op.name not in _WITH_PREDICATES:

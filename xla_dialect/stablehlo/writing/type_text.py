@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerType,
+    NoneAttr,
+    TensorType,
+    TupleType,
+)
 from xdsl.ir import Attribute
 
 from xla_dialect.layout import LayoutAttr
@@ -30,6 +37,10 @@ def type_text(type_: Attribute) -> str:
         return f"!stablehlo.future<{', '.join(map(type_text, type_.types.data))}>"
     if isinstance(type_, TupleType):
         return f"tuple<{', '.join(map(type_text, type_.types.data))}>"
+    if isinstance(type_, IndexType | IntegerType):
+        return str(
+            cast(Attribute, type_)
+        )  # a size in no array, of a program whose shapes depend on arguments
     raise Inexpressible(f"StableHLO has no type {spell(type_)}")
 
 
