@@ -321,6 +321,11 @@ def test_formatting_keeps_program_and_comments(editor: Editor, name: str, text: 
         ("b.hlo", HLO.replace("add(%x, ", "add(%x, /* the same */ "), "would be lost"),
         ("a.mlir", MLIR.replace("[1, 0]}", "[1, 0]").replace("// C", "/ C"), "not formatted"),
         ("b.mlir", MLIR.rstrip() + ' loc("here")\n', "would be lost"),
+        (
+            "c.mlir",
+            f"{MLIR}// -----\n{MLIR.replace('xla.add', 'xla.plus')}",
+            rf"c\.mlir:{MLIR.count(chr(10)) + 6}:10: error: Operation xla\.plus is not registered",
+        ),
     ],
 )
 def test_what_cannot_be_formatted_is_refused(

@@ -66,14 +66,16 @@ def formatted(text: str, file_name: str, input_format: InputFormat) -> str:
         lead = chunk[: len(chunk) - len(chunk.lstrip())]
         parts.append(lead if start else "")
         has_code = _COMMENTS[input_format == "hlo"].sub("", chunk).strip()
-        parts.append(_format(chunk, file_name, input_format) if has_code else chunk[len(lead) :])
+        above = text.count("\n", 0, start)
+        printed = _format(chunk, above, file_name, input_format) if has_code else chunk[len(lead) :]
+        parts.append(printed)
         parts.append("\n" if end < len(text) else "")
         previous = end
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def _format(text: str, file_name: str, input_format: InputFormat) -> str:
-    """One program, printed."""
+def _format(text: str, above: int, file_name: str, input_format: InputFormat) -> str:
+    """One program, printed; errors count the lines above it too."""
     is_hlo = input_format == "hlo"
     if not is_hlo:
         for what, pattern in _LOST.items():
@@ -81,7 +83,7 @@ def _format(text: str, file_name: str, input_format: InputFormat) -> str:
                 raise CannotFormat(f"not formatted: {what} would be lost")
     read = _READERS[input_format]
     try:
-        module = read(text, file_name)
+        module = read("\n" * above + text, file_name)
         printed = _PRINTERS[input_format](module, text)
         again = read(printed, file_name)
     except XlaError as error:

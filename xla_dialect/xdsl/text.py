@@ -7,6 +7,7 @@ What differs from xDSL 0.74.0, which stays as it is for everyone else:
 - A name loses one suffix `_<digits>` each time it is read, so `%a_1_2` is `%a` after two times.
 - `1 : i9999999999` computes 2^9999999999. Integer types have at most 8 digits (MLIR: 2^24 - 1).
 - A text without operations is an empty module, as for mlir-opt.
+- The error of an unknown operation is at what follows its name.
 
 A newer xDSL may need less of this: `test/xdsl/test_dense_literals.py` has a test for each point.
 """
@@ -27,7 +28,7 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     TensorType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.parser.generic_parser import ParserState
 from xdsl.printer import Printer
@@ -65,6 +66,15 @@ class MlirParser(Parser):
         if self._current_token.kind is MLIRTokenKind.EOF:
             return ModuleOp([])
         return super().parse_module(allow_implicit_module)
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        """The class of an operation; an unknown one is an error where its name stands."""
+        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        if found is None:
+            next_ = self._current_token.span
+            start = next_.input.content.rfind(name, 0, next_.start)
+            self.raise_error(f"Operation {name} is not registered", start, start + len(name))
+        return found
 
     def _parse_builtin_dense_resource_attr(self) -> DenseResourceAttr:
         """Parses what follows `dense_resource`; `<__elided__>` is a resource that is nowhere."""
