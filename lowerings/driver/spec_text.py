@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
+from inspect import formatannotation
 from typing import Any, TypeVar, get_type_hints
 
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline
@@ -51,7 +53,11 @@ def made_from(factory: Callable[[], type[Made]], spec: ArgSpec) -> Made:
 
 def _wrong_option(made: type[ArgSpecConvertible], spec: ArgSpec) -> str:
     """Which option is not there, or has a value of another type; empty if none is."""
-    spelled = {each.name: each.type for each in fields(made) if each.init}
+    spelled = {
+        each.name: each.type if isinstance(each.type, str) else formatannotation(each.type)
+        for each in fields(made)
+        if each.init
+    }
     types = get_type_hints(made)
     for name, values in spec.normalize_parameter_names().parameters.items():
         if name not in spelled:
@@ -80,9 +86,9 @@ def target_of_text(text: str) -> Target:
     targets = toolkit_universe().all_targets
     (spec,) = specs
     if spec.name not in targets:
-        raise SpecError(
-            f"there is no target '{spec.name}' (see --list-targets){unloaded_packages()}"
-        )
+        close = get_close_matches(spec.name, targets, 3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else " (see --list-targets)"
+        raise SpecError(f"there is no target '{spec.name}'{hint}{unloaded_packages()}")
     try:
         return made_from(targets[spec.name], spec)
     except SpecError as error:

@@ -13,6 +13,8 @@
 // RUN: not xla-opt %s -t 'riscv-asm{features=+v,+nothing}' 2>&1 | filecheck %s --check-prefix=FEATURE
 // RUN: not xla-opt %s -t 'riscv-asm{vectors=+v}' 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: not xla-opt %s -t 'riscv-asm{features=+v' 2>&1 | filecheck %s --check-prefix=SPELLING
+// RUN: not xla-opt %s -t riscv-assembly 2>&1 | filecheck %s --check-prefix=NAME
+// NAME: error: there is no target 'riscv-assembly'; did you mean riscv-asm
 // FEATURE: error: riscv64-unknown-linux-gnu features=+m,+a,+f,+d,+c,+v,+nothing: '+nothing' is not a recognized feature
 // OPTION: error: target riscv-asm: there is no option 'vectors' (it has: cpu, features)
 // SPELLING: error: target 'riscv-asm{features=+v': Error parsing

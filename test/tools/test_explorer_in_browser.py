@@ -255,6 +255,14 @@ def test_layouts_and_schedules_are_shown(browsed: Browsed) -> None:
     assert page.locator("tr.related").count() >= 1
 
 
+def test_two_columns_fit_into_a_notebook(browser: Any, layer: Path) -> None:
+    found = opened(browser, layer, viewport={"width": 720, "height": 700})
+    columns = found.page.locator(".columns")
+    assert len(found.texts()) == 2
+    assert columns.evaluate("each => each.scrollWidth <= each.clientWidth")
+    found.page.context.close()
+
+
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [

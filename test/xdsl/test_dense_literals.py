@@ -267,6 +267,6 @@ def test_mlir_reads_what_is_printed(mlir_opt_path: str):
 
 @pytest.mark.parametrize("text", ["%y = test.foo\n%z = test.op", '"test.foo"() : () -> ()'])
 def test_an_unknown_operation_is_an_error_at_its_name(text: str) -> None:
-    with pytest.raises(ParseError, match="test.foo is not registered") as caught:
+    with pytest.raises(ParseError, match=r"test\.foo is not registered") as caught:
         parser_of(text).parse_module()
     assert (caught.value.span.start, caught.value.span.text) == (text.index("test.foo"), "test.foo")

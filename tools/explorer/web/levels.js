@@ -2,7 +2,7 @@
 import { select as choose } from "libraries";
 import { related, selection, states, texts } from "explorer/state";
 import { TextView } from "explorer/text_view";
-import { LEVELS, label } from "explorer/names";
+import { LEVELS, count, label } from "explorer/names";
 
 /** Pixels of a column, as in the style, and of the button behind them. */
 const [NARROWEST, BUTTON] = [300, 32];
@@ -93,7 +93,7 @@ export class Levels {
     column.lines = lines;
     column.place = 0;
     const isAny = selection.text !== null;
-    column.count.text(isAny ? `${lines.length.toLocaleString("en")} of ${column.text.length.toLocaleString("en")}` : "");
+    column.count.text(isAny ? count(lines.length, "line") : "").attr("title", `of ${count(column.text.length, "line")}`);
     for (const button of column.steps) button.property("disabled", lines.length < 2);
     if (lines.length && column.view !== from) {
       const line = selection.text === column.text ? selection.line : lines[0];
