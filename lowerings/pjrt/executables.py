@@ -403,5 +403,6 @@ def executable_deserialize_and_load(args: Any) -> None:
         args.overridden_serialized_compile_options_size,
     )
     options = CompileOptions.parse(overriding or data[8:end])
-    found = _compiled(ProgramText.of_artifact(data[end:], options.device_count), options)
+    text = ProgramText.of_artifact(data[end:], options.device_count, is_kept=True)
+    found = _compiled(text, options)
     args.loaded_executable = LoadedProgram(found, CLIENTS[args.client]).handle

@@ -31,6 +31,7 @@ from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.constants import take_constants, with_constants
 from lowerings.pjrt.functions import Objects, PluginError
+from lowerings.pjrt.inspected_shardings import forget_inspections, tell_shardings
 from lowerings.pjrt.interfaces import IR, STABLEHLO, cache_folder, make_context
 from lowerings.pjrt.options import CompileOptions
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
@@ -116,18 +117,23 @@ class ProgramText:
         return with_constants(self.text, self.all_constants())
 
     @staticmethod
-    def of_artifact(code: bytes, devices: int) -> ProgramText:
-        """Reads a portable artifact, or MLIR as text or bytecode, for so many devices."""
+    def of_artifact(code: bytes, devices: int, *, is_kept: bool = False) -> ProgramText:
+        """
+        Reads a portable artifact, or MLIR as text or bytecode, for so many devices.
+
+        `is_kept`: it was compiled before, perhaps in a process with functions of its own.
+        """
         with _module_of(code) as module:
-            return ProgramText._of_module(module, code, devices)
+            return ProgramText._of_module(module, code, devices, is_kept)
 
     def with_locations(self) -> str:
         """The text with the places in the JAX source that its operations come from."""
         with _module_of(self.code) as module:
+            forget_inspections(module)
             return module.operation.get_asm(enable_debug_info=True)
 
     @staticmethod
-    def _of_module(module: Any, code: bytes, devices: int) -> ProgramText:
+    def _of_module(module: Any, code: bytes, devices: int, is_kept: bool) -> ProgramText:
         attributes = module.operation.attributes
         name = attributes["sym_name"].value
         callbacks: Sequence[Callable[..., Any]] = ()
@@ -137,7 +143,7 @@ class ProgramText:
         constants = _taken(module, code)
         main = _main(module)
         inputs, outputs = main.type.inputs, main.type.results
-        divisions = _divided(module, devices) if devices > 1 else None
+        divisions = _divided(module, devices, is_kept) if devices > 1 else None
         return ProgramText(
             name,
             module.operation.get_asm(),
@@ -226,12 +232,17 @@ def _main(module: Any) -> Any:
     return next(op for op in module.body.operations if _symbol(op) == "main")
 
 
-def _divided(module: Any, devices: int) -> tuple[Sequence[ArrayDivision], Sequence[ArrayDivision]]:
+def _divided(
+    module: Any, devices: int, is_kept: bool
+) -> tuple[Sequence[ArrayDivision], Sequence[ArrayDivision]]:
     """
     How devices share the parameters, which is as they say, and the results, as Shardy's rules
-    propagate it; what is found out of these is written into the module.
+    propagate it; what is found out of these is written into the module, and told who asks.
     """
     given, found = _main(module), propagated(module)
+    if not is_kept:
+        tell_shardings(found, devices)
+    forget_inspections(module)
     last = _main(found)
     sides: list[Sequence[ArrayDivision]] = []
     for side, types, where, function in (

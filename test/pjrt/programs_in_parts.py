@@ -4,6 +4,8 @@ this file in a process where it is so.
 """
 
 import threading
+from collections.abc import Callable
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from jax.sharding import NamedSharding, PartitionSpec
 from jax_programs.custom_partitioning import PARTS, sums_and_next
+from jaxlib.xla_client import DeviceList
 
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt import execution
@@ -134,6 +137,48 @@ def test_terms_enter_a_manual_computation_as_terms():
             split, jax.reshard(scales, PartitionSpec("x", None, reduced=frozenset("y")))
         )
     np.testing.assert_array_equal(gradient, weights)
+
+
+def inspected(function: Callable[..., Any], callback: Callable[[Any], None]) -> Any:
+    def computed(x):
+        y = function(x)
+        jax.debug.inspect_array_sharding(y, callback=callback)
+        return y
+
+    return computed
+
+
+def test_programs_tell_how_devices_share_their_arrays():
+    log: list[Any] = []
+    sharding = NamedSharding(MESH, PartitionSpec("x", "y"))
+    array = jax.device_put(np.arange(64.0).reshape(8, 8), sharding)
+    turned = jax.jit(inspected(lambda x: jnp.sin(x).T, log.append)).lower(array).compile()
+    assert log == [turned(array).sharding]
+    assert log[0].spec == PartitionSpec("y", "x")
+    # Whoever loads the program, perhaps in another process, has asked for nothing.
+    client, devices = jax.devices()[0].client, DeviceList(tuple(jax.devices()))
+    kept = cast(Any, turned.runtime_executable()).serialize()
+    client.deserialize_executable(kept, devices)
+    assert len(log) == 1
+
+    jax.jit(lambda x: jax.lax.fori_loop(0, 3, lambda _, y: inspected(jnp.cos, log.append)(y), x))(
+        array
+    )
+    assert log[1:] == [sharding]
+    spec = PartitionSpec("x")
+    jax.jit(
+        jax.shard_map(inspected(jnp.sin, log.append), mesh=MESH, in_specs=spec, out_specs=spec)
+    )(array)
+    assert log[2].spec == PartitionSpec()
+
+
+def test_an_error_of_who_is_told_is_that_of_the_program():
+    def fails(sharding):
+        raise ValueError("not today")
+
+    array = jax.device_put(jnp.arange(8.0), NamedSharding(MESH, PartitionSpec("x")))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not today"):
+        jax.jit(inspected(jnp.sin, fails))(array)
 
 
 @pytest.mark.parametrize(("long_run", "threads"), [(60.0, 0), (0.0, 4)], ids=["short", "long"])

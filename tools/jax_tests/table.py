@@ -22,7 +22,7 @@ REASONS = Path(__file__).with_name("reasons.toml")
 @cache
 def reasons() -> dict[str, re.Pattern[str]]:
     """The reasons that are known."""
-    table = tomllib.loads(REASONS.read_text())["reason"]
+    table = tomllib.loads(REASONS.read_text()).get("reason", [])
     return {row["why"]: re.compile("|".join(row["tests"])) for row in table}
 
 
