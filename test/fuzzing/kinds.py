@@ -28,7 +28,7 @@ from fuzzing.campaign import Case
 from fuzzing.watching import Watch
 from lowerings.compilation import Program
 from lowerings.execution.arrays import ArgumentError
-from tools import xla_opt, xla_run
+from tools import xla_layout, xla_opt, xla_run
 from tools.array_spec import AnyArray, ArraySpecError, as_parameter, load_arrays
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.verification.verify import verify
@@ -180,7 +180,7 @@ def _doubling() -> Program:
     return lowerings.compile("ENTRY e { x = f32[4,6] parameter(0)\n ROOT r = add(x, x) }")
 
 
-COMMANDS = {"xla-opt": xla_opt.main, "xla-run": xla_run.main}
+COMMANDS = {"xla-opt": xla_opt.main, "xla-run": xla_run.main, "xla-layout": xla_layout.main}
 COMMAND_LINES = (
     "xla-opt good.hlo",
     "xla-opt good.hlo -f hlo -t stablehlo",
@@ -190,6 +190,14 @@ COMMAND_LINES = (
     "xla-run good.hlo --input 2x3xf32=[[1,2,3],[4,5,nan]] --expected-output 2x3xf32=random",
     "xla-run good.hlo --input @good.npy --entry main --num-threads 1 --memory-limit 1G",
     "xla-run good.hlo --backend interpreter --level loops --input 2x3xf32=random",
+    "xla-opt good.hlo -p xla-simplify,xla-dce --print-ir-after-all --print-ir-diff --timing",
+    "xla-opt good.hlo -p native --validate-each --validate-seed 3 --pass-statistics",
+    "xla-opt good.hlo -p native --opt-bisect-limit 3 --print-memory --print-fusion --explain",
+    "xla-opt good.hlo --print-op-generic --print-debuginfo --print-ir-after xla-dce -o out.mlir",
+    "xla-run good.hlo --input 2x3xf32=random --seed 3 --iterations 2 --reference reference",
+    "xla-run good.hlo --input 2x3xf32=1 --check-bounds --timeout 5 --num-threads 2 --repeat 2",
+    "xla-run good.hlo --replicas 2 --input 2x3xf32=1 --output-dir out --tolerance f32=3",
+    "xla-layout f32[8,128]{1,0:T(4,128)}",
 )
 GOOD = "ENTRY main { x = f32[2,3] parameter(0)\n ROOT y = f32[2,3] add(x, x) }\n"
 WORDS = (
