@@ -526,6 +526,17 @@ def test_what_results_depend_on(body: str, dependent: set[int]) -> None:
     assert {*dependent_results(module, "main", 2, is_negation)} == dependent
 
 
+def test_results_in_a_tuple_depend_on_what_is_put_into_it() -> None:
+    text = """ENTRY e {
+      x = f32[2] parameter(0)
+      n = f32[2] negate(x)
+      a = f32[2] abs(x)
+      t = (f32[2], f32[2]) tuple(a, n)
+      ROOT r = (f32[2], (f32[2], f32[2]), f32[2]) tuple(n, t, a)
+    }"""
+    assert {*dependent_results(load_program(text, "hlo"), "main", 4, is_negation)} == {0, 2}
+
+
 @pytest.mark.parametrize("program", [ELEMENTWISE, CONTRACTION])
 def test_no_false_alarm_on_small_programs(program: str) -> None:
     assert_compared(validate(load_program(program, "mlir"), *parse_passes("native")))

@@ -10,6 +10,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.type import get_element_type_or_self
 
 from lowerings.validation.changed_functions import references, symbols
+from xla_dialect.ops.tuples import TupleOp
+from xla_dialect.types import flatten
 from xla_dialect.xdsl.traversal import inventory, operands_of, operations_in
 
 Holds = Callable[[Operation], bool]
@@ -27,11 +29,11 @@ def dependent_results(module: ModuleOp, entry: str, count: int, holds: Holds) ->
     reaching = _reaching(functions, holds)
     if entry not in reaching:
         return ()
-    returned = _returned(functions[entry], count)
-    if returned is None:
+    returned = _returned(functions[entry])
+    if returned is None or len(returned) != count:
         return range(count)
-    dependent = _dependent_values(returned.parent_block(), reaching, holds)
-    return [number for number, value in enumerate(operands_of(returned)) if value in dependent]
+    dependent = _dependent_values(functions[entry].regions[0].block, reaching, holds)
+    return [number for number, value in enumerate(returned) if value in dependent]
 
 
 def complex_results(module: ModuleOp, entry: str, count: int) -> Collection[int]:
@@ -55,21 +57,32 @@ def _reaching(functions: dict[str, Operation], holds: Holds) -> set[str]:
     return found
 
 
-def _returned(function: Operation, count: int) -> ReturnOp | None:
-    """What returns the results, if values alone lead to them."""
+def _returned(function: Operation) -> Sequence[SSAValue] | None:
+    """
+    What the results are, if values alone lead to them: of a tuple what is put into it, or the tuple
+    itself for each array in it.
+    """
     blocks: Sequence[Block] = [block for region in function.regions for block in region.blocks]
     if len(blocks) != 1 or any(isinstance(each, MemRefType) for each in inventory(function).types):
         return None
     last = blocks[0].last_op
-    if not isinstance(last, ReturnOp) or any(isinstance(t, TupleType) for t in last.operand_types):
+    if not isinstance(last, ReturnOp):
         return None
-    return last if len(last.operands) == count else None
+    return [leaf for value in last.operands for leaf in _leaves(value)]
 
 
-def _dependent_values(block: Block | None, reaching: set[str], holds: Holds) -> set[SSAValue]:
+def _leaves(value: SSAValue) -> Sequence[SSAValue]:
+    if not isinstance(value.type, TupleType):
+        return [value]
+    if isinstance(value.owner, TupleOp):
+        return [leaf for each in value.owner.operands for leaf in _leaves(each)]
+    return [value] * len(flatten([value.type]))
+
+
+def _dependent_values(block: Block, reaching: set[str], holds: Holds) -> set[SSAValue]:
     """The values of a block, and those inside of it, that depend on such operations."""
     found: set[SSAValue] = set()
-    for op in () if block is None else block.ops:
+    for op in block.ops:
         inner = operations_in(op)
         if (
             any(value in found for each in inner for value in operands_of(each))

@@ -47,7 +47,7 @@ MOST_INPUTS = 4
 NUMBERS_OF_TIES = 8
 """How many different numbers an array has of those that are often equal."""
 SIZE_OF_TIES = 0.125
-"""What they are multiplied with, floats only: of large sums every probability is 0 or 1."""
+"""What the first are multiplied with, floats only: of large sums every probability is 0 or 1."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ def made_inputs(
     """
     First an input of each kind; in these half of the numbers are edge cases, so that they meet.
 
-    Then smaller plain numbers that are often equal, and, for each kind that is not plain, pairs of
-    inputs: one has it in a part of the parameters, the other in the rest, all else is plain.
-    There edge cases are sparse: a NaN in a few rows, so that contractions have results that are
-    numbers. The fewer numbers the parameters have, the more such inputs there are: NaNs and
-    infinities take turns, so that every parameter has each of them.
+    Then plain numbers that are often equal, smaller ones first, and, for each kind that is not
+    plain, pairs of inputs: one has it in a part of the parameters, the other in the rest, all else
+    is plain. There edge cases are sparse: a NaN in a few rows, so that contractions have results
+    that are numbers. The fewer numbers the parameters have, the more such inputs there are: NaNs
+    and infinities take turns, so that every parameter has each of them.
     """
     generator = np.random.default_rng(choice.seed)
     found = [
@@ -98,7 +98,7 @@ def made_inputs(
             if kind is InputKind.PLAIN:
                 arrays = make_input(signature, kind, generator, quantized)
                 tied = [
-                    _tied(array, generator, is_index=stored is None)
+                    _tied(array, generator, is_index=stored is None, is_small=not turn)
                     for array, stored in zip(arrays, _of_each(signature, quantized), strict=True)
                 ]
                 found.append(Input(frozenset((kind,)), tied))
@@ -201,11 +201,14 @@ def are_stored(arrays: Sequence[Array], quantized: Quantizations) -> bool:
     )
 
 
-def _tied(values: Array, generator: np.random.Generator, *, is_index: bool) -> Array:
+def _tied(
+    values: Array, generator: np.random.Generator, *, is_index: bool, is_small: bool
+) -> Array:
     """An array of few of its numbers: sorts, extrema and searches say what comes first."""
     few = values.reshape(-1)[:NUMBERS_OF_TIES]
     if is_inexact(few.dtype):
-        few = (few * np.asarray(SIZE_OF_TIES, few.dtype)).astype(few.dtype)
+        factor = SIZE_OF_TIES if is_small else 1.0
+        few = (few * np.asarray(factor, few.dtype)).astype(few.dtype)
     elif is_index and few.dtype != np.bool_:
         few = (few.astype(np.int64) % MOST_INDICES).astype(few.dtype)
     return generator.choice(few, values.shape) if few.size else values

@@ -52,7 +52,8 @@ def bisect(test: Test, module: ModuleOp, passes: Sequence[ModulePass]) -> Culpri
     if not passes:
         raise Uninteresting("--bisect is for a list of passes (see -p)")
     if (after_all := found_after(passes)) is None:
-        raise Uninteresting("after all passes the test finds nothing")
+        why = test.nothing(module.clone(), passes)
+        raise Uninteresting(f"after all passes the test finds nothing{why and ': '}{why}")
     if (found := found_after(())) is not None:
         raise Uninteresting(f"the test holds before the first pass: {found.message}")
 

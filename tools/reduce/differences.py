@@ -168,6 +168,20 @@ class Differences:
             return "" if is_of_undefined_behavior(error) else str(error).splitlines()[0]
         return ""
 
+    def scope(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+        """On which inputs results are compared, in words; empty where none is made."""
+        try:
+            sides = self._sides(module, passes)
+        except XlaError:
+            return ""
+        inputs = () if sides is None else sides.inputs(self)
+        found = set[InputKind]().union(*(each.kinds for each in inputs))
+        if not found:
+            return ""
+        names = " and ".join(kind.value for kind in InputKind if kind in found)
+        others = "" if len(found) == len(InputKind) else " (inputs= chooses others)"
+        return f"results are equal on inputs with {names} values{others}"
+
     def _sides(self, module: ModuleOp, passes: Sequence[ModulePass]) -> _Sides | None:
         names = entries(module)
         wanted = self.entry or ENTRY_SYMBOL

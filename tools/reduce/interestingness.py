@@ -71,6 +71,10 @@ class Test(ABC):
         """Whether the test can say anything of what there is after some passes."""
         return True
 
+    def nothing(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+        """Why nothing is found, or where it was looked for; empty where that is known."""
+        return ""
+
     def narrowed(self, finding: Finding) -> Test:
         """The test for smaller programs, which looks for nothing else than what was found."""
         return self
@@ -194,6 +198,11 @@ class Differs(Test):
         """What cannot be run says nothing."""
         return not self.compare.reason(module, passes)
 
+    def nothing(self, module: ModuleOp, passes: Sequence[ModulePass]) -> str:
+        """What cannot be run, or which inputs were tried."""
+        reason = self.compare.reason(module.clone(), passes)
+        return reason or self.compare.scope(module, passes)
+
 
 @dataclass
 class Command(Test):
@@ -227,7 +236,10 @@ class Command(Test):
             except subprocess.TimeoutExpired:
                 return None
             except OSError as error:
-                raise XlaError(f"{self.command[0]}: {error.strerror}") from None
+                known = ", ".join(KINDS)
+                raise XlaError(
+                    f"{self.command[0]}: {error.strerror} (a test is one of {known}, or a command)"
+                ) from None
         if done.returncode != self.exit_code:
             return None
         return Finding(f"`{shlex.join(self.command)}` ends with {self.exit_code}")

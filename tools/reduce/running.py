@@ -25,7 +25,7 @@ from ..crash_reproducer import Reproducer
 from ..input_text import read_input
 from ..opt_main import write_output
 from .bisection import Culprit, bisect
-from .interestingness import Differs, Finding, Test, Uninteresting, parse_test
+from .interestingness import Finding, Test, Uninteresting, parse_test
 from .regression_test import regression_test
 
 FORMATS = {"hlo": ".hlo", "stablehlo": ".mlir", "mlir": ".mlir"}
@@ -80,8 +80,12 @@ class Task:
             found = self.test.within_time(self.module.clone(), self.passes)
             if found is not None:
                 return found, time.monotonic() - start
-            if isinstance(self.test, Differs):
-                reason = self.test.compare.reason(self.module.clone(), self.passes)
+            is_late = time.monotonic() - start >= self.test.seconds
+            reason = (
+                f"it takes longer than {self.test.seconds:g} s (seconds= gives it more)"
+                if is_late
+                else self.test.nothing(self.module.clone(), self.passes)
+            )
         except XlaError:
             raise
         except Exception as error:
