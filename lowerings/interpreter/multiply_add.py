@@ -81,6 +81,8 @@ def _of_doubles(x: Number, y: Number, z: Number) -> Number:
     sum_high, sum_low = _exact_sum(z, low)
     total, rest = _exact_sum(high, sum_high)
     result = np.asarray(total + _to_odd(*_exact_sum(sum_low, rest)))
+    # The sum of two zeros has a sign, which the parts of the product lose.
+    result = np.where((x == 0) | (y == 0), x * y + z, result)
     is_plain: Any = np.asarray(_is_moderate(x) & _is_moderate(y) & _is_moderate(z))
     if not np.all(is_plain):
         x, y, z, _ = np.broadcast_arrays(x, y, z, result)

@@ -145,3 +145,14 @@ def test_a_fused_product_beyond_the_largest_number_is_infinite() -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         found = multiply_add(x, y, z)
     np.testing.assert_array_equal(found, [np.inf, -np.inf, 1e308, -np.inf])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_fused_sum_of_zeros_has_the_sign_of_a_sum(dtype: type) -> None:
+    """Of two negative zeros it is negative, of others and of what cancels positive."""
+    x = np.array([1, 1, -1, 1, 1, 0, -3], dtype)
+    y = np.array([-0.0, 0.0, 0.0, -0.0, 1, -2, 0], dtype)
+    z = np.array([-0.0, -0.0, -0.0, 0.0, -1, -0.0, -0.0], dtype)
+    found = multiply_add(x, y, z)
+    np.testing.assert_array_equal(np.signbit(found), [1, 0, 1, 0, 0, 1, 1])
+    np.testing.assert_array_equal(found, np.zeros(7))
