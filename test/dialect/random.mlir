@@ -69,24 +69,24 @@ func.func @rng_C1_6(%x: tensor<i32>, %y: tensor<i32>) {
 
 // -----
 
-func.func @rng_bit_generator_C1_1(%x: tensor<2xui32>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is u32[2], rng_default has u64[2] or more}}
-  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2xui32>) -> (tensor<2xui32>, tensor<4xui32>)
+func.func @rng_bit_generator_C1_1(%x: tensor<2xi32>) {
+  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state has element type s32, allowed: unsigned integer}}
+  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2xi32>) -> (tensor<2xi32>, tensor<4xui32>)
   func.return
 }
 
 // -----
 
-func.func @rng_bit_generator_C1_2(%x: tensor<1xui64>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is u64[1], rng_default has u64[2] or more}}
-  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<1xui64>) -> (tensor<1xui64>, tensor<4xui32>)
+func.func @rng_bit_generator_C1_2(%x: tensor<ui64>) {
+  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is u64[], rng_default has a vector}}
+  %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<ui64>) -> (tensor<ui64>, tensor<4xui32>)
   func.return
 }
 
 // -----
 
 func.func @rng_bit_generator_C1_3(%x: tensor<2x1xui64>) {
-  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is u64[2,1], rng_default has u64[2] or more}}
+  // expected-error @+1 {{xla.rng_bit_generator: (C1) the state is u64[2,1], rng_default has a vector}}
   %0, %1 = xla.rng_bit_generator %x {algorithm = rng_default} : (tensor<2x1xui64>) -> (tensor<2x1xui64>, tensor<4xui32>)
   func.return
 }
