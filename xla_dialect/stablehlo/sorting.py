@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -15,7 +16,14 @@ from xla_dialect.stablehlo.conversion import Conversion, Row, sizes_of
 from xla_dialect.stablehlo.correspondence import Special, flag, integer, named, same
 from xla_dialect.stablehlo.source import SourceOp
 from xla_dialect.stablehlo.syntax import parse_attributes_and_types
-from xla_dialect.types import BY_NAME, PRED, array, as_array
+from xla_dialect.types import (
+    BY_NAME,
+    PRED,
+    array,
+    as_array,
+    spell_all,
+    takes_unknown_sizes,
+)
 from xla_dialect.xdsl.creation import create
 
 U8 = BY_NAME["u8"].type
@@ -29,6 +37,9 @@ def convert_sort(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
     dimension = op.integer("dimension", -1)
     if dimension < 0:
         dimension += len(sizes_of(operands[0].type))
+    types = [*(operand.type for operand in operands), *conversion.result_types(op)]
+    if takes_unknown_sizes() and any(sizes_of(a) != sizes_of(b) for a, b in combinations(types, 2)):
+        op.fail(f"{spell_all(types)} differ in shape")
     properties: Mapping[str, Attribute] = {
         "dimension": IntegerAttr(dimension, i64),
         "is_stable": BoolAttr.from_bool(op.flag("is_stable")),
