@@ -334,7 +334,8 @@ def test_what_cannot_be_compiled_is_named() -> None:
     with pytest.raises(JaxProgramError) as caught:
         jit(calls_back, backend="riscv64")(np.ones(2, np.float32))
     message = str(caught.value)
-    assert message.startswith("jit(calls_back): jit(calls_back):4:12: error: xla.custom_call: ")
+    line = calls_back.__code__.co_firstlineno + 1
+    assert message.startswith(f"jit(calls_back): {__file__}:{line}:15: error: xla.custom_call: ")
     assert "test_jit.py" in message.splitlines()[-1]
     assert message.endswith("io_callback calls back into Python, which an emulated program cannot")
 

@@ -59,7 +59,7 @@ def test_closed_output_is_one_line(program: str) -> None:
 def test_interrupts_are_one_line(seconds: float, program: str) -> None:
     """Whenever one comes: while modules are loaded, or while passes run."""
     while True:
-        process = started("xla-opt", program, "-p", ",".join(["native{to=xla}"] * 400))
+        process = started("xla-opt", program, "-p", ",".join(["native{to=xla}"] * 4000))
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()

@@ -371,7 +371,7 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["twice.mlir", "--input=f32=1", "--input=f32=1"], "2 inputs for 1 parameters"),
         (["twice.mlir", "--input=4xf32=1"], "f32[4,8]"),
-        (["broken.mlir"], "broken.mlir:2:16: error: "),
+        (["broken.mlir"], "broken.mlir:2:8: error: "),
         (["replicas.hlo"], "programs of several processes are not compared"),
         (["twice.mlir", "--json=no/where.json"], "no/where.json: error: No such file"),
         (["twice.mlir", "--turns=0"], "0 is no positive number"),

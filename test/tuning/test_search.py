@@ -346,7 +346,7 @@ def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program, output = tmp_path / "p.mlir", tmp_path / "x"
     program.write_text("nonsense")
     assert xla_tune.main([str(program), "-o", str(output)]) == 1
-    assert f"{program}:1:9: error: " in capsys.readouterr().err
+    assert f"{program}:1:1: error: Operation nonsense is not registered" in capsys.readouterr().err
     program.write_text(PRODUCT)
     output.write_text("nonsense")
     assert xla_tune.main([str(program), "-o", str(output)]) == 1
