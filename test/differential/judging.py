@@ -190,6 +190,22 @@ def orders_the_only_nan(op: Operation, operands: Sequence[Array]) -> bool:
     )
 
 
+def counts_bits_of_bytes(op: Operation, operands: Sequence[Array]) -> bool:
+    """Those of a negative number with fewer bits than a byte."""
+    return (
+        op.name == "xla.popcnt"
+        and operands[0].dtype.name in ("int2", "int4")
+        and bool((operands[0].astype(np.int8) < 0).any())
+    )
+
+
+def squares_overflow(op: Operation, operands: Sequence[Array]) -> bool:
+    if op.name != "xla.batch_norm_training":
+        return False
+    largest = float(magnitude(operands[0]).max(initial=0))
+    return largest**2 > float(ml_dtypes.finfo(operands[0].dtype).max)
+
+
 EXPLAINED: Mapping[str, Explanation] = {
     "infinities and NaN are multiplied with zeros of padding or of other rows": (
         is_solved_with_infinities
@@ -202,6 +218,10 @@ EXPLAINED_OF_XLA: Mapping[str, Explanation] = EXPLAINED | {
     "XLA CPU compares bits: the NaN of fnuz types, which has no sign, is -0 to it": (
         orders_the_only_nan
     ),
+    "XLA CPU extends signed integers of less than a byte before it counts their bits": (
+        counts_bits_of_bytes
+    ),
+    "XLA CPU subtracts the square of the mean from the mean of squares": squares_overflow,
 }
 """What is not compared on XLA CPU."""
 

@@ -11,6 +11,7 @@ from sweeps import each_or_full
 from tensors_level import check, check_natively
 from window_programs import random_numbers, select_and_scatter, window_dimensions
 
+import lowerings
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.elementwise_binary import CompareOp
@@ -87,3 +88,38 @@ def test_padding_out_of_proportion_takes_no_memory(text: str) -> None:
     build = select_and_scatter(window, "s32", greater_or_equal, binary.AddOp)
     check(build, operand, source, numbers("s32", 3))
     check_natively(build, operand, source, numbers("s32", 3))
+
+
+@pytest.mark.parametrize("backend", ["reference", "interpreter", "llvm"])
+@pytest.mark.parametrize("operand", ["{1,0}", "{0,1}"])
+@pytest.mark.parametrize("result", ["{1,0}", "{0,1}"])
+def test_the_first_of_equal_elements_is_selected_in_every_layout(
+    backend: str, operand: str, result: str
+) -> None:
+    program = lowerings.compile(
+        f"""
+        HloModule m
+        at_least {{
+          a = s32[] parameter(0)
+          b = s32[] parameter(1)
+          ROOT c = pred[] compare(a, b), direction=GE
+        }}
+        plus {{
+          a = s32[] parameter(0)
+          b = s32[] parameter(1)
+          ROOT c = s32[] add(a, b)
+        }}
+        ENTRY e {{
+          x = s32[3,3]{operand} parameter(0)
+          source = s32[1,1] parameter(1)
+          zero = s32[] constant(0)
+          ROOT r = s32[3,3]{result} select-and-scatter(x, source, zero),
+            window={{size=3x2 stride=3x2}}, select=at_least, scatter=plus
+        }}
+        """,
+        backend=backend,
+    )
+    (found,) = program(
+        np.array([[0, 7, 0], [0, 0, 0], [7, 0, 0]], np.int32), np.array([[5]], np.int32)
+    )
+    np.testing.assert_array_equal(found, [[0, 5, 0], [0, 0, 0], [0, 0, 0]])

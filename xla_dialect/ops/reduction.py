@@ -304,6 +304,7 @@ class SelectAndScatterOp(XlaOp):
     @staticmethod
     def relate(relations: RelationsBuilder, *, window: Window) -> None:
         """Dimension by dimension; where the window moves, it picks the places of the source."""
+        ordered: list[int] = []
         for d, part in enumerate(window.dimensions):
             size, source = relations.operands[0][d], relations.operands[1][d]
             if not part.moves:
@@ -311,8 +312,11 @@ class SelectAndScatterOp(XlaOp):
                 continue
             placement = Factor(source, FactorType.NEED_REPLICATION, Traversal.INDEXED)
             relations.add(placement, {1: d})
-            relations.add(Factor(size, FactorType.PERMUTATION, Traversal.INDEXED), {0: d}, {0: d})
+            places = Factor(size, FactorType.PERMUTATION, Traversal.INDEXED)
+            ordered.append(relations.add(places, {0: d}, {0: d}))
             relations.static[0, d] = relations.static[1, d] = "the window slides along it"
+        # Of elements that are selected alike the first one is.
+        relations.ordered = tuple(ordered)
 
 
 def _require_unreversed(window: Window, label: str) -> None:
