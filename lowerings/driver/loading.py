@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ def quick_loading() -> Generator[None]:
     in less time; and the declarative assembly formats of operations are read when one is first
     parsed or printed.
     """
-    is_collecting = gc.isenabled()
+    is_collecting, loaded = gc.isenabled(), len(sys.modules)
     with collector_paused(), quick_dataclasses():
         from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: PLC0415
 
@@ -39,7 +40,8 @@ def quick_loading() -> Generator[None]:
             yield
         finally:
             formats.from_str = read
-            if is_collecting:
+            # Else nothing was made that stays, and what is garbage by now would stay with it.
+            if is_collecting and len(sys.modules) > loaded:
                 _promote()
 
 

@@ -80,3 +80,13 @@ func.func @after_its_use(%c: i1) -> i32 {
   %y = arith.constant 2 : i32
   func.return %x : i32
 }
+
+// -----
+
+func.func @by_itself(%x: f32, %n: index) -> f32 {
+  // expected-error @+1 {{scf.for: operand of type f32 is used before it is defined}}
+  %r = scf.for %i = %n to %n step %n iter_args(%a = %a) -> (f32) {
+    scf.yield %a : f32
+  }
+  func.return %r : f32
+}

@@ -59,3 +59,19 @@ def test_operations_are_parsed_and_printed_as_they_are_otherwise() -> None:
     assert "arith.addi %a, %c overflow<nsw> : i32" in plainly
     assert quickly == plainly
     assert quickly.endswith("read at once\n")
+
+
+def test_garbage_does_not_grow_old_where_nothing_is_loaded() -> None:
+    """Python's collector seldom looks at the oldest generation."""
+    script = (
+        QUICKLY
+        + """
+gc.collect()
+made = []
+made.append(made)
+with quick_loading():
+    pass
+print(any(each is made for each in gc.get_objects(generation=2)))
+"""
+    )
+    assert printed_by(script) == "False\n"

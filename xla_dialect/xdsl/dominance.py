@@ -12,6 +12,7 @@ from functools import reduce
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
@@ -29,7 +30,8 @@ class NotDefined(VerifyException):
         while around is not None and not around.has_trait(IsolatedFromAbove):
             around = around.parent_op()
         fault = "is used before it is defined"
-        if around is not None and not around.is_ancestor(operand.owner):
+        is_defined = not isinstance(operand, ForwardDeclaredValue)
+        if around is not None and is_defined and not around.is_ancestor(operand.owner):
             fault = f"is defined outside of the {around.name} around it"
         super().__init__(f"{operation.name}: operand {name} {fault}")
 
