@@ -89,10 +89,7 @@ def parse_extract(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
 def _parse_places(
     parser: Parser, op_class: type[SourceOp], operand: Any, places: Sequence[Any]
 ) -> SourceOp:
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    type_ = parser.parse_type()
-    element = getattr(type_, "element_type", IndexType())
+    attributes, type_, element = _parse_end(parser)
     return create(
         op_class,
         operands=[
@@ -102,6 +99,14 @@ def _parse_places(
         result_types=[IndexType() if op_class.name.endswith(".dim") else element],
         attributes=attributes,
     )
+
+
+def _parse_end(parser: Parser) -> tuple[dict[str, Attribute], Attribute, Attribute]:
+    """Parses attributes and `: type`; what they are, and the type of the elements."""
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    type_ = parser.parse_type()
+    return attributes, type_, getattr(type_, "element_type", IndexType())
 
 
 def convert_dim(op: SourceOp, conversion: Conversion) -> Sequence[SSAValue]:
@@ -147,10 +152,7 @@ def parse_from_elements(parser: Parser, op_class: type[SourceOp]) -> SourceOp:
     elements = parser.parse_optional_undelimited_comma_separated_list(
         parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
     )
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    type_ = parser.parse_type()
-    element = getattr(type_, "element_type", IndexType())
+    attributes, type_, element = _parse_end(parser)
     return create(
         op_class,
         operands=[parser.resolve_operand(each, element) for each in elements or ()],
