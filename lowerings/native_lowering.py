@@ -26,9 +26,7 @@ from lowerings.execution.dynamic_sizes import (
     run_time_checks,
     static_signature,
 )
-from lowerings.execution.executable import (
-    aliased_results,
-)
+from lowerings.execution.entry_types import aliased_results
 from lowerings.execution.scalar_arguments import pass_scalars_as_arrays
 from lowerings.execution.signature import Signature, signature_of
 from lowerings.execution.strided_arrays import with_memory_orders

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import get_ident
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -20,6 +20,9 @@ from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count
+
+if TYPE_CHECKING:
+    from lowerings.execution.meetings import Meetings
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Callbacks:
     asks_process: bool = False
     calls_python: bool = False
     """Whether any of them is a Python function, which may fail, or call the program."""
+    meetings: Meetings | None = None
+    """The same functions for processes that meet in machine code; None where some cannot."""
     failure: ctypes.c_int64 = field(default_factory=ctypes.c_int64)
     """Not 0 after a function has failed in a program that is not run by `run`."""
     _errors: dict[int, BaseException] = field(default_factory=dict[int, BaseException])
@@ -60,7 +65,17 @@ class Callbacks:
             else:
                 callbacks.calls_python = True
                 callbacks.symbols[name] = callbacks._as_c(function)
+        if asks:
+            # Few programs run on several devices.
+            from lowerings.execution.meetings import Meetings  # noqa: PLC0415
+
+            callbacks.meetings = Meetings.of(functions, callbacks.symbols)
         return callbacks
+
+    @property
+    def linked(self) -> Mapping[str, Any]:
+        """What the program is linked with."""
+        return self.symbols if self.meetings is None else self.meetings.symbols
 
     def run(self, program: Callable[[], None], name: str) -> None:
         """

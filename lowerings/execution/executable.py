@@ -6,16 +6,14 @@ import ctypes
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StridedLayoutAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 
-from lowerings.bufferize.aliased_results import aliased_parameters
 from lowerings.execution.arrays import (
     ALIGNMENT,
     ArgumentError,
@@ -34,6 +32,7 @@ from lowerings.execution.declared_functions import (
     declared_functions,
     spelled_declarations,
 )
+from lowerings.execution.entry_types import check_entry
 from lowerings.execution.openmp import (
     OpenMPRuntime,
     ThreadTable,
@@ -49,11 +48,13 @@ from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
 from lowerings.targets.llvm.parallel import THREADS
 from lowerings.targets.llvm.profiling import THREAD_NUMBER
-from lowerings.targets.llvm.types import layout_of
-from xla_dialect.devices.process_grid import Process, ProcessGrid
+from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array, require_rank
 from xla_dialect.runtime.observation import Observer
+
+if TYPE_CHECKING:
+    from lowerings.execution.meetings import JointRun, JointRuns
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""
@@ -133,6 +134,8 @@ class Executable(Runnable):
         self._profiled: list[LoadedCode] = []
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
+        self._joint_runs: JointRuns | None = None
+        """What runs all processes, if anybody has asked."""
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
@@ -188,6 +191,26 @@ class Executable(Runnable):
         for arrays that do not fit the signature, and for one that is given away and passed for
         another parameter too.
         """
+        checked, results = self._taken(arrays)
+        self.run_at([address_of(array) for array in (*checked, *results)])
+        return tuple(results)
+
+    def run_processes(
+        self, arguments: Sequence[Sequence[Any]], *, hosts: Sequence[Host] | None = None
+    ) -> list[tuple[Array, ...]]:
+        """As any program does; one that needs no Python without a thread of it for each."""
+        count = math.prod(self.process_counts)
+        is_plain = hosts is None and not self._aliases and len(arguments) == count > 1
+        if is_plain and self.can_run_jointly:
+            # A grid says which process has a wrong argument.
+            with suppress(ArgumentError):
+                taken = [self._taken(each) for each in arguments]
+                if self.run_jointly([[*map(address_of, (*a, *r))] for a, r in taken]):
+                    return [tuple(results) for _, results in taken]
+        return super().run_processes(arguments, hosts=hosts)
+
+    def _taken(self, arrays: Sequence[object]) -> tuple[list[Array], list[Array]]:
+        """The arguments as arrays that the code reads, and arrays for the results."""
         parameters = self._parameters
         if len(arrays) != len(parameters):
             raise wrong_count(self.signature, len(arrays))
@@ -219,8 +242,7 @@ class Executable(Runnable):
         for number, parameter in self._aliases.items():
             if number not in given:
                 np.copyto(results[number], checked[parameter])
-        self.run_at([address_of(array) for array in (*checked, *results)])
-        return tuple(results)
+        return checked, results
 
     def run_at(self, addresses: Sequence[int]) -> None:
         """
@@ -239,6 +261,38 @@ class Executable(Runnable):
             self._callbacks.run(partial(self._run, workspace), self.signature.name)
         # After an error a thread that was not joined may still use the workspace: it is not reused.
         self._workspaces.append(workspace)
+
+    @property
+    def can_run_jointly(self) -> bool:
+        """Whether its processes need no Python while they run."""
+        callbacks = self._callbacks
+        is_free = callbacks is None or not callbacks.calls_python or callbacks.meetings is not None
+        return is_free and self._time_limit is None and not self._profiled
+
+    def run_jointly(self, addresses: Sequence[Sequence[int]], in_turn: bool | None = None) -> bool:
+        """
+        Runs all processes on memory of the caller, as `run_at` does; `in_turn`: by this thread,
+        each until it waits for others, or by threads. By default what takes less time.
+
+        Whether all was well; otherwise a grid that runs the program raises the error. Nothing but
+        results has been written then.
+        """
+        if self._joint_runs is None:
+            from lowerings.execution.meetings import JointRuns  # noqa: PLC0415
+
+            self._joint_runs = JointRuns(self._new_joint_run)
+        return self._joint_runs.run(addresses, in_turn)
+
+    def _new_joint_run(self) -> JointRun:
+        from lowerings.execution.meetings import JointRun, ProcessCode  # noqa: PLC0415
+
+        meetings = None if self._callbacks is None else self._callbacks.meetings
+        codes: list[ProcessCode] = []
+        for _ in range(math.prod(self.process_counts)):
+            each = self._new_workspace()
+            entry = ctypes.cast(each.code.function, ctypes.c_void_p).value or 0
+            codes.append(ProcessCode(entry, each.pointers, each.control, each))
+        return JointRun(codes, None if meetings is None else meetings.plans(self.process_counts))
 
     def detached_run(self) -> DetachedRun | None:
         """
@@ -336,7 +390,7 @@ def compile_llvm_ir(
     Raises CompilationError.
     """
     object_code = (machine or host()).object_code(text)
-    functions = None if callbacks is None else callbacks.symbols
+    functions = None if callbacks is None else callbacks.linked
     pointers = None if threads is None else {THREADS: threads.address}
     load = partial(LoadedCode, object_code, entry, constants, functions, guards, pointers)
     return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
@@ -358,7 +412,7 @@ def load_compiled(
     threads = None
     if compiled.has_tasks and (found := find_runtime()) is not None:
         threads = ThreadTable(found, thread_count(num_threads))
-    functions = None if callbacks is None else callbacks.symbols
+    functions = None if callbacks is None else callbacks.linked
     pointers = None if threads is None else {THREADS: threads.address}
     if pointers is not None and threads is not None and compiled.profile is not None:
         pointers[THREAD_NUMBER] = threads.runtime.thread_number
@@ -472,7 +526,7 @@ def emit_entry(
 
     Raises EmissionError, and XlaError where entry and signature disagree.
     """
-    arena_size = _check_entry(module, signature, entry)
+    arena_size = check_entry(module, signature, entry)
     emitted = emit_module(
         module,
         machine.attributes,
@@ -487,68 +541,3 @@ def emit_entry(
     if entry not in emitted.entries:
         raise XlaError(f"function @{entry} carries no attribute `xla.entry`")
     return emitted, arena_size
-
-
-def aliased_results(function: func.FuncOp, parameters: int) -> tuple[tuple[int, int], ...]:
-    """
-    What a function with so many parameters says of its results in the memory of one, as
-    `Signature.aliases` has it; nothing above the buffers level.
-    """
-    aliased = aliased_parameters(function)
-    return tuple((number - parameters, parameter) for number, parameter in aliased.items())
-
-
-def _check_entry(module: ModuleOp, signature: Signature, entry: str) -> int | None:
-    """
-    The size of the arena that the entry takes, None if it takes none. Machine code trusts the
-    types of the entry, so the arrays must be as large as these say.
-    """
-    function = next(
-        (
-            op
-            for op in module.body.block.ops
-            if isinstance(op, func.FuncOp) and op.sym_name.data == entry
-        ),
-        None,
-    )
-    if function is None:
-        raise XlaError(f"there is no function @{entry} to compile")
-    specs = (*signature.parameters, *signature.results)
-    types = tuple(function.function_type.inputs)
-    if len(types) not in (len(specs), len(specs) + 1):
-        raise XlaError(
-            f"function @{entry} takes {len(types)} arguments, the signature has {len(specs)} "
-            f"parameters and results: {signature}"
-        )
-    for number, (spec, type_) in enumerate(zip(specs, types, strict=False)):
-        if type(type_) is not MemRefType:
-            raise XlaError(f"argument {number} of @{entry} is {type_}, not a memref")
-        if not _fits(type_, spec.byte_size):
-            raise XlaError(f"argument {number} of @{entry} is {type_}, the signature says {spec}")
-    if aliased_results(function, len(signature.parameters)) != signature.aliases:
-        raise XlaError(
-            f"the results of @{entry} in the memory of parameters are not those of {signature}"
-        )
-    return None if len(types) == len(specs) else _dense_bytes(types[-1])
-
-
-def _fits(type_: Attribute, byte_size: int) -> bool:
-    """Whether a memref is an array of so many bytes, or elements at places of their own in one."""
-    layout = layout_of(type_)
-    strided = cast("MemRefType[Attribute]", type_).layout
-    if isinstance(strided, StridedLayoutAttr) and layout.is_static and layout.offset == 0:
-        steps = zip(layout.shape, layout.strides, strict=True)
-        if all(size == 1 or (stride or 0) > 0 for size, stride in steps):
-            return layout.span() <= byte_size
-    return _dense_bytes(type_) == byte_size
-
-
-def _dense_bytes(type_: Attribute) -> int:
-    """Bytes of a dense array of known sizes."""
-    layout = layout_of(type_)
-    if None in layout.shape:
-        raise XlaError(f"an entry takes memrefs of known sizes, not {type_}")
-    size = math.prod(cast("tuple[int, ...]", layout.shape)) * layout.element.size
-    if not layout.is_dense or layout.offset != 0:
-        raise XlaError(f"an entry takes dense memrefs, not {type_}")
-    return size

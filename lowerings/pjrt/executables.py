@@ -52,12 +52,12 @@ class LoadedProgram:
         """What has ended the run by machine code that comes before this call; then it is gone."""
         self._kept: tuple[Any, ...] = ()
         program = compiled.program
-        self.runs_in_turn = compiled.runs_in_place and (
+        self.runs_jointly = compiled.runs_in_place and (
             isinstance(program, PartitionedProgram)
             and isinstance(program.local, Executable)
-            and not program.local.asks_process
+            and program.local.can_run_jointly
         )
-        """Whether its devices may run one after the other, which is as fast: it is short."""
+        """Whether its devices need no Python while it runs."""
         run = None
         is_simple = compiled.runs_in_place and compiled.text.donated <= set(
             compiled.donors.values()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import time
 from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
@@ -101,34 +100,40 @@ def _run(
     program = compiled.program
     if isinstance(program, Executable) and len(devices) == 1 and compiled.runs_in_place:
         return [_run_in_place(loaded, program, taken[0], devices[0])]
-    if loaded.runs_in_turn and isinstance(program, PartitionedProgram):
-        return _run_in_turn(loaded, program.local, taken)
+    if loaded.runs_jointly and isinstance(program, PartitionedProgram):
+        local = program.local
+        assert isinstance(local, Executable)
+        results = _run_jointly(loaded, local, taken)
+        if results is not None:
+            return results
     arrays = [[shape.at(data) for shape, data in each] for each in taken]
     if len(devices) == 1:
         return [_results(loaded, program(*arrays[0]), devices[0])]
     return _run_on_devices(loaded, arrays, devices)
 
 
-_LONG_RUN = 100e-6
-"""Seconds of a processor for a device from which on threads, which take as long to start, pay."""
-
-
-def _run_in_turn(
-    loaded: LoadedProgram, program: Any, arguments: Sequence[Sequence[tuple[Shape, int | None]]]
-) -> list[list[int]]:
-    """Runs a short program, whose devices do not meet, for one device after the other."""
+def _run_jointly(
+    loaded: LoadedProgram,
+    program: Executable,
+    arguments: Sequence[Sequence[tuple[Shape, int | None]]],
+) -> list[list[int]] | None:
+    """
+    Runs a program that needs no Python; None where something has gone wrong, for which
+    `_run_on_devices` has the words.
+    """
     results: list[list[int]] = []
-    start = time.thread_time()
+    addresses: list[list[int]] = []
+    is_well = False
     try:
         for each, device in zip(arguments, loaded.devices, strict=True):
-            results.append(_run_in_place(loaded, program, each, device))
-    except BaseException:
-        for result in itertools.chain.from_iterable(results):
-            machine().destroy(result)
-        raise
-    seconds = time.thread_time() - start
-    loaded.runs_in_turn = seconds < _LONG_RUN * len(results)
-    return results
+            results.append([])
+            addresses.append(_new_results(loaded, program, each, device, results[-1]))
+        is_well = program.run_jointly(addresses)
+    finally:
+        if not is_well:
+            for result in itertools.chain.from_iterable(results):
+                machine().destroy(result)
+    return results if is_well else None
 
 
 def _run_on_devices(
@@ -206,25 +211,36 @@ def _run_in_place(
     device: Device,
 ) -> list[int]:
     """Runs a program on the memory of its arguments and results."""
-    compiled, memory = loaded.compiled, device.memories[0]
     results: list[int] = []
-    addresses = [data or 0 for _, data in arguments]
-    donors = dict(program.signature.aliases)
     try:
-        for shape in compiled.results:
-            results.append(new_buffer(shape, memory))
-            data = BufferRecord.from_address(results[-1]).data
-            if shape.element_type != TOKEN:
-                donor = donors.get(len(addresses) - len(arguments))
-                if donor is not None:
-                    ctypes.memmove(data, addresses[donor], shape.byte_size)
-                addresses.append(data)
-        program.run_at(addresses)
+        program.run_at(_new_results(loaded, program, arguments, device, results))
     except BaseException:
         for result in results:
             machine().destroy(result)
         raise
     return results
+
+
+def _new_results(
+    loaded: LoadedProgram,
+    program: Executable,
+    arguments: Sequence[tuple[Shape, int | None]],
+    device: Device,
+    results: list[int],
+) -> list[int]:
+    """Adds the results of a device to others; the addresses of its arguments and results."""
+    memory = device.memories[0]
+    addresses = [data or 0 for _, data in arguments]
+    donors = dict(program.signature.aliases)
+    for shape in loaded.compiled.results:
+        results.append(new_buffer(shape, memory))
+        data = BufferRecord.from_address(results[-1]).data
+        if shape.element_type != TOKEN:
+            donor = donors.get(len(addresses) - len(arguments))
+            if donor is not None:
+                ctypes.memmove(data, addresses[donor], shape.byte_size)
+            addresses.append(data)
+    return addresses
 
 
 def _results(loaded: LoadedProgram, arrays: Sequence[Array], device: Device) -> list[int]:

@@ -3,7 +3,7 @@ Programs of JAX over several of our devices, four of them, and by default: `test
 this file in a process where it is so.
 """
 
-import threading
+import os
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -15,8 +15,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jax_programs.custom_partitioning import PARTS, sums_and_next
 from jaxlib.xla_client import DeviceList
 
+from lowerings.execution import meetings
 from lowerings.execution.partitioned_runs import PartitionedProgram
-from lowerings.pjrt import execution
 from lowerings.pjrt.inspection import LOADED
 
 MESH = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
@@ -181,23 +181,54 @@ def test_an_error_of_who_is_told_is_that_of_the_program():
         jax.jit(inspected(jnp.sin, fails))(array)
 
 
-@pytest.mark.parametrize(("long_run", "threads"), [(60.0, 0), (0.0, 4)], ids=["short", "long"])
-def test_short_programs_start_no_threads(
-    monkeypatch: pytest.MonkeyPatch, long_run: float, threads: int
-):
-    started: list[threading.Thread] = []
-    start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self) or start(self))
-    # How long a run takes is for no test to say.
-    monkeypatch.setattr(execution, "_LONG_RUN", long_run)
+def meeting_programs() -> list[tuple[Callable[..., Any], jax.Array]]:
+    """One without a meeting, one with each kind of collective, and one with ten in a loop."""
     mesh = jax.make_mesh((4,), ("x",))
-    values = np.arange(16, dtype=np.float32)
-    given = jax.device_put(values, NamedSharding(mesh, PartitionSpec("x")))
-    function = jax.jit(lambda x: jnp.sin(x) * 2)
-    for _ in range(2):
-        started.clear()
-        np.testing.assert_allclose(function(given), np.sin(values) * 2, 1e-6)
-    assert len(started) == threads
+    part, lax = PartitionSpec("x"), jax.lax
+    given = jax.device_put(np.arange(64, dtype=np.float32), NamedSharding(mesh, part))
+
+    def all_kinds(x):
+        total = lax.psum_scatter(x, "x", tiled=True)
+        whole = lax.all_gather(total * 2, "x", tiled=True)
+        moved = lax.ppermute(whole, "x", [(0, 2), (2, 3), (3, 0)])
+        return lax.all_to_all(moved + lax.axis_index("x"), "x", 0, 0, tiled=True)
+
+    def loop(x):
+        return lax.scan(lambda c, _: (c / 2 + lax.psum(c, "x") / 8, None), x, None, 10)[0]
+
+    def shared(function):
+        return jax.jit(jax.shard_map(function, mesh=mesh, in_specs=part, out_specs=part))
+
+    found = [jax.jit(lambda x: jnp.sin(x) * 2), shared(all_kinds), shared(loop)]
+    return [(function, given) for function in found]
+
+
+def threads_of_this_process() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
+    # How long a run takes is for no test to say.
+    monkeypatch.setattr(meetings, "LONG_RUN", 60.0)
+    programs = meeting_programs()
+    before = threads_of_this_process()
+    for function, given in programs:
+        function(given)
+    assert threads_of_this_process() == before
+
+
+def test_threads_of_long_programs_are_kept(monkeypatch: pytest.MonkeyPatch):
+    expected = [np.asarray(function(given)) for function, given in meeting_programs()]
+    monkeypatch.setattr(meetings, "LONG_RUN", 0.0)
+    monkeypatch.setattr(meetings, "LONG_RUNS", 1)
+    counts: list[int] = []
+    programs = meeting_programs()
+    for _ in range(3):
+        for (function, given), same in zip(programs, expected, strict=True):
+            for _ in range(3):
+                np.testing.assert_array_equal(function(given), same)
+        counts.append(threads_of_this_process())
+    assert counts[1:] == counts[:1] * 2
 
 
 def test_donated_arrays_of_several_devices_are_gone():
@@ -241,3 +272,15 @@ def test_authors_say_what_devices_compute():
     assert following.sharding == given.sharding
     np.testing.assert_array_equal(sums, x.sum(1) * 2)
     np.testing.assert_array_equal(following, x + 1)
+
+
+def test_devices_that_wait_for_ever_are_told():
+    def function(x):
+        return jax.lax.cond(
+            jax.lax.axis_index("x") == 0, lambda y: jax.lax.psum(y, "x"), lambda y: y, x
+        )
+
+    part = PartitionSpec("x")
+    shared = jax.shard_map(function, mesh=MESH, in_specs=part, out_specs=part, check_vma=False)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="waits forever"):
+        jax.jit(shared)(jnp.arange(8.0))

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joint_runs import run_jointly
 from small_programs import same
 from xdsl.dialects.builtin import ModuleOp
 from xla_cpu import xla_cpu
 
 from lowerings.compilation import INTERPRETED_LEVELS, Options, compile_module
+from lowerings.execution.executable import Executable
 from xla_dialect.devices.process_grid import Host
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.hlo_text import read_hlo
@@ -129,7 +131,20 @@ def compiled_on_grid(
         ),
     )
     flat = [flatten_results(tuple(arrays)) for arrays in arguments]
-    return program.run_processes(flat, hosts=hosts)
+    jointly = (
+        [run_jointly(program, flat, in_turn) for in_turn in (True, False)]
+        if (hosts is None and isinstance(program, Executable) and program.can_run_jointly)
+        else []
+    )
+    try:
+        found = program.run_processes(flat, hosts=hosts)
+    except XlaError:
+        assert not any(jointly), "a run that fails"
+        raise
+    for each in jointly:
+        assert each is not None, "a run that does not fail"
+        same(tuple(each), tuple(found))
+    return found
 
 
 def assert_same_hosts(first: list[Host] | None, second: list[Host] | None) -> None:

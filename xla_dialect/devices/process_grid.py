@@ -135,6 +135,11 @@ class ProcessGrid:
         """How many threads of this memory have not ended and do not wait in `wait`."""
         return self._running - len(self._waiting)
 
+    def number(self, place: LogicalId) -> int:
+        """The position of a process among all, replica by replica."""
+        replica, partition = place
+        return replica * self.partitions + partition
+
     def name(self, place: LogicalId) -> str:
         """A process as messages name it."""
         replica, partition = place
@@ -326,8 +331,7 @@ class Process:
     @property
     def number(self) -> int:
         """The position among all processes, replica by replica."""
-        replica, partition = self.place
-        return replica * self.grid.partitions + partition
+        return self.grid.number(self.place)
 
     def exchange(
         self,
