@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from xdsl.dialects.builtin import ModuleOp
-
-from lowerings.execution.compile_cache import CacheEntry
-from lowerings.execution.declared_functions import (
-    CustomCalls,
-)
-from lowerings.execution.emulator import Emulation
+from lowerings.driver.compilation_error import CompilationError
 from lowerings.execution.processes import Runnable
-from lowerings.execution.rank_runs import (
-    Ranks,
-)
-from lowerings.native_lowering import CompilationError, Donation
 from lowerings.targets.llvm.machine import Machine, host
 from lowerings.targets.llvm.machines import parse_machine
 from xla_dialect.extensions import BACKENDS as ADDED_BACKENDS
 from xla_dialect.extensions import entries, extensions
-from xla_dialect.runtime.custom_calls import CustomCallFunction
 from xla_dialect.runtime.observation import Observer
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from lowerings.execution.compile_cache import CacheEntry
+    from lowerings.execution.declared_functions import CustomCalls
+    from lowerings.execution.emulator import Emulation
+    from lowerings.execution.rank_runs import Ranks
+    from lowerings.native_lowering import Donation
+    from xla_dialect.runtime.custom_calls import CustomCallFunction
 
 Program: TypeAlias = Runnable
 """A program ready to run: see `lowerings.execution.processes.Runnable`."""
@@ -128,6 +127,9 @@ class Options:
     @property
     def emulated(self) -> Emulation:
         """What an emulated processor is like, with the limits of the program."""
+        # Few programs are emulated.
+        from lowerings.execution.emulator import Emulation  # noqa: PLC0415
+
         emulation = self.emulation
         if emulation is None:
             emulation = Emulation() if self.target is None else Emulation.of_target(self.target)

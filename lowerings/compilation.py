@@ -19,28 +19,28 @@ from lowerings.backends import (
     Program,
 )
 from lowerings.driver.collector import collector_paused
+from lowerings.driver.compilation_error import CompilationError
 from lowerings.driver.context import make_context
 from lowerings.driver.entry import reached_from
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager, parse_passes, split_at_levels
-from lowerings.driver.program import Source, read_file
-from lowerings.execution.compile_cache import CacheEntry, CompileCache
+from lowerings.driver.program import parse_source
+from lowerings.driver.source import Source
 from lowerings.execution.declared_functions import (
     CustomCalls,
 )
 from lowerings.execution.emulator import Emulation
-from lowerings.execution.executable import (
-    checks_bounds,
-)
 from lowerings.execution.parallel_runs import take_parallel_runs
-from lowerings.execution.partitioned_runs import PartitionedProgram, partition
+from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.execution.program_shards import partition
 from lowerings.execution.rank_runs import (
     RankProgram,
     ranks_of,
 )
-from lowerings.executors import COMPILERS, interpreted_program, loaded, native_program
-from lowerings.native_lowering import CompilationError, Donation, Lowering, signature_in
+from lowerings.executors import COMPILERS, interpreted_program, native_program
+from lowerings.kept_programs import cache_entry, kept_program
+from lowerings.native_lowering import Donation, Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from xla_dialect.devices.process_grid import MAX_PROCESSES, ProcessGrid
 from xla_dialect.diagnostics import LocatedError, XlaError
@@ -157,11 +157,12 @@ def compile_source(
 ) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
     cached = cache_entry(source, options, compile_cache)
-    # Of a program in parts the cache has that of one device, and all ranks look together.
-    is_whole = options.ranks is None and not options.partitioned
-    if is_whole and cached is not None and (found := cached.load()) is not None:
-        return loaded(found, options)
-    return compile_module(source.parse(), replace(options, cached=cached))
+    found = None if cached is None else kept_program(cached, options)
+    return (
+        compile_module(parse_source(source), replace(options, cached=cached))
+        if not found
+        else found
+    )
 
 
 def located_error(error: XlaError, located: Source, options: Options) -> XlaError:
@@ -177,31 +178,6 @@ def located_error(error: XlaError, located: Source, options: Options) -> XlaErro
     except XlaError:
         pass
     return error
-
-
-def cache_entry(
-    source: Source, options: Options, compile_cache: bool | str | Path | None = None
-) -> CacheEntry | None:
-    """
-    The place in the cache of what is compiled with these options; None where it has none.
-
-    Only machine code of this machine is kept, no program that is given functions to call, and none
-    that measures itself.
-    """
-    if not options.executor.is_cached or options.custom_calls or options.profile:
-        return None
-    if options.pipeline is not None:
-        # It may have passes of others, whose content is not known.
-        return None
-    donate = options.donate
-    parts = [
-        *(source.text, source.file_name, source.input_format, options.entry),
-        *(options.replicas, options.partitions, options.partitioned, options.target),
-        donate if donate == "aliased" else list(donate),
-        *(checks_bounds(options.check_bounds), options.flush_subnormals),
-        *(path and read_file(path) for path in _files(options)),
-    ]
-    return CacheEntry.of(CompileCache.of(compile_cache), parts)
 
 
 @collector_paused()
@@ -281,11 +257,6 @@ def _set_processes(module: ModuleOp, options: Options) -> tuple[int, int]:
     if own == (1, 1) != counts:
         set_process_counts(module, *counts)
     return counts
-
-
-def _files(options: Options) -> tuple[str | Path | None, ...]:
-    """The files that decide how a program is compiled."""
-    return options.schedules, options.fusion, options.transform_script
 
 
 def _compiler(options: Options) -> Callable[[ModuleOp, Options], Program]:

@@ -15,20 +15,10 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import isolate_entry
 from lowerings.driver.levels import level_of, wrong_level
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.declared_functions import (
-    declarations_of,
-    declared_functions,
-)
-from lowerings.execution.dynamic_sizes import (
-    LoweredSignatures,
-)
-from lowerings.execution.executable import (
-    compile_loops_module,
-    load_compiled,
-)
+from lowerings.execution.function_signature import signature_of
 from lowerings.execution.kept_arguments import KeepingArguments
+from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.observed_values import (
     Observation,
     ObservedProgram,
@@ -40,8 +30,9 @@ from lowerings.execution.rank_runs import (
     OnCompiled,
     compiled_once,
 )
-from lowerings.execution.signature import Signature, signature_of
+from lowerings.execution.signature import Signature
 from lowerings.ir.functions import functions_of
+from lowerings.kept_programs import loaded
 from lowerings.native_lowering import Lowering, signature_in
 from lowerings.pipelines import LEVELS
 from lowerings.rewriting.levels import ON_BUFFERS
@@ -155,22 +146,6 @@ def native_program(
     # What text decided that results take the memory of, this caller did not give away.
     keeps = lowering.is_entered_below and not options.donate and lowered.signature.aliases
     return KeepingArguments(program) if keeps else program
-
-
-def loaded(compiled: CompiledCode, options: Options) -> Program:
-    """The program for machine code from the cache, or from another process."""
-    functions = declared_functions(declarations_of(compiled.outside), {}, options.observer)
-    callbacks = Callbacks.of(functions)
-    executable = load_compiled(
-        compiled,
-        callbacks=callbacks if callbacks.symbols else None,
-        num_threads=options.num_threads,
-        time_limit=options.time_limit,
-        memory_limit=options.memory_limit,
-    )
-    program = LoweredSignatures(compiled.signature, compiled.signature, ()).program(executable)
-    program.process_counts = compiled.process_counts
-    return program
 
 
 def compile_emulated(module: ModuleOp, options: Options) -> Program:

@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.input_format import InputFormat
-from lowerings.driver.program import Source
+from lowerings.driver.source import Source
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.extensions import EXPLORER, extensions, failures
 from xla_dialect.mlir_text import print_mlir

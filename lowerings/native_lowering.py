@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.passes import ModulePass
 
 from lowerings.bufferize.bufferize_func import ENTRY_ATTRIBUTE
+from lowerings.driver.compilation_error import CompilationError
 from lowerings.driver.context import make_context
 from lowerings.driver.continuation import finishing, level_reached, unplanned_buffers
 from lowerings.driver.entry import isolate_entry
@@ -27,8 +28,9 @@ from lowerings.execution.dynamic_sizes import (
     static_signature,
 )
 from lowerings.execution.entry_types import aliased_results
+from lowerings.execution.function_signature import signature_of
 from lowerings.execution.scalar_arguments import pass_scalars_as_arrays
-from lowerings.execution.signature import Signature, signature_of
+from lowerings.execution.signature import Signature
 from lowerings.execution.strided_arrays import with_memory_orders
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import has_dynamic_dimensions
 from lowerings.ir.functions import functions_of
@@ -37,16 +39,10 @@ from lowerings.pipelines import LEVELS, NATIVE, pass_specs, stages_between, with
 from lowerings.rewriting.levels import Level
 from lowerings.simplify.alias_attributes import donate_only
 from lowerings.targets.llvm.machine import Machine
-from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.ops.process_groups import process_counts
 from xla_dialect.runtime.arguments import entry_function
 from xla_dialect.xdsl.traversal import inventory
-
-
-class CompilationError(XlaError):
-    """A program or an option that the compiler does not take."""
-
 
 Donation: TypeAlias = Collection[int] | Literal["aliased"]
 """

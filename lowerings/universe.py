@@ -94,11 +94,11 @@ _PASSES = (
 _TARGETS = {
     "hlo": "lowerings.targets.hlo:HloTarget",
     "stablehlo": "lowerings.targets.stablehlo:StableHloTarget",
-    "xla-llvm": "lowerings.targets.llvm:XlaLLVMTarget",
-    "xla-x86-asm": "lowerings.targets.llvm:XlaX86AssemblyTarget",
-    "xla-riscv-asm": "lowerings.targets.llvm:XlaRiscvAssemblyTarget",
-    "x86-object": "lowerings.targets.llvm:X86ObjectTarget",
-    "riscv-object": "lowerings.targets.llvm:RiscvObjectTarget",
+    "xla-llvm": "lowerings.targets.llvm.target:XlaLLVMTarget",
+    "xla-x86-asm": "lowerings.targets.llvm.target:XlaX86AssemblyTarget",
+    "xla-riscv-asm": "lowerings.targets.llvm.target:XlaRiscvAssemblyTarget",
+    "x86-object": "lowerings.targets.llvm.target:X86ObjectTarget",
+    "riscv-object": "lowerings.targets.llvm.target:RiscvObjectTarget",
     "xdsl-riscv-asm": "lowerings.targets.riscv:XdslRiscvAssemblyTarget",
 }
 
@@ -113,9 +113,9 @@ _REPLACED_PASSES = (
     "lowerings.scheduling.transform_interpreter",
 )
 REPLACED_TARGETS = {
-    "llvm": "lowerings.targets.llvm:LLVMTarget",
-    "x86-asm": "lowerings.targets.llvm:X86AssemblyTarget",
-    "riscv-asm": "lowerings.targets.llvm:RiscvAssemblyTarget",
+    "llvm": "lowerings.targets.llvm.target:LLVMTarget",
+    "x86-asm": "lowerings.targets.llvm.target:X86AssemblyTarget",
+    "riscv-asm": "lowerings.targets.llvm.target:RiscvAssemblyTarget",
 }
 """What stands in for xDSL's own of the same name in our tools. A second universe cannot hold the
 name, so stock `xdsl-opt` keeps xDSL's."""

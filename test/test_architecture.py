@@ -19,10 +19,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "xla_dialect",
         "xla_dialect.attributes",
         "xla_dialect.diagnostics",
+        "xla_dialect.element_types",
         "xla_dialect.layout",
+        "xla_dialect.places",
+        "xla_dialect.violations",
         "xla_dialect.xdsl",
     ),
-    ("xla_dialect.sharding",),
+    ("xla_dialect.numpy_types", "xla_dialect.sharding"),
     (
         "xla_dialect.devices",
         "xla_dialect.extensions",
@@ -77,8 +80,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lowerings.interpreter",),
     # Runs modules of all levels, on the reference or interpreted.
     ("lowerings.native_lowering", "lowerings.reduction", "lowerings.validation"),
-    # Options of executors; the executors; and which one a program is for.
+    # Options of executors; what was compiled before; the executors; and which one a program is for.
     ("lowerings.backends",),
+    ("lowerings.kept_programs",),
     ("lowerings.executors",),
     ("lowerings.compilation", "lowerings.compiler_options"),
     ("lowerings.jax", "lowerings.tuning"),

@@ -23,7 +23,8 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, PassTiming, parse_passes
 from lowerings.driver.program import load_program
-from lowerings.execution.signature import Signature, signature_of
+from lowerings.execution.function_signature import signature_of
+from lowerings.execution.signature import Signature
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import NATIVE
 from xla_dialect.types import spell

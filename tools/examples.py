@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lowerings.driver.program import read_file
+from lowerings.driver.source import read_file
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops import FAMILIES
 

@@ -20,10 +20,11 @@ from lowerings.compilation import (
     compile_module,
 )
 from lowerings.driver.levels import level_of
-from lowerings.driver.program import Source
+from lowerings.driver.source import Source
 from lowerings.execution.emulator import Emulation
+from lowerings.execution.function_signature import signature_of
 from lowerings.execution.profile import Profile
-from lowerings.execution.signature import ArraySpec, Signature, signature_of
+from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.interpreter.program import signature_below
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import LEVELS

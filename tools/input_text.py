@@ -6,7 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from lowerings.driver.program import UnreadableFile, read_file
+from lowerings.driver.source import UnreadableFile, read_file
 
 _SEPARATOR = re.compile(r"^[ \t]*// -----.*$", re.M)
 

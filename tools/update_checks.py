@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lowerings.driver.program import read_file
+from lowerings.driver.source import read_file
 from xla_dialect.diagnostics import XlaError
 
 from .check_lines import Function, check_lines, functions_of

@@ -26,7 +26,8 @@ from lowerings.driver.context import make_context
 from lowerings.driver.input_format import INPUT_FORMATS
 from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source, parse_program
+from lowerings.driver.program import parse_program
+from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.emulator import Emulation
 from lowerings.execution.openmp import runtime

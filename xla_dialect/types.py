@@ -14,7 +14,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from enum import IntFlag
 from functools import lru_cache
 from operator import index
 from typing import TypeAlias, TypeGuard, cast
@@ -49,9 +48,10 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.diagnostics import Violation
+from xla_dialect.element_types import ELEMENTS, Element, ElementClass
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.shapes.dynamic_size import UNKNOWN, DynamicSize, is_dynamic, is_unknown, united
+from xla_dialect.violations import Violation
 
 Array: TypeAlias = TensorType[Attribute]
 """The type of an XLA array."""
@@ -60,90 +60,52 @@ MAX_ELEMENTS = 2**63 - 1
 """Element counts and byte sizes of arrays are 64-bit signed integers."""
 
 
-class ElementClass(IntFlag):
-    """The classes of element types that constraints speak of (docs/specification/shapes.md#s8)."""
-
-    PRED = 1
-    SIGNED = 2
-    UNSIGNED = 4
-    FLOAT = 8
-    COMPLEX = 16
-    INTEGER = SIGNED | UNSIGNED
-    REAL = INTEGER | FLOAT
-    NUMBER = INTEGER | FLOAT | COMPLEX
-    ANY = NUMBER | PRED
-
-    def describe(self) -> str:
-        """The class in words, as messages use it: `integer or float`."""
-        words: list[str] = []
-        rest = self
-        for members, word in _CLASS_WORDS:
-            if rest & members == members:
-                words.append(word)
-                rest &= ~members
-        return " or ".join(words)
-
-
-_CLASS_WORDS = (
-    (ElementClass.INTEGER, "integer"),
-    (ElementClass.SIGNED, "signed integer"),
-    (ElementClass.UNSIGNED, "unsigned integer"),
-    (ElementClass.FLOAT, "float"),
-    (ElementClass.COMPLEX, "complex"),
-    (ElementClass.PRED, "pred"),
-)
-
-
 @dataclass(frozen=True)
-class ElementType:
+class ElementType(Element):
     """One row of the table of element types."""
 
-    name: str
-    """The name in HLO text, e.g. `f32`."""
     type: Attribute
     """The MLIR type, e.g. `f32`, `ui8`."""
-    bits: int
-    """The width of a value in bits; pred counts as 8, its storage width."""
-    element_class: ElementClass
 
 
-def _signed(bits: int) -> IntegerType:
-    """Signless, but for s1: `i1` is pred."""
-    return IntegerType(bits, Signedness.SIGNED if bits == 1 else Signedness.SIGNLESS)
+def _integer(name: str, bits: int) -> IntegerType:
+    """Signless, but for unsigned ones, and s1: `i1` is pred."""
+    if name.startswith("u"):
+        return IntegerType(bits, Signedness.UNSIGNED)
+    return IntegerType(bits, Signedness.SIGNED if name == "s1" else Signedness.SIGNLESS)
 
 
-def _unsigned(bits: int) -> IntegerType:
-    return IntegerType(bits, Signedness.UNSIGNED)
+_NOT_INTEGERS: dict[str, Attribute] = {
+    "pred": IntegerType(1),
+    "f4e2m1fn": Float4E2M1FNType(),
+    "f6e2m3fn": Float6E2M3FNType(),
+    "f6e3m2fn": Float6E3M2FNType(),
+    "f8e3m4": Float8E3M4Type(),
+    "f8e4m3": Float8E4M3Type(),
+    "f8e4m3fn": Float8E4M3FNType(),
+    "f8e4m3fnuz": Float8E4M3FNUZType(),
+    "f8e4m3b11fnuz": Float8E4M3B11FNUZType(),
+    "f8e5m2": Float8E5M2Type(),
+    "f8e5m2fnuz": Float8E5M2FNUZType(),
+    "f8e8m0fnu": Float8E8M0FNUType(),
+    "bf16": BFloat16Type(),
+    "f16": Float16Type(),
+    "f32": Float32Type(),
+    "f64": Float64Type(),
+    "c64": ComplexType(Float32Type()),
+    "c128": ComplexType(Float64Type()),
+}
 
-
-_FLOATS: tuple[tuple[str, Attribute, int], ...] = (
-    ("f4e2m1fn", Float4E2M1FNType(), 4),
-    ("f6e2m3fn", Float6E2M3FNType(), 6),
-    ("f6e3m2fn", Float6E3M2FNType(), 6),
-    ("f8e3m4", Float8E3M4Type(), 8),
-    ("f8e4m3", Float8E4M3Type(), 8),
-    ("f8e4m3fn", Float8E4M3FNType(), 8),
-    ("f8e4m3fnuz", Float8E4M3FNUZType(), 8),
-    ("f8e4m3b11fnuz", Float8E4M3B11FNUZType(), 8),
-    ("f8e5m2", Float8E5M2Type(), 8),
-    ("f8e5m2fnuz", Float8E5M2FNUZType(), 8),
-    ("f8e8m0fnu", Float8E8M0FNUType(), 8),
-    ("bf16", BFloat16Type(), 16),
-    ("f16", Float16Type(), 16),
-    ("f32", Float32Type(), 32),
-    ("f64", Float64Type(), 64),
+ELEMENT_TYPES: tuple[ElementType, ...] = tuple(
+    ElementType(
+        each.name,
+        each.bits,
+        each.element_class,
+        _NOT_INTEGERS.get(each.name) or _integer(each.name, each.bits),
+    )
+    for each in ELEMENTS
 )
-_INTEGER_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
-
-ELEMENT_TYPES: tuple[ElementType, ...] = (
-    ElementType("pred", IntegerType(1), 8, ElementClass.PRED),
-    *(ElementType(f"s{n}", _signed(n), n, ElementClass.SIGNED) for n in _INTEGER_WIDTHS),
-    *(ElementType(f"u{n}", _unsigned(n), n, ElementClass.UNSIGNED) for n in _INTEGER_WIDTHS),
-    *(ElementType(name, type_, bits, ElementClass.FLOAT) for name, type_, bits in _FLOATS),
-    ElementType("c64", ComplexType(Float32Type()), 64, ElementClass.COMPLEX),
-    ElementType("c128", ComplexType(Float64Type()), 128, ElementClass.COMPLEX),
-)
-"""The one table of element types; everything else about them is looked up here."""
+"""The table of element types, with those of MLIR; everything else about them is looked up here."""
 
 BY_NAME: dict[str, ElementType] = {e.name: e for e in ELEMENT_TYPES}
 """From the HLO name to the row."""
@@ -458,8 +420,7 @@ def byte_size(type_: Array) -> int:
 
     Bounded dynamic dimensions count with their bounds. Raises Violation for unbounded ones.
     """
-    bits = BY_TYPE[type_.element_type].bits
-    return element_count(sizes_of(type_)) * max(1, bits // 8)
+    return element_count(sizes_of(type_)) * BY_TYPE[type_.element_type].byte_size
 
 
 def spell(type_: Attribute) -> str:

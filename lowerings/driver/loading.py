@@ -19,14 +19,26 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def quick_loading() -> Generator[None]:
+def loading() -> Generator[None]:
     """
-    While modules are loaded inside, no collection, for what they make stays; dataclasses are made
-    in less time; and the declarative assembly formats of operations are read when one is first
-    parsed or printed.
+    While modules are loaded inside, no collection, for what they make stays, and dataclasses are
+    made in less time.
     """
     is_collecting, loaded = gc.isenabled(), len(sys.modules)
     with collector_paused(), quick_dataclasses():
+        yield
+        # Else nothing was made that stays, and what is garbage by now would stay with it.
+        if is_collecting and len(sys.modules) > loaded:
+            _promote()
+
+
+@contextmanager
+def quick_loading() -> Generator[None]:
+    """
+    As `loading`, for modules with operations: the declarative assembly formats of those are read
+    when one is first parsed or printed.
+    """
+    with loading():
         from xdsl.irdl.declarative_assembly_format import FormatProgram  # noqa: PLC0415
 
         formats: Any = FormatProgram
@@ -40,9 +52,6 @@ def quick_loading() -> Generator[None]:
             yield
         finally:
             formats.from_str = read
-            # Else nothing was made that stays, and what is garbage by now would stay with it.
-            if is_collecting and len(sys.modules) > loaded:
-                _promote()
 
 
 @cache

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ from xdsl.ir import Operation
 from lowerings.driver.collector import collector_paused
 from lowerings.driver.context import make_context
 from lowerings.driver.input_format import InputFormat
+from lowerings.driver.source import Source
 from lowerings.universe import unloaded_packages
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.mlir_text import read_mlir
@@ -50,10 +49,6 @@ _AROUND_A_NAME = 1 << 10
 """Characters of a line before and after a name that say what it is; lines may be megabytes long."""
 
 
-class UnreadableFile(XlaError):
-    """A file that cannot be opened or is not text."""
-
-
 def detect_format(text: str, file_name: str = "") -> InputFormat:
     """
     The format of a program: by extension (`.hlo`), else by content.
@@ -85,16 +80,6 @@ def _has_stablehlo(text: str) -> bool:
             return True
         place = text.find("hlo.", end)
     return False
-
-
-def read_file(path: str | Path) -> str:
-    """The text of a file; raises UnreadableFile."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UnreadableFile(f"{path}: error: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{path}: error: not UTF-8 text (byte {error.start})") from None
 
 
 def parse_program(
@@ -147,33 +132,11 @@ def _read_mlir(
         raise
 
 
-@dataclass(frozen=True)
-class Source:
-    """The text of a program, and where it is from."""
-
-    text: str
-    file_name: str = "<input>"
-    input_format: InputFormat | None = None
-    given: Resources | None = None
-    """Of StableHLO, the elements of resources, whose names in the text have to tell them apart."""
-
-    @staticmethod
-    def of(text_or_path: str | Path, input_format: InputFormat | None = None) -> Source:
-        """
-        A program given as text or as the path of a file.
-
-        A string with a line break, or one that names no file, is taken as text. Raises XlaError.
-        """
-        text = str(text_or_path)
-        if isinstance(text_or_path, Path) or _is_path(text):
-            return Source(read_file(text_or_path), text, input_format)
-        return Source(text, input_format=input_format)
-
-    def parse(self, ctx: Context | None = None) -> ModuleOp:
-        """The verified module; raises XlaError."""
-        return parse_program(
-            self.text, self.file_name, self.input_format, ctx, verified=True, given=self.given
-        )
+def parse_source(source: Source, ctx: Context | None = None) -> ModuleOp:
+    """The verified module of a program; raises XlaError."""
+    return parse_program(
+        source.text, source.file_name, source.input_format, ctx, verified=True, given=source.given
+    )
 
 
 def load_program(
@@ -186,9 +149,4 @@ def load_program(
 
     Raises XlaError.
     """
-    return Source.of(text_or_path, input_format).parse(ctx)
-
-
-def _is_path(text: str) -> bool:
-    # Not `Path.is_file`: what is too long for a name is an error to it.
-    return "\n" not in text and (text.endswith((".hlo", ".mlir", ".txt")) or isfile(text))
+    return parse_source(Source.of(text_or_path, input_format), ctx)

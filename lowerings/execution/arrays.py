@@ -10,9 +10,9 @@ import numpy as np
 
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, spell_array
-from xla_dialect.runtime.memory import physical_memory
-from xla_dialect.types import BY_NAME, ElementClass
+from xla_dialect.element_types import BY_NAME, ElementClass
+from xla_dialect.numpy_types import Array, spell_array
+from xla_dialect.runtime.physical_memory import physical_memory
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""

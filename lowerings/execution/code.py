@@ -6,18 +6,18 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 
 from lowerings.execution.arrays import address_of, allocate
-from lowerings.execution.profile import Counters
 from lowerings.execution.run_control import RunControl
-from lowerings.targets.llvm.guards import ModuleGuards
-from lowerings.targets.llvm.machine import CodeGenerationError
-from lowerings.targets.llvm.module import ExternalConstant
-from lowerings.targets.llvm.profiling import ModuleProfile
-from xla_dialect.literals.arrays import Array
+from lowerings.targets.llvm.interface import ExternalConstant, ModuleGuards
+from lowerings.targets.llvm.processors import CodeGenerationError
+from xla_dialect.numpy_types import Array
+
+if TYPE_CHECKING:
+    from lowerings.targets.llvm.profiling import ModuleProfile
 
 _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -78,22 +78,22 @@ class LoadedCode:
             number = next(_numbers)
             linker = _linker(number // PROGRAMS_PER_LINKER)
             # A library each: its memory is freed with this object, and symbols cannot clash.
-            self._symbols: Any = builder.link(linker, f"program{number}")
+            self.symbols: Any = builder.link(linker, f"program{number}")
         except RuntimeError as error:
             raise CodeGenerationError(f"cannot link the program: {error}") from error
         self._constants = [self._place(constant) for constant in constants]
         for name, address in pointers.items():
             self._point(name, address)
-        self.function: Any = _Function(self._symbols[entry])
+        self.function: Any = _Function(self.symbols[entry])
         """The entry: takes the address of an array of pointers, releases the GIL."""
-        self.control = None if guards is None else RunControl(guards, self._symbols[guards.symbol])
+        self.control = None if guards is None else RunControl(guards, self.symbols[guards.symbol])
         """The state of runs that may end before their time; None if there are none."""
-        self.counters = None if profile is None else Counters.of(profile, self._symbols)
-        """The time that its parts took; None if it is not measured."""
+        self.profile = profile
+        """Where it keeps the time that its parts take; None if it is not measured."""
 
     def address(self, symbol: str) -> int:
         """Where an exported symbol is."""
-        return self._symbols[symbol]
+        return self.symbols[symbol]
 
     def _place(self, constant: ExternalConstant) -> Array:
         data = allocate(len(constant.data))
@@ -102,4 +102,4 @@ class LoadedCode:
         return data
 
     def _point(self, name: str, address: int) -> None:
-        ctypes.c_void_p.from_address(self._symbols[name]).value = address
+        ctypes.c_void_p.from_address(self.symbols[name]).value = address

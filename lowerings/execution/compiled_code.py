@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lowerings.execution.signature import ArraySpec, Signature
-from lowerings.layouts.memory_order import order_of_layout
-from lowerings.targets.llvm.guards import Guard, ModuleGuards
-from lowerings.targets.llvm.module import ExternalConstant
-from lowerings.targets.llvm.profiling import ModuleProfile
-from xla_dialect.layout import Layout
+from lowerings.targets.llvm.interface import ExternalConstant, Guard, ModuleGuards
+
+if TYPE_CHECKING:
+    from lowerings.layouts.memory_order import MemoryOrder
+    from lowerings.targets.llvm.profiling import ModuleProfile
 
 _LENGTH = struct.Struct("<Q")
 
@@ -136,7 +136,13 @@ def _spell(spec: ArraySpec) -> list[Any]:
 
 def _read(spelled: list[Any]) -> ArraySpec:
     element_type, shape, name, layout = spelled
-    plain = ArraySpec.of(element_type, *shape, name=name)
-    if layout is None:
-        return plain
-    return ArraySpec(plain.type, name, order_of_layout(Layout.parse(layout)))
+    order = None if layout is None else _order_of_layout(layout)
+    return ArraySpec.of(element_type, *shape, name=name, order=order)
+
+
+def _order_of_layout(layout: str) -> MemoryOrder:
+    # Few programs have one, and it knows operations.
+    from lowerings.layouts.memory_order import order_of_layout  # noqa: PLC0415
+    from xla_dialect.layout import Layout  # noqa: PLC0415
+
+    return order_of_layout(Layout.parse(layout))

@@ -21,13 +21,12 @@ from lowerings.execution.processes import Runnable
 from lowerings.execution.profile import Profile
 from lowerings.execution.signature import ArraySpec, Signature
 from lowerings.expand.dynamic_dimensions.xla_expand_dynamic_dimensions import RUN_TIME_CHECKS
-from xla_dialect.diagnostics import LocatedError, XlaError, place_of
+from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.literals.arrays import Array
+from xla_dialect.places import place_of
 from xla_dialect.runtime.errors import OperationError
-from xla_dialect.types import S32, array, without_bounds
-from xla_dialect.types import Array as ArrayType
 
-_SIZE = ArraySpec(array(S32, ()))
+_SIZE = ArraySpec.of("s32")
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,10 @@ def static_signature(signature: Signature, *, has_status: bool) -> Signature:
 
 def _static(specs: Sequence[ArraySpec]) -> Iterator[ArraySpec]:
     for spec in specs:
-        yield replace(spec, type=cast(ArrayType, without_bounds(spec.type)))
+        yield replace(spec, sizes=spec.shape)
     for spec in specs:
         for d in spec.dynamic_dimensions:
-            yield ArraySpec(_SIZE.type, f"{spec.name}_size_{d}" if spec.name else None)
+            yield replace(_SIZE, name=f"{spec.name}_size_{d}" if spec.name else None)
 
 
 class SizedProgram(Runnable):

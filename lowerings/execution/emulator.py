@@ -31,7 +31,7 @@ from lowerings.execution.arrays import (
     require_memory,
 )
 from lowerings.execution.embedded_emulator import EmbeddedProcess, has_embedded_emulator
-from lowerings.execution.executable import emit_entry
+from lowerings.execution.loops_compiler import emit_entry
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import Signature
 from lowerings.ir.custom_calls import require_no_outside_calls
@@ -39,7 +39,7 @@ from lowerings.targets.llvm.machine import CodeGenerationError, Machine, riscv64
 from lowerings.targets.llvm.machines import MachineDescription
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.runtime.memory import physical_memory
+from xla_dialect.runtime.physical_memory import physical_memory
 
 EMULATOR = "qemu-riscv64"
 """The command that runs the programs: Linux processes of a RISC-V processor."""

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.execution.arrays import (
     ALIGNMENT,
@@ -24,15 +23,8 @@ from lowerings.execution.arrays import (
     require_memory,
     wrong_count,
 )
-from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.compiled_code import CompiledCode
-from lowerings.execution.declared_functions import (
-    CustomCalls,
-    declared_functions,
-    spelled_declarations,
-)
-from lowerings.execution.entry_types import check_entry
 from lowerings.execution.openmp import (
     OpenMPRuntime,
     ThreadTable,
@@ -40,21 +32,16 @@ from lowerings.execution.openmp import (
     thread_count,
 )
 from lowerings.execution.processes import Runnable
-from lowerings.execution.profile import Profile
 from lowerings.execution.run_control import RunControl, run_within
 from lowerings.execution.signature import Signature
-from lowerings.targets.llvm.guards import ModuleGuards
-from lowerings.targets.llvm.machine import Machine, host
-from lowerings.targets.llvm.module import EmittedModule, ExternalConstant, emit_module
-from lowerings.targets.llvm.parallel import THREADS
-from lowerings.targets.llvm.profiling import THREAD_NUMBER
+from lowerings.targets.llvm.interface import THREAD_NUMBER, THREADS
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array, require_rank
-from xla_dialect.runtime.observation import Observer
+from xla_dialect.numpy_types import Array, require_rank
 
 if TYPE_CHECKING:
+    from lowerings.execution.callbacks import Callbacks
     from lowerings.execution.meetings import JointRun, JointRuns
+    from lowerings.execution.profile import Profile
 
 BOUNDS_VARIABLE = "XLA_CHECK_BOUNDS"
 """Set to 1 in the environment, this makes all programs check their accesses to memory."""
@@ -139,7 +126,7 @@ class Executable(Runnable):
 
     def _new_workspace(self) -> _Workspace:
         code = self._load()
-        if code.counters is not None:
+        if code.profile is not None:
             self._profiled.append(code)
         arena = None if self.arena_size is None else allocate(self.arena_size)
         count = len(self._parameters) + len(self._results) + (arena is not None)
@@ -172,9 +159,12 @@ class Executable(Runnable):
             self._threads.threads = count
 
     def profile(self, *, reset: bool = False) -> Profile:
-        counters = [code.counters for code in self._profiled if code.counters is not None]
-        if not counters:
+        if not self._profiled:
             return super().profile()
+        # What knows operations is loaded by those only that measure them.
+        from lowerings.execution.profile import Counters, Profile  # noqa: PLC0415
+
+        counters = [Counters.of(code) for code in self._profiled]
         found = Profile.of(counters, self.num_threads)
         if reset:
             for each in counters:
@@ -368,34 +358,6 @@ def _end_all(grid: ProcessGrid, stop: Callable[[], None], error: BaseException) 
     grid.end(error)
 
 
-def compile_llvm_ir(
-    text: str,
-    signature: Signature,
-    *,
-    entry: str = "main",
-    arena_size: int | None = None,
-    constants: Sequence[ExternalConstant] = (),
-    machine: Machine | None = None,
-    callbacks: Callbacks | None = None,
-    guards: ModuleGuards | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    threads: ThreadTable | None = None,
-) -> Executable:
-    """
-    Compiles LLVM IR in which `entry` is `void entry(ptr)`, given an array of pointers: the
-    parameters, the results, and `arena_size` bytes for temporary results unless that is None.
-    `threads` is for code with the pointer `THREADS`.
-
-    Raises CompilationError.
-    """
-    object_code = (machine or host()).object_code(text)
-    functions = None if callbacks is None else callbacks.linked
-    pointers = None if threads is None else {THREADS: threads.address}
-    load = partial(LoadedCode, object_code, entry, constants, functions, guards, pointers)
-    return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
-
-
 def load_compiled(
     compiled: CompiledCode,
     *,
@@ -407,7 +369,7 @@ def load_compiled(
 ) -> Executable:
     """
     Links a compiled program into this process, for arrays as they lie in memory; the options are
-    those of `compile_loops_module`. Raises CompilationError.
+    those of `lowerings.execution.loops_compiler`. Raises CompilationError.
     """
     threads = None
     if compiled.has_tasks and (found := find_runtime()) is not None:
@@ -431,113 +393,8 @@ def load_compiled(
     return Executable(load, signature, arena_size, callbacks, time_limit, memory_limit, threads)
 
 
-def compile_loops_module(
-    module: ModuleOp,
-    signature: Signature,
-    entry: str = "main",
-    custom_calls: CustomCalls | None = None,
-    observer: Observer | None = None,
-    *,
-    check_bounds: bool | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | None = None,
-    num_threads: int | None = None,
-    find_runtime: Callable[[], OpenMPRuntime | None] = runtime,
-    on_compiled: Callable[[CompiledCode], None] | None = None,
-    profile: bool = False,
-    machine: Machine | None = None,
-) -> Executable:
-    """
-    Compiles a module of the loops level, whose function `entry` carries `xla.entry` and takes
-    the parameters, the results and (if it needs any) bytes for temporary results. `observer` gets
-    what the program prints and probes; by default it prints to the standard output.
-
-    With `check_bounds` (by default where the environment says `BOUNDS_VARIABLE`) every access to
-    memory is checked. `time_limit` and `memory_limit` are those of `Executable`.
-
-    Parallel loops use up to `num_threads` threads of the runtime that is found, and never more than
-    there are processors; they run in order if there is none. `on_compiled` gets what other
-    processes can load that have the same functions for custom calls. With `profile` the
-    executable measures the time of its kernels. `machine` is the one that this process runs on,
-    maybe without some features.
-
-    Raises EmissionError, CompilationError, and XlaError where entry and signature disagree or a
-    custom call has no function.
-    """
-    functions = declared_functions(module, custom_calls or {}, observer or Observer())
-    callbacks = Callbacks.of(functions)
-    machine = machine or host()
-    check_bounds = checks_bounds(check_bounds)
-    emitted, arena_size = emit_entry(
-        module,
-        signature,
-        entry,
-        machine,
-        interruptible=True,
-        check_bounds=check_bounds,
-        has_threads=lambda: find_runtime() is not None,
-        profile=profile,
-    )
-    compiled = CompiledCode(
-        machine.object_code(emitted.text),
-        entry,
-        signature,
-        arena_size,
-        emitted.constants,
-        emitted.guards,
-        emitted.has_tasks,
-        emitted.profile,
-        spelled_declarations(module),
-    )
-    if on_compiled is not None:
-        on_compiled(compiled)
-    return load_compiled(
-        compiled,
-        callbacks=callbacks if callbacks.symbols else None,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        num_threads=num_threads,
-        find_runtime=find_runtime,
-    )
-
-
 def checks_bounds(option: bool | None) -> bool:
     """Whether accesses to memory are checked: as an option says, or the environment."""
     if option is None:
         return os.environ.get(BOUNDS_VARIABLE, "0") not in ("", "0")
     return option
-
-
-def emit_entry(
-    module: ModuleOp,
-    signature: Signature,
-    entry: str,
-    machine: Machine,
-    *,
-    inline_constants: bool = False,
-    interruptible: bool = False,
-    check_bounds: bool = False,
-    has_threads: Callable[[], bool] | None = None,
-    profile: bool = False,
-) -> tuple[EmittedModule, int | None]:
-    """
-    The LLVM IR of a module with an entry for a machine, and the size of the arena that the entry
-    takes, None if it takes none. The other options are those of `emit_module`.
-
-    Raises EmissionError, and XlaError where entry and signature disagree.
-    """
-    arena_size = check_entry(module, signature, entry)
-    emitted = emit_module(
-        module,
-        machine.attributes,
-        triple=machine.triple,
-        data_layout=machine.data_layout,
-        inline_constants=inline_constants,
-        interruptible=interruptible,
-        check_bounds=check_bounds,
-        has_threads=has_threads,
-        profile=profile,
-    )
-    if entry not in emitted.entries:
-        raise XlaError(f"function @{entry} carries no attribute `xla.entry`")
-    return emitted, arena_size

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lowerings.execution.profile import Profile
 from lowerings.execution.signature import Signature
 from xla_dialect.devices.process_grid import Host, Process, ProcessGrid
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array
+from xla_dialect.numpy_types import Array
+
+if TYPE_CHECKING:
+    from lowerings.execution.profile import Profile
 
 
 class Runnable(ABC):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lowerings.execution.code import LoadedCode
 from lowerings.profiling.source_operations import SourceOperation
 from lowerings.profiling.work import Work
 from lowerings.targets.llvm.profiling import (
@@ -34,11 +35,13 @@ class Counters:
     """Nanoseconds of each row and thread, in the first of the thread's words."""
 
     @staticmethod
-    def of(profile: ModuleProfile, symbols: Mapping[str, int]) -> Counters:
-        """Those at the addresses of the symbols of code, which must be loaded for as long."""
+    def of(code: LoadedCode) -> Counters:
+        """Those of code that has some, and must be loaded for as long."""
+        profile = code.profile
+        assert profile is not None
 
         def words(symbol: str, *shape: int) -> NDArray[np.int64]:
-            memory = ctypes.cast(symbols[symbol], ctypes.POINTER(ctypes.c_int64))
+            memory = ctypes.cast(code.symbols[symbol], ctypes.POINTER(ctypes.c_int64))
             return np.ctypeslib.as_array(memory, shape)
 
         return Counters(

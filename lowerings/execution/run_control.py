@@ -10,7 +10,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import cast
 
-from lowerings.targets.llvm.guards import STOP_REQUESTED, ModuleGuards, RunState
+from lowerings.targets.llvm.interface import STOP_REQUESTED, ModuleGuards, RunState
 from xla_dialect.diagnostics import LocatedError, XlaError
 from xla_dialect.runtime.deadline import TimeLimitReached
 

@@ -1,66 +1,60 @@
-"""What a program takes and returns: names, element types and shapes."""
+"""What a program takes and returns: names, element types and shapes; without MLIR."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from operator import index
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
-
-from lowerings.layouts.memory_order import LayoutNotLowered, MemoryOrder, memory_order
-from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import DType, numpy_dtype
+from xla_dialect.element_types import BY_NAME
+from xla_dialect.numpy_types import NUMPY_TYPES, DType
 from xla_dialect.shapes.dynamic_size import DynamicSize
-from xla_dialect.types import (
-    BY_NAME,
-    Array,
-    TokenType,
-    array,
-    byte_size,
-    element_name,
-    extents,
-    is_array,
-    sizes_of,
-    spell,
-    tuple_elements,
-    without_bounds,
-    without_layout,
-)
+
+if TYPE_CHECKING:
+    from lowerings.layouts.memory_order import MemoryOrder
+    from xla_dialect.types import Array as ArrayType
 
 
 @dataclass(frozen=True)
 class ArraySpec:
     """One parameter or result."""
 
-    type: Array
-    """The array type, with the default layout and the bounds of dynamic dimensions."""
+    element_type: str
+    """The element type's name in HLO, e.g. `f32`."""
+    sizes: tuple[int, ...]
+    """Those of the dimensions, dynamic ones as `DynamicSize`."""
     name: str | None = None
     order: MemoryOrder | None = None
     """How it lies in the program's memory; None for dense and row-major."""
 
     @staticmethod
-    def of(element_type: str, *shape: int, name: str | None = None) -> ArraySpec:
-        """The spec for an element type's name in HLO, e.g. `f32`, and a shape."""
-        return ArraySpec(array(BY_NAME[element_type].type, shape), name)
+    def of(
+        element_type: str, *sizes: int, name: str | None = None, order: MemoryOrder | None = None
+    ) -> ArraySpec:
+        """The spec for an element type's name in HLO, e.g. `f32`, else KeyError, and for sizes."""
+        checked = (size if isinstance(size, DynamicSize) else index(size) for size in sizes)
+        return ArraySpec(BY_NAME[element_type].name, tuple(checked), name, order)
 
     @property
-    def element_type(self) -> str:
-        """The element type's name in HLO, e.g. `f32`."""
-        return element_name(self.type.element_type)
+    def type(self) -> ArrayType:
+        """The array type, with the default layout and the bounds of dynamic dimensions."""
+        # Who runs a program has no need of MLIR.
+        from xla_dialect.types import BY_NAME as ROWS  # noqa: PLC0415
+        from xla_dialect.types import array  # noqa: PLC0415
+
+        return array(ROWS[self.element_type].type, self.sizes)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the dimensions, the largest possible for dynamic ones."""
-        return tuple(map(int, sizes_of(self.type)))
+        return tuple(map(int, self.sizes))
 
     @cached_property
     def dynamic_dimensions(self) -> tuple[int, ...]:
         """The dimensions whose size is known at run time only."""
-        return tuple(d for d, n in enumerate(sizes_of(self.type)) if isinstance(n, DynamicSize))
+        return tuple(d for d, size in enumerate(self.sizes) if isinstance(size, DynamicSize))
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of these sizes can be passed."""
@@ -71,26 +65,26 @@ class ArraySpec:
             for d, (have, size) in enumerate(zip(shape, self.shape, strict=True))
         )
 
-    @cached_property
+    @property
     def dtype(self) -> DType:
         """The numpy type of the elements."""
-        return numpy_dtype(self.type.element_type)
+        return NUMPY_TYPES[self.element_type]
 
-    @property
+    @cached_property
     def byte_size(self) -> int:
         """Bytes of all elements, each in whole bytes."""
-        return byte_size(self.type)
+        return math.prod(self.shape) * BY_NAME[self.element_type].byte_size
 
     @property
     def in_memory(self) -> ArraySpec:
         """The dense row-major array that the program takes in its place."""
         if self.order is None:
             return self
-        sizes = self.order.physical_sizes(self.shape)
-        return ArraySpec(array(self.type.element_type, sizes), self.name)
+        return ArraySpec(self.element_type, self.order.physical_sizes(self.shape), self.name)
 
     def __str__(self) -> str:
-        return f"{spell(self.type)}{'' if self.order is None else self.order.layout}"
+        sizes = ",".join(map(repr, self.sizes))
+        return f"{self.element_type}[{sizes}]{'' if self.order is None else self.order.layout}"
 
 
 @dataclass(frozen=True)
@@ -135,54 +129,3 @@ class Signature:
             for number, spec in enumerate(self.results)
         )
         return f"{self.name}({parameters}) -> ({results})"
-
-
-def signature_of(function: FuncOp, type_: FunctionType | None = None) -> Signature:
-    """
-    The signature of a function of the xla level: its arrays, those in tuples one by one. Tokens
-    are not passed.
-
-    `type_`: that of the function with other layouts, if they are not those of its own type.
-    Raises XlaError for what cannot be passed as an array, such as sizes not known.
-    """
-    name = function.sym_name.data
-    blocks = function.body.blocks
-    type_ = type_ or function.function_type
-    hints = [argument.name_hint for argument in blocks[0].args] if blocks else []
-    parameters = (
-        _spec(leaf, hint if hint is None else hint + path)
-        for number, each in enumerate(type_.inputs)
-        for hint in hints[number : number + 1] or [None]
-        for path, leaf in _arrays(each, f"@{name}: parameter {number}")
-    )
-    results = (
-        _spec(leaf)
-        for number, each in enumerate(type_.outputs)
-        for _, leaf in _arrays(each, f"@{name}: result {number}")
-    )
-    return Signature(tuple(parameters), tuple(results), name)
-
-
-def _arrays(type_: Attribute, place: str, path: str = "") -> Iterator[tuple[str, Array]]:
-    """The arrays of a type, each with its way through tuples, e.g. `.1.0`."""
-    elements = tuple_elements(type_)
-    if elements is not None:
-        for number, element in enumerate(elements):
-            yield from _arrays(element, place, f"{path}.{number}")
-        return
-    if isinstance(type_, TokenType):
-        return
-    if not is_array(type_):
-        raise XlaError(f"{place}: {spell(type_)} cannot be passed as an array")
-    if DYNAMIC_INDEX in extents(type_):
-        raise XlaError(f"{place}: {spell(type_)} has sizes that are not known")
-    yield path, type_
-
-
-def _spec(type_: Array, name: str | None = None) -> ArraySpec:
-    try:
-        order = memory_order(cast(Array, without_bounds(type_)))
-    except LayoutNotLowered:
-        # The pipeline says so, where layouts count.
-        return ArraySpec(without_layout(type_), name)
-    return ArraySpec(without_layout(type_), name, None if order.is_default else order)

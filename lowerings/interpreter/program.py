@@ -23,6 +23,7 @@ from lowerings.bufferize.bufferize_func import RESULT_ATTRIBUTE
 from lowerings.bufferize.xla_plan_buffers import ARENA_ATTRIBUTE
 from lowerings.execution.arrays import from_argument, wrong_count
 from lowerings.execution.declared_functions import CustomCalls, declared_functions
+from lowerings.execution.function_signature import array_spec
 from lowerings.execution.laid_out import to_logical_order, to_memory_order
 from lowerings.execution.processes import Runnable
 from lowerings.execution.signature import ArraySpec, Signature
@@ -42,7 +43,7 @@ from lowerings.interpreter.vector import VECTOR
 from lowerings.ir.functions import functions_of
 from lowerings.layouts.memory_order import BUFFER_LAYOUT, TILED_ARRAY, memory_order
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.literals.arrays import Array
+from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.runtime.observation import Observer
 from xla_dialect.shape_text.type_parser import parse_type
 from xla_dialect.types import Array as ArrayType
@@ -285,14 +286,13 @@ def _spec(
     if any(size < 0 for size in sizes):
         raise XlaError(f"{place}: {type_} has sizes that are not known")
     try:
-        spec = ArraySpec(array(scalar, sizes), name)
-        _ = spec.dtype
+        numpy_dtype(scalar)
     except XlaError as error:
         raise XlaError(f"{place}: {type_} cannot be passed as an array") from error
     if not isinstance(tiled, StringAttr):
-        return spec
+        return array_spec(array(scalar, sizes), name)
     whole = cast(ArrayType, parse_type(tiled.data))
     order = memory_order(whole)
     if order.physical_sizes(whole.get_shape()) != sizes:
         raise XlaError(f"{place}: {tiled} has other tiles than {type_}")
-    return ArraySpec(array(scalar, whole.get_shape()), name, order)
+    return array_spec(array(scalar, whole.get_shape()), name, order)

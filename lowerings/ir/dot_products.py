@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import bf16, f32, i8, i32
 from xdsl.ir import Attribute
 
+from lowerings.ir import processor_features as features
+
 LANES = (4, 8, 16)
 """The 32-bit numbers of the vectors that there are instructions for."""
 
@@ -40,10 +42,10 @@ class DotProduct:
         return any(feature in features for feature in self.features)
 
 
-QUADS = DotProduct("llvm.x86.avx512.vpdpbusd", 4, i8, i32, ("+avx512vnni", "+avxvnni"))
+QUADS = DotProduct("llvm.x86.avx512.vpdpbusd", 4, i8, i32, features.QUADS)
 """Products of unsigned numbers, the second operand, and signed ones; sums wrap around."""
 
-BFLOAT_PAIRS = DotProduct("llvm.x86.avx512bf16.dpbf16ps", 2, bf16, f32, ("+avx512bf16",))
+BFLOAT_PAIRS = DotProduct("llvm.x86.avx512bf16.dpbf16ps", 2, bf16, f32, features.BFLOAT_PAIRS)
 """
 Two multiply-adds, each rounded to nearest, the second terms first. Subnormal numbers count as zero
 of their sign, among the results as well.

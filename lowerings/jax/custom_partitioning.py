@@ -17,17 +17,19 @@ from xdsl.ir import SSAValue
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source, parse_program
+from lowerings.driver.program import parse_program, parse_source
+from lowerings.driver.source import Source
 from lowerings.ir.functions import functions_of
 from lowerings.jax.interfaces import custom_partitioning_of, jax
 from lowerings.partitioning.mesh_atoms import MeshAtoms, program_mesh
 from lowerings.partitioning.value_shardings import ValueShardings
 from lowerings.partitioning.xla_insert_reshards import XlaInsertReshardsPass
 from lowerings.pipelines import PARTITIONING
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import numpy_dtype
 from xla_dialect.ops.custom_calls import CustomCallOp
+from xla_dialect.places import described
 from xla_dialect.sharding.attributes import MESHES
 from xla_dialect.types import Array, sizes_of
 from xla_dialect.xdsl.linking import erase, insert_before
@@ -47,7 +49,7 @@ def with_custom_partitioning(source: Source) -> Source:
     """
     if TARGET not in source.text:
         return source
-    module = source.parse()
+    module = parse_source(source)
     PassManager(make_context()).run(module, parse_passes(",".join(PARTITIONING[:_BEFORE])))
     mesh = program_mesh(module)
     shardings = ValueShardings.of(functions_of(module)[ENTRY_SYMBOL], mesh) if mesh else None

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.compilation import Options, Program, compile_source, located_error
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source, parse_program
+from lowerings.driver.program import parse_program
+from lowerings.driver.source import Source
 from lowerings.execution.ffi.targets import outside_targets
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.execution.processes import Runnable

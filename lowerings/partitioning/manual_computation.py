@@ -15,8 +15,9 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from lowerings.partitioning.reshard_steps import Atoms, Spread
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.custom_calls import GLOBAL_TO_LOCAL, LOCAL_TO_GLOBAL, CustomCallOp
+from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding, axis_names
 from xla_dialect.sharding.axes import AxisReference
 from xla_dialect.sharding.sharding_rule import Dimension, ShardingRule

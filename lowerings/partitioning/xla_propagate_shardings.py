@@ -23,7 +23,8 @@ from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_option
 from lowerings.simplify.xla_inline import XlaInlinePass
 from xla_dialect.analysis.calls import is_call
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
+from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding
 from xla_dialect.sharding.attributes import (
     meshes_of,

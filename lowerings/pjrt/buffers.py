@@ -17,7 +17,7 @@ from lowerings.pjrt.machine_code import MachineCode
 from lowerings.pjrt.plugin import address_of, plugin
 from lowerings.pjrt.records import COPIED_BYTES, HOST_ALIGNMENT, BufferRecord
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from, strided_at, strides_of
-from xla_dialect.literals.arrays import Array
+from xla_dialect.numpy_types import Array
 
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 

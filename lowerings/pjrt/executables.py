@@ -17,7 +17,8 @@ from lowerings.pjrt.client import CLIENTS, MEMORY_KINDS, TOPOLOGIES, Client, Dev
 from lowerings.pjrt.functions import Objects, PluginError, characters, implements, say, text
 from lowerings.pjrt.interfaces import XLA_CLIENT
 from lowerings.pjrt.options import CompileOptions
-from lowerings.pjrt.programs import LOADED, CompiledProgram, ProgramText
+from lowerings.pjrt.program_text import ProgramText
+from lowerings.pjrt.programs import LOADED, CompiledProgram
 from lowerings.pjrt.records import NOT_DONATED, ExecutableRecord, LoadedRecord, address
 from lowerings.pjrt.shapes import TOKEN, Shape
 

@@ -11,7 +11,7 @@ import ctypes
 import itertools
 from collections.abc import Generator, Sequence, Set
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from lowerings.pjrt.functions import PluginError, implements, numbers, pointers
 from lowerings.pjrt.programs import LOADED
 from lowerings.pjrt.records import BufferRecord
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_at
-from lowerings.pjrt.shardings import ArrayDivision
-from xla_dialect.literals.arrays import Array
+from xla_dialect.numpy_types import Array
+
+if TYPE_CHECKING:
+    from lowerings.pjrt.shardings import ArrayDivision
 
 
 @implements("LoadedExecutable_Execute")

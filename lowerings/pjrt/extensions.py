@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lowerings.pjrt.buffers import buffer_at
 from lowerings.pjrt.client import array_of
@@ -13,7 +14,9 @@ from lowerings.pjrt.functions import characters, implements
 from lowerings.pjrt.programs import CompiledProgram
 from lowerings.pjrt.records import LayoutRecord
 from lowerings.pjrt.shapes import Shape, shape_at, shape_from
-from lowerings.pjrt.shardings import ArrayDivision, serialized
+
+if TYPE_CHECKING:
+    from lowerings.pjrt.shardings import ArrayDivision
 
 
 @implements("Layouts_MemoryLayout_Destroy")
@@ -78,7 +81,9 @@ def _return_shardings(
     if not divisions:
         args.shardings = None
         return
-    memories = [serialized(each) for each in divisions]
+    # Only programs for several devices have any.
+    shardings = importlib.import_module("lowerings.pjrt.shardings")
+    memories: list[bytes] = [shardings.serialized(each) for each in divisions]
     kept = [ctypes.create_string_buffer(data, len(data) or 1) for data in memories]
     compiled.kept_for_clients.setdefault(f"{what} bytes", kept)
     places = array_of(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from lowerings.driver.loading import quick_loading
+from lowerings.driver.loading import loading
 from lowerings.pjrt.c_api import (
     EXTENSION_FUNCTIONS,
     FUNCTIONS,
@@ -18,6 +17,7 @@ from lowerings.pjrt.c_api import (
     arguments_of,
     required_size,
 )
+from xla_dialect.diagnostics import XlaError
 
 Implementation = Callable[[Any], None]
 """Reads and writes the arguments of a function, a ctypes structure; raises what has failed."""
@@ -83,7 +83,7 @@ def _load(modules: Sequence[str]) -> None:
 
 def _load_for(name: str) -> None:
     """Loads modules up to the one with a function: an array can be made without the compiler."""
-    with quick_loading():
+    with loading():
         for module in _LOADED_LATER:
             _load((module,))
             if name in _implementations:
@@ -125,7 +125,7 @@ def error_handle(error: BaseException) -> int:
         code = error.code
     elif isinstance(error, MemoryError):
         code = ErrorCode.RESOURCE_EXHAUSTED
-    elif _is_for_users(error):
+    elif isinstance(error, XlaError):
         code = ErrorCode.INVALID_ARGUMENT
     else:
         text = "".join(traceback.format_exception(error)).rstrip()
@@ -133,12 +133,6 @@ def error_handle(error: BaseException) -> int:
     record = _Error(message, len(message), code)
     _errors[ctypes.addressof(record)] = record
     return ctypes.addressof(record)
-
-
-def _is_for_users(error: BaseException) -> bool:
-    """Whether it is an `XlaError`; while nobody has loaded that, it is none."""
-    diagnostics = sys.modules.get("xla_dialect.diagnostics")
-    return diagnostics is not None and isinstance(error, diagnostics.XlaError)
 
 
 @implements("Error_Destroy")

@@ -33,3 +33,23 @@ def cache_folder() -> Path | None:
 def as_hlo_proto(text: str) -> bytes:
     """A module of StableHLO as a serialized `HloModuleProto`."""
     return _JAXLIB.mlir.mlir_module_to_xla_computation(text).as_serialized_hlo_module_proto()
+
+
+TOKEN_TYPE = "!stablehlo.token"
+PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
+"""The attributes of a function about its parameters and results."""
+
+
+def main_function(module: Any) -> Any:
+    """The function of a module of jaxlib that clients call."""
+    return next(op for op in module.body.operations if _symbol(op) == "main")
+
+
+def attributes_of(function: Any, side: str) -> Any:
+    """What a function of jaxlib says of its `PARAMETERS` or `RESULTS`; None where it is silent."""
+    return function.attributes[side] if side in function.attributes else None
+
+
+def _symbol(operation: Any) -> str | None:
+    attributes = operation.attributes
+    return attributes["sym_name"].value if "sym_name" in attributes else None

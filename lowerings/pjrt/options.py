@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lowerings.compilation import Options
+from lowerings.backends import Options
 from lowerings.compiler_options import compiler_options, fields_of_options
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError

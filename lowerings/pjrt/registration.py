@@ -76,7 +76,7 @@ def _hand_over_host_callbacks() -> None:
     ) -> Any:
         if not host_callbacks or VERSION not in client.platform_version:
             return original(client, module, executable_devices, options, host_callbacks)
-        from lowerings.pjrt.programs import with_host_callbacks  # noqa: PLC0415
+        from lowerings.pjrt.program_text import with_host_callbacks  # noqa: PLC0415
 
         with with_host_callbacks(module, host_callbacks):
             return original(client, module, executable_devices, options, [])

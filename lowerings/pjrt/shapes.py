@@ -20,8 +20,7 @@ from lowerings.pjrt.c_api import (
 )
 from lowerings.pjrt.functions import PluginError, numbers, text
 from lowerings.pjrt.records import LayoutRecord, ShapeRecord, address
-from xla_dialect.literals.arrays import Array, DType, numpy_dtype
-from xla_dialect.types import BY_NAME
+from xla_dialect.numpy_types import NUMPY_TYPES, Array, DType
 
 _NUMBERS = {name: number for number, name in enumerate(ELEMENT_TYPES)}
 
@@ -84,8 +83,8 @@ def shape_of(
 def _shape_of(element_type: str, sizes: tuple[int, ...], order: tuple[int, ...]) -> Shape:
     if element_type == TOKEN:
         dtype, count = np.dtype(np.bool_), 0
-    elif element_type in BY_NAME:
-        dtype = numpy_dtype(BY_NAME[element_type].type)
+    elif element_type in NUMPY_TYPES:
+        dtype = NUMPY_TYPES[element_type]
         count = int(np.prod(sizes, dtype=object)) if sizes else 1
     else:
         raise PluginError(

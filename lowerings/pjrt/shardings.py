@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lowerings.pjrt.interfaces import IR, PASS_MANAGER, SDY, XLA_CLIENT
+from lowerings.pjrt.interfaces import IR, PASS_MANAGER, SDY, XLA_CLIENT, attributes_of
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.hlo_sharding import HloSharding
 from xla_dialect.sharding.shards import Shards
@@ -178,10 +178,6 @@ def divisions_of(
     return found
 
 
-PARAMETERS, RESULTS = "arg_attrs", "res_attrs"
-"""The attributes of a function about its parameters and results."""
-
-
 def say(
     module: Any, function: Any, side: str, found: Any, divisions: Sequence[ArrayDivision]
 ) -> None:
@@ -219,11 +215,6 @@ def _closed(sharding: Any) -> Any:
 
 def _mesh_operations(module: Any) -> list[Any]:
     return [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
-
-
-def attributes_of(function: Any, side: str) -> Any:
-    """What a function of jaxlib says of its `PARAMETERS` or `RESULTS`; None where it is silent."""
-    return function.attributes[side] if side in function.attributes else None
 
 
 def _named(dictionary: Any) -> dict[str, Any]:

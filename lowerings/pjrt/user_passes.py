@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from xdsl.passes import ModulePass
-
-from lowerings.driver.pass_manager import parse_passes
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
 
 _active: list[tuple[ModulePass, ...]] = []
 
@@ -21,7 +21,7 @@ def extra_passes(passes: str | ModulePass) -> Generator[None]:
     They see the program as JAX gave it, at the xla level. What JAX has compiled before is compiled
     anew, and once more behind the context. Raises XlaError for passes that there are not.
     """
-    chosen = (passes,) if isinstance(passes, ModulePass) else parse_passes(passes)
+    chosen = _parsed(passes) if isinstance(passes, str) else (passes,)
     _active.append(chosen)
     _forget_compiled()
     try:
@@ -34,6 +34,13 @@ def extra_passes(passes: str | ModulePass) -> Generator[None]:
 def active_passes() -> tuple[ModulePass, ...]:
     """The passes that are switched on, in their order."""
     return tuple(each for chosen in _active for each in chosen)
+
+
+def _parsed(passes: str) -> tuple[ModulePass, ...]:
+    # Every program asks for the passes that are switched on, which mostly are none.
+    from lowerings.driver.pass_manager import parse_passes  # noqa: PLC0415
+
+    return parse_passes(passes)
 
 
 def _forget_compiled() -> None:

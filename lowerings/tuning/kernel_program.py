@@ -35,9 +35,9 @@ from lowerings.pipelines import NATIVE
 from lowerings.rewriting.change import run_pass
 from lowerings.schedules.dialect import set_schedule
 from lowerings.schedules.schedule import Schedule
+from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import Machine
 from lowerings.targets.llvm.module import emit_module
-from lowerings.targets.llvm.parallel import THREADS
 from lowerings.validation.inputs import InputKind, make_input
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array

@@ -17,7 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from lowerings.execution.partitioned_runs import ProgramShards
+from lowerings.execution.program_shards import ProgramShards
 from lowerings.execution.signature import Signature
 from lowerings.expand.stablehlo_legalize_quant_to_math import StablehloLegalizeQuantToMathPass
 from lowerings.pipelines import TO_ONE_DEVICE

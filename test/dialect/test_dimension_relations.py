@@ -9,7 +9,8 @@ import pytest
 from jax_programs import PROGRAMS
 from stablehlo_oracle import with_sharding_rules
 
-from lowerings.driver.program import Source, parse_program
+from lowerings.driver.program import parse_program, parse_source
+from lowerings.driver.source import Source
 from tools.examples import examples
 from tools.input_text import split_chunks
 from xla_dialect.diagnostics import XlaError
@@ -67,7 +68,7 @@ def test_relations_are_sharding_rules() -> None:
     rejected = 0
     for program in programs():
         try:
-            text = print_stablehlo(Source(program).parse())
+            text = print_stablehlo(parse_source(Source(program)))
         except XlaError:
             continue
         ruled = with_sharding_rules(text)

@@ -15,9 +15,10 @@ from differential.judging import EXPLAINED_OF_XLA, Executor
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source, parse_program
+from lowerings.driver.program import parse_program, parse_source
+from lowerings.driver.source import Source
 from lowerings.execution.emulator import Emulation
-from lowerings.execution.signature import signature_of
+from lowerings.execution.function_signature import signature_of
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import LEVELS
 from xla_dialect.hlo_text import print_hlo
@@ -81,8 +82,8 @@ def compiled(options: Options) -> Executor:
 def on_text_with_layouts(module: ModuleOp, arguments: Sequence[Array]) -> Sequence[Array]:
     """Machine code of the program as HLO text in random layouts, verified after every pass."""
     source = Source(with_random_layouts(print_hlo(module)), "program.hlo", "hlo")
-    PassManager(make_context()).run(source.parse(), parse_passes("native"))
-    return compile_module(source.parse())(*arguments)
+    PassManager(make_context()).run(parse_source(source), parse_passes("native"))
+    return compile_module(parse_source(source))(*arguments)
 
 
 def on_printed_level(module: ModuleOp, arguments: Sequence[Array]) -> Sequence[Array]:

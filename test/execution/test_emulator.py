@@ -22,7 +22,7 @@ from tensors_level import module_of
 import lowerings
 from lowerings.compilation import Options, compile_module
 from lowerings.driver.program import load_program
-from lowerings.execution.arrays import ArgumentError, OutOfMemory, physical_memory
+from lowerings.execution.arrays import ArgumentError, OutOfMemory
 from lowerings.execution.emulator import (
     EmulatedExecutable,
     Emulation,
@@ -42,6 +42,7 @@ from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary, elementwise_unary
 from xla_dialect.ops.conversion import ConvertOp
 from xla_dialect.ops.elementwise_binary import CompareOp
+from xla_dialect.runtime.physical_memory import physical_memory
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, array
 
 SCALAR, VECTOR, WIDE = "", "+v", "+v,+zvl256b"

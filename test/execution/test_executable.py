@@ -13,10 +13,11 @@ from loops_level import compile_loops, mlir_type, parse, spec
 
 from lowerings.execution import arrays
 from lowerings.execution.arrays import ArgumentError, OutOfMemory
-from lowerings.execution.executable import Executable, compile_llvm_ir, compile_loops_module
+from lowerings.execution.executable import Executable
+from lowerings.execution.loops_compiler import compile_llvm_ir, compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
+from lowerings.targets.llvm.interface import ExternalConstant
 from lowerings.targets.llvm.machine import CodeGenerationError
-from lowerings.targets.llvm.module import ExternalConstant
 from xla_dialect.diagnostics import XlaError
 
 

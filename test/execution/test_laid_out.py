@@ -11,7 +11,6 @@ from lowerings.execution.arrays import ArgumentError
 from lowerings.execution.laid_out import to_logical_order, to_memory_order
 from lowerings.execution.signature import ArraySpec
 from lowerings.layouts.memory_order import MemoryOrder
-from xla_dialect.types import BY_NAME, array
 
 if has_jax():
     import jax
@@ -19,7 +18,7 @@ if has_jax():
 
 
 def spec(order: MemoryOrder, *sizes: int) -> ArraySpec:
-    return ArraySpec(array(BY_NAME["f32"].type, sizes), None, order)
+    return ArraySpec.of("f32", *sizes, order=order)
 
 
 COLUMN_MAJOR = spec(MemoryOrder((1, 0)), 2, 3)

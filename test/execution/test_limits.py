@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import lowerings
-from lowerings.execution.arrays import OutOfMemory, physical_memory
+from lowerings.execution.arrays import OutOfMemory
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.runtime.deadline import TimeLimitReached
 from xla_dialect.runtime.memory import MemoryMeter
+from xla_dialect.runtime.physical_memory import physical_memory
 
 WHILE = """HloModule m
 body {

@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 import lowerings
 from lowerings.driver.program import parse_program
-from lowerings.execution.partitioned_runs import PartitionedProgram, ProgramShards
+from lowerings.execution.partitioned_runs import PartitionedProgram
+from lowerings.execution.program_shards import ProgramShards
 from tools import xla_run
 from xla_dialect.diagnostics import XlaError
 
@@ -227,7 +228,7 @@ def test_authors_say_what_devices_compute(rows: int, part: tuple[int, int]):
 
 @pytest.mark.jax
 def test_functions_that_are_gone():
-    from lowerings.driver.program import Source  # noqa: PLC0415
+    from lowerings.driver.source import Source  # noqa: PLC0415
     from lowerings.jax.custom_partitioning import with_custom_partitioning  # noqa: PLC0415
 
     text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {

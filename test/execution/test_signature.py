@@ -8,7 +8,8 @@ import pytest
 from loops_level import context
 from xdsl.dialects.func import FuncOp
 
-from lowerings.execution.signature import ArraySpec, signature_of
+from lowerings.execution.function_signature import signature_of
+from lowerings.execution.signature import ArraySpec
 from lowerings.layouts.memory_order import MemoryOrder
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.text import MlirParser

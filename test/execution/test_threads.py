@@ -17,9 +17,11 @@ import lowerings
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution import openmp
-from lowerings.execution.executable import Executable, compile_loops_module
+from lowerings.execution.executable import Executable
+from lowerings.execution.function_signature import signature_of
+from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.openmp import OpenMPRuntime, runtime, thread_count
-from lowerings.execution.signature import Signature, signature_of
+from lowerings.execution.signature import Signature
 from lowerings.ir.functions import functions_of
 from lowerings.pipelines import NATIVE, pass_specs
 from tools import xla_run

@@ -17,7 +17,7 @@ from lowerings.compilation import Options, Program, compile_module
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.execution.dynamic_sizes import in_sizes, run_time_checks, with_sizes
-from lowerings.execution.signature import signature_of
+from lowerings.execution.function_signature import signature_of
 from lowerings.ir.functions import functions_of
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import flatten_results

@@ -12,7 +12,6 @@ from specification_tables import table
 from xdsl.dialects.builtin import TensorType, TupleType
 
 from xla_dialect import types
-from xla_dialect.diagnostics import Violation
 from xla_dialect.layout import Layout, LayoutAttr, LayoutError
 from xla_dialect.layouts.physical_order import to_physical
 from xla_dialect.layouts.shape_functions import (
@@ -44,6 +43,7 @@ from xla_dialect.layouts.shape_functions import (
     true_rank,
 )
 from xla_dialect.types import BY_NAME, ELEMENT_TYPES, ElementClass, compatible
+from xla_dialect.violations import Violation
 
 F32 = BY_NAME["f32"].type
 CLASSES = {

@@ -12,7 +12,8 @@ import lowerings
 from lowerings.compilation import Options, cache_entry
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source, load_program
+from lowerings.driver.program import load_program
+from lowerings.driver.source import Source
 from lowerings.loops.nest import NESTS
 from lowerings.schedules.dialect import schedule_of
 from lowerings.schedules.operation_key import operation_key

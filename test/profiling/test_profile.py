@@ -11,7 +11,8 @@ import pytest
 
 import lowerings
 from lowerings.compilation import BACKENDS, CompilationError, Lowering, Program
-from lowerings.driver.program import Source
+from lowerings.driver.program import parse_source
+from lowerings.driver.source import Source
 from lowerings.execution.openmp import runtime
 from lowerings.execution.profile import KernelProfile, Profile
 from lowerings.execution.roofline import MeasuredRoofline
@@ -250,7 +251,7 @@ def test_results_and_code_are_the_same(text: str) -> None:
         plain.profile()
 
     def lines(profile: bool) -> list[str]:
-        lowering = Lowering(Source.of(text).parse(), "main", profile=profile)
+        lowering = Lowering(parse_source(Source.of(text)), "main", profile=profile)
         lowering.to("loops", host())
         return emit_module(lowering.module, profile=profile).text.splitlines()
 

@@ -17,9 +17,9 @@ from xla_dialect.literals.arrays import (
     from_numpy,
     literal_of,
     numpy_dtype,
-    spell_array,
     to_numpy,
 )
+from xla_dialect.numpy_types import spell_array
 from xla_dialect.types import ELEMENT_TYPES, ElementType
 
 

@@ -9,7 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from lowerings.driver.context import make_context
-from lowerings.execution.executable import Executable, compile_loops_module
+from lowerings.execution.executable import Executable
+from lowerings.execution.loops_compiler import compile_loops_module
 from lowerings.execution.signature import ArraySpec, Signature
 from xla_dialect.literals.arrays import ELEMENT_OF_DTYPE
 from xla_dialect.types import BY_NAME

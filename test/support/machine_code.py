@@ -12,9 +12,9 @@ from xdsl.passes import ModulePass
 
 from lowerings.execution.code import LoadedCode
 from lowerings.execution.openmp import ThreadTable
+from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.machine import host
 from lowerings.targets.llvm.module import emit_module
-from lowerings.targets.llvm.parallel import THREADS
 from xla_dialect.mlir_text import print_mlir
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -16,7 +16,7 @@ import lowerings
 from lowerings.compilation import Options, cache_entry
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import Source
+from lowerings.driver.source import Source
 from lowerings.pipelines import NATIVE, pass_specs
 from lowerings.tensors.fusion_decisions import (
     ALONE,

@@ -354,7 +354,7 @@ def test_the_machine_of_a_target_is_planned_for(tmp_path: Path) -> None:
 
 
 def emit_for(name: str, machine: Machine, module: Any, output: StringIO) -> None:
-    from lowerings.targets.llvm import RiscvAssemblyTarget, X86AssemblyTarget  # noqa: PLC0415
+    from lowerings.targets.llvm.target import RiscvAssemblyTarget, X86AssemblyTarget  # noqa: PLC0415
 
     cpu = "" if machine == host() else machine.cpu
     target = {"x86-asm": X86AssemblyTarget, "riscv-asm": RiscvAssemblyTarget}[name]

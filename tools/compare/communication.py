@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
+from lowerings.driver.program import parse_source
 from lowerings.partitioning.communication import CommunicationReport, communication_of
 from lowerings.pipelines import PARTITIONING
 
@@ -29,7 +30,7 @@ def communication_reports(contenders: Sequence[ProgramVariant]) -> Reports:
     found: list[tuple[str, CommunicationReport]] = []
     for contender in contenders:
         ctx = make_context()
-        module = contender.source.parse(ctx)
+        module = parse_source(contender.source, ctx)
         PassManager(ctx).run(module, parse_passes(",".join(PARTITIONING)))
         found.append((contender.label, communication_of(module)))
     return found

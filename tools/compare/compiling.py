@@ -22,11 +22,13 @@ from lowerings.bufferize.memory_usage import (
 from lowerings.compilation import Lowering
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, ScheduledPass
+from lowerings.driver.program import parse_source
 from lowerings.execution.callbacks import Callbacks
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.declared_functions import declared_functions
 from lowerings.execution.emulator import Emulation, EmulatorMissing, compile_for_emulator
-from lowerings.execution.executable import emit_entry, load_compiled
+from lowerings.execution.executable import load_compiled
+from lowerings.execution.loops_compiler import emit_entry
 from lowerings.execution.openmp import runtime
 from lowerings.execution.processes import Runnable
 from lowerings.ir.functions import functions_of
@@ -118,7 +120,7 @@ def lowering_of(contender: ProgramVariant) -> Lowering:
 
     Raises XlaError where it is not there, and for programs of several processes.
     """
-    module = contender.source.parse()
+    module = parse_source(contender.source)
     functions = functions_of(module)
     if contender.entry not in functions:
         found = ", ".join(f"@{name}" for name in functions) or "none"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lowerings.driver.fusion_option import FUSION, with_fusion
 from lowerings.driver.pass_manager import ScheduledPass, parse_schedule
-from lowerings.driver.program import Source, read_file
 from lowerings.driver.schedule_option import PLANNING, for_machine, with_schedules
 from lowerings.driver.script_option import with_script
+from lowerings.driver.source import Source, read_file
 from lowerings.targets.llvm.machine import Machine
 from xla_dialect.diagnostics import XlaError
 

@@ -6,6 +6,7 @@ import statistics
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from lowerings.schedules.schedule import ScheduleWarning
 from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import Array
-from xla_dialect.types import array
 
 from ..alternating_turns import alternate
 from ..array_spec import as_parameter, parse_array_specs, random_array
@@ -104,8 +104,8 @@ def _require_same_parameters(
 def _arguments(signature: Signature, specs: Sequence[str], seed: int) -> list[Array]:
     generator = np.random.default_rng(seed)
     if not specs:
-        sized = (array(each.type.element_type, each.shape) for each in signature.parameters)
-        return [random_array(type_, generator) for type_ in sized]
+        sized = (replace(each, sizes=each.shape) for each in signature.parameters)
+        return [random_array(each.type, generator) for each in sized]
     given = [each for spec in specs for each in parse_array_specs(spec, generator)]
     wanted = len(signature.parameters)
     if len(given) != wanted:

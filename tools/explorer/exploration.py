@@ -14,7 +14,8 @@ from xdsl.utils.target import Target
 from lowerings.driver.context import make_context
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.pass_manager import PassManager, ScheduledPass, parse_schedule
-from lowerings.driver.program import Source, detect_format, parse_program
+from lowerings.driver.program import detect_format, parse_program
+from lowerings.driver.source import Source
 from lowerings.targets.llvm.errors import EmissionError
 from lowerings.targets.llvm.machine import Machine, host
 from xla_dialect.diagnostics import XlaError

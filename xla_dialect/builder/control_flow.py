@@ -15,11 +15,11 @@ from xla_dialect.builder.caller import build_error
 from xla_dialect.builder.computations import Computation, Computations, XlaComputation
 from xla_dialect.builder.recorder import normalized, violated
 from xla_dialect.builder.value import XlaValue
-from xla_dialect.diagnostics import Violation
 from xla_dialect.ops import control_flow as ops
 from xla_dialect.rules.constraints import as_array, flat_results, signature
 from xla_dialect.shapes.size_arithmetic import without
 from xla_dialect.types import PRED, S32, array, compatible, extents, is_scalar, spell
+from xla_dialect.violations import Violation
 
 ResultsT = TypeVar("ResultsT", bound="XlaValue | tuple[XlaValue, ...]")
 """What a computation returns, and so the operation that carries it: a value or several."""

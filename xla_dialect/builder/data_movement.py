@@ -11,10 +11,10 @@ from xla_dialect.builder.implicit_broadcasting import ImplicitBroadcasting
 from xla_dialect.builder.recorder import all_normalized, normalized, violated
 from xla_dialect.builder.type_spelling import TypeLike, as_array_type, as_sizes
 from xla_dialect.builder.value import Operand, XlaValue
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.ops import data_movement as ops
 from xla_dialect.shapes.size_arithmetic import is_ascending
 from xla_dialect.types import S32, array
+from xla_dialect.violations import Violation, require
 
 
 class PaddingDimension(NamedTuple):

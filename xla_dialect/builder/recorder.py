@@ -21,11 +21,11 @@ from xla_dialect.builder.arguments import explained
 from xla_dialect.builder.caller import build_error, caller_location
 from xla_dialect.builder.constant_values import Number, as_array
 from xla_dialect.builder.value import Operand, Operators, XlaValue
-from xla_dialect.diagnostics import Violation
 from xla_dialect.literals.arrays import from_numpy
 from xla_dialect.op import PropertyValue, XlaOp
 from xla_dialect.ops.creation import ConstantOp
 from xla_dialect.types import array
+from xla_dialect.violations import Violation
 
 EnumT = TypeVar("EnumT", bound=EnumAttribute[Any])
 

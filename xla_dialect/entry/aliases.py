@@ -17,12 +17,6 @@ from xla_dialect.types import compatible, flatten, spell, tuple_elements
 ALIASES = ("input_output_alias", "buffer_donor")
 """The attributes of a module that name parameters of its entry computation."""
 
-ALIASING_OUTPUT = "tf.aliasing_output"
-"""The attribute of a parameter that says which result is in its memory, by number."""
-
-BUFFER_DONOR = "jax.buffer_donor"
-"""The attribute of a parameter whose memory may be used, for no result in particular."""
-
 _ENTRY = re.compile(
     r"(?:\{(?P<output>[0-9,\s]*+)\}\s*+:\s*+)?"
     r"\(\s*+(?P<parameter>[0-9]++)\s*+,\s*+\{(?P<element>[0-9,\s]*+)\}",

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xla_dialect.entry.aliases import ALIASING_OUTPUT, BUFFER_DONOR
-from xla_dialect.entry.names import ENTRY_LAYOUT, kept_name
+from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_LAYOUT, kept_name
 from xla_dialect.hlo_text.attributes import LAYOUT_DEPENDENT, MODULE_ATTRIBUTES
 from xla_dialect.hlo_text.instruction_forms import frontend_attributes
 from xla_dialect.hlo_text.program_printing import ProgramPrinter

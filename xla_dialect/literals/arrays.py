@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
@@ -22,14 +20,14 @@ from xdsl.ir import Attribute
 
 from xla_dialect import types
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.element_types import ElementClass
+from xla_dialect.numpy_types import NUMPY_TYPES, Array, DType, require_rank, spell_array
 from xla_dialect.shapes.dynamic_size import DynamicSize
-from xla_dialect.types import ELEMENT_TYPES, ElementClass, TokenType
+from xla_dialect.types import ELEMENT_TYPES, TokenType
 from xla_dialect.xdsl.elided import LEFT_OUT, is_elided
 
-Array: TypeAlias = NDArray[Any]
 Value: TypeAlias = "Array | tuple[Value, ...] | None"
 """An array, a tuple of values, or a token."""
-DType: TypeAlias = np.dtype[Any]
 
 TOKEN = None
 """The one value of a token."""
@@ -37,48 +35,12 @@ TOKEN = None
 MEMORY_LIMIT = 1 << 32
 """Bytes of the largest array that the reference makes unless its caller says otherwise."""
 
-MOST_DIMENSIONS = 64
-"""Of an array of numpy 2."""
-
 
 class MemoryLimitError(XlaError):
     """An array would be larger than the limit; raised before anything is allocated."""
 
 
-def _dtype(element: types.ElementType) -> DType:
-    """The dtype of one row of the table of element types."""
-    match element.element_class:
-        case ElementClass.PRED:
-            return np.dtype(np.bool_)
-        case ElementClass.COMPLEX:
-            return np.dtype(f"complex{element.bits}")
-        case ElementClass.FLOAT if element.bits >= 16 and element.name != "bf16":
-            return np.dtype(f"float{element.bits}")
-        case ElementClass.FLOAT:
-            return np.dtype(getattr(ml_dtypes, _ML_DTYPES_NAMES[element.name]))
-        case _:
-            name = ("u" if element.element_class == ElementClass.UNSIGNED else "") + (
-                f"int{element.bits}"
-            )
-            return np.dtype(getattr(np if element.bits >= 8 else ml_dtypes, name))
-
-
-_ML_DTYPES_NAMES = {
-    "f4e2m1fn": "float4_e2m1fn",
-    "f6e2m3fn": "float6_e2m3fn",
-    "f6e3m2fn": "float6_e3m2fn",
-    "f8e3m4": "float8_e3m4",
-    "f8e4m3": "float8_e4m3",
-    "f8e4m3fn": "float8_e4m3fn",
-    "f8e4m3fnuz": "float8_e4m3fnuz",
-    "f8e4m3b11fnuz": "float8_e4m3b11fnuz",
-    "f8e5m2": "float8_e5m2",
-    "f8e5m2fnuz": "float8_e5m2fnuz",
-    "f8e8m0fnu": "float8_e8m0fnu",
-    "bf16": "bfloat16",
-}
-
-_DTYPES: dict[Attribute, DType] = {e.type: _dtype(e) for e in ELEMENT_TYPES}
+_DTYPES: dict[Attribute, DType] = {e.type: NUMPY_TYPES[e.name] for e in ELEMENT_TYPES}
 ELEMENT_OF_DTYPE: dict[DType, types.ElementType] = {_DTYPES[e.type]: e for e in ELEMENT_TYPES}
 """From the dtype to the row of the table of element types."""
 
@@ -100,22 +62,6 @@ def element_type_of(dtype: DType) -> Attribute:
     if found is None:
         raise XlaError(f"no element type of XLA has the dtype {dtype}")
     return found.type
-
-
-def spell_array(array: Array) -> str:
-    """Element type and sizes of an array as HLO text spells them, e.g. `f32[2,3]`."""
-    row = ELEMENT_OF_DTYPE.get(array.dtype)
-    name = str(array.dtype) if row is None else row.name
-    return f"{name}[{','.join(map(str, array.shape))}]"
-
-
-def require_rank(rank: int) -> None:
-    """Raises XlaError where numpy has no arrays of this rank."""
-    if rank > MOST_DIMENSIONS:
-        raise XlaError(
-            f"an array of rank {rank}: those of numpy have at most {MOST_DIMENSIONS} dimensions, "
-            "and only arrays inside of compiled code may have more"
-        )
 
 
 def check_memory(type_: Attribute, limit: int = MEMORY_LIMIT) -> int:

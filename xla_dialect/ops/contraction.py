@@ -10,7 +10,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.literals.precision import higher_precision
 from xla_dialect.op import Ints, Types, XlaOp
@@ -26,6 +25,7 @@ from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.convolution_labels import ConvolutionLabels, ConvolutionLabelsAttr
 from xla_dialect.shapes.window import Window, WindowAttr, WindowDimension
 from xla_dialect.types import Array, ElementClass, array, sizes_of, spell_all
+from xla_dialect.violations import Violation, require
 
 INTEGERS = DenseArrayBase.constr(i64)
 EMPTY = DenseArrayBase.from_list(i64, ())

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, RelationsBuilder, Traversal
 from xla_dialect.op import Ints
 from xla_dialect.rules.constraints import require_dimensions
 from xla_dialect.shapes import size_arithmetic as shapes
 from xla_dialect.shapes.dynamic_size import united
+from xla_dialect.violations import require
 
 
 @dataclass(frozen=True)

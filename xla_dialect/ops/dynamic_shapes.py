@@ -20,7 +20,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import declared_array, require_same_elements, with_elements
@@ -35,6 +34,7 @@ from xla_dialect.types import (
     sizes_of,
     spell,
 )
+from xla_dialect.violations import require
 
 MAX_SIZE = 2**31 - 1
 """Sizes of dimensions are read and set as s32."""

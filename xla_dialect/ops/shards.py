@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute
 
 from xla_dialect.devices.replica_groups import ReplicaGroups
-from xla_dialect.diagnostics import require
 from xla_dialect.op import Types
 from xla_dialect.rules.constraints import flat_results
 from xla_dialect.shapes.dynamic_size import UNKNOWN, is_unknown
 from xla_dialect.types import Array, array, is_array, sizes_of
+from xla_dialect.violations import require
 
 
 def shard_count(

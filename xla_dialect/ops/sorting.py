@@ -17,11 +17,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from xla_dialect.diagnostics import require
 from xla_dialect.dimensions import Factor, FactorType, Numbering, RelationsBuilder, Traversal
 from xla_dialect.op import Types, XlaOp
 from xla_dialect.rules.constraints import require_computation, require_same_shape, with_elements
 from xla_dialect.types import PRED, S32, ElementClass, array, sizes_of, united_type
+from xla_dialect.violations import require
 
 
 @irdl_op_definition

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, SSAValue
 from xla_dialect import types
 from xla_dialect.attributes import SpellingError
 from xla_dialect.devices.process_grid import Process
-from xla_dialect.diagnostics import XlaError, described
+from xla_dialect.diagnostics import XlaError
 from xla_dialect.literals.arrays import Array
 from xla_dialect.ops.custom_calls import (
     FULL_TO_SHARD,
@@ -28,6 +28,7 @@ from xla_dialect.ops.custom_calls import (
     SHARD_TO_FULL,
     CustomCallOp,
 )
+from xla_dialect.places import described
 from xla_dialect.sharding.array_sharding import Sharding, axis_names
 from xla_dialect.sharding.attributes import meshes_of
 from xla_dialect.sharding.axes import AxisReference

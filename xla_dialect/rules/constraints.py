@@ -8,7 +8,6 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Region
 
-from xla_dialect.diagnostics import Violation, require
 from xla_dialect.shapes.size_arithmetic import are_dimensions
 from xla_dialect.shapes.window import Window
 from xla_dialect.types import (
@@ -24,6 +23,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import Violation, require
 
 
 def as_array(type_: Attribute, name: str, label: str = "C1") -> Array:

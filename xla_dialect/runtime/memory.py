@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import weakref
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from xla_dialect.literals.arrays import Array, MemoryLimitError, Value
+from xla_dialect.runtime.physical_memory import physical_memory
 
 COUNTED_BYTES = 1 << 16
 """Smaller arrays are not counted, as their sum is negligible."""
-
-
-def physical_memory() -> int:
-    """Bytes of memory that this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass

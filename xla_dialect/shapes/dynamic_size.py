@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn, Self, cast
 
-from xla_dialect.diagnostics import Violation
+from xla_dialect.violations import Violation
 
 
 class DynamicSize(int):

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xla_dialect.diagnostics import Violation
 from xla_dialect.op import Types, decode
 from xla_dialect.ops.data_movement import PadOp, SliceOp
 from xla_dialect.ops.gather_scatter import GatherOp
@@ -36,6 +35,7 @@ from xla_dialect.types import (
     spell,
     spell_all,
 )
+from xla_dialect.violations import Violation
 
 Check: TypeAlias = Callable[[SourceOp, Conversion], Sequence[SSAValue] | None]
 """Raises SourceError; returns the results, or None where only their types are known."""

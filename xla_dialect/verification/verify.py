@@ -21,10 +21,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from xla_dialect.analysis.calls import Call, callee, callees, is_call, runs_functions
 from xla_dialect.analysis.channels import ChannelFault, verify_channels
-from xla_dialect.diagnostics import LocatedError, place_of
+from xla_dialect.diagnostics import LocatedError
 from xla_dialect.ops.control_flow import CallOp
 from xla_dialect.ops.process_groups import CollectiveOp, process_counts
 from xla_dialect.ops.transfers import TransferStartOp
+from xla_dialect.places import place_of
 from xla_dialect.self_checking.interpreter import RunParallelOp
 from xla_dialect.types import all_compatible, keeps_marks, spell_all
 from xla_dialect.verification.shardings import ShardingFault, verify_shardings

@@ -5,25 +5,3 @@ LLVM IR from the loops level (`func scf memref vector arith math complex`), prin
 name, whose table `HANDLERS` says how each operation is printed. `emitter.py` is what these share.
 `machine.py` hands the text to LLVM.
 """
-
-from lowerings.targets.llvm.target import (
-    LLVMTarget,
-    RiscvAssemblyTarget,
-    RiscvObjectTarget,
-    X86AssemblyTarget,
-    X86ObjectTarget,
-    XlaLLVMTarget,
-    XlaRiscvAssemblyTarget,
-    XlaX86AssemblyTarget,
-)
-
-__all__ = [
-    "LLVMTarget",
-    "RiscvAssemblyTarget",
-    "RiscvObjectTarget",
-    "X86AssemblyTarget",
-    "X86ObjectTarget",
-    "XlaLLVMTarget",
-    "XlaRiscvAssemblyTarget",
-    "XlaX86AssemblyTarget",
-]

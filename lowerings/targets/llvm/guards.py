@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -19,44 +18,9 @@ from xdsl.ir import Operation
 from lowerings.targets.llvm.cf import BRANCHES
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
-from xla_dialect.diagnostics import place_of
+from lowerings.targets.llvm.interface import Guard, ModuleGuards, RunState
+from xla_dialect.places import place_of
 from xla_dialect.xdsl.traversal import operations_in
-
-STOP_REQUESTED = -1
-"""What a caller writes into the first word to end a run; checks that fail write their number."""
-
-
-class RunState(IntEnum):
-    """The words of the global, each an i64."""
-
-    FAILURE = 0
-    """0, `STOP_REQUESTED`, or one more than the number of the guard that failed."""
-    FOUND = 1
-    """The number that was checked."""
-    LIMIT = 2
-    """The bound that the number was checked against."""
-    CALL = 3
-    """One more than the number of the guard behind the outermost call; 0 if there was no call."""
-
-
-@dataclass(frozen=True)
-class Guard:
-    """A place where a run may end."""
-
-    message: str
-    """What failed; `{found}` and `{limit}` stand for the numbers of the state."""
-    place: tuple[str, int, int] | None
-    """File, line and column of the operation, where they are known."""
-
-
-@dataclass(frozen=True)
-class ModuleGuards:
-    """What a caller needs to know of the guards of a module."""
-
-    symbol: str
-    """The global of `RunState`; exported."""
-    guards: tuple[Guard, ...]
-    """The guards, indexed by their number."""
 
 
 @dataclass

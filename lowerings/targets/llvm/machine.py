@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import llvmlite.binding as llvm
 
-from lowerings.ir.dot_products import BFLOAT_PAIRS, QUADS, DotProduct
-from lowerings.targets.llvm.module import FunctionAttributes
+from lowerings.ir.processor_features import BFLOAT_PAIRS, QUADS, ROOT_ESTIMATES
+from lowerings.targets.llvm.attribute_groups import FunctionAttributes
 from lowerings.targets.llvm.processors import (
     CodeGenerationError,
     require_known,
     vector_bits_of,
 )
-from lowerings.targets.llvm.reciprocal_roots import has_estimate
 
 __all__ = ["RV64GC", "CodeGenerationError", "Machine", "host", "riscv64", "x86_64"]
 
@@ -82,11 +82,11 @@ class Machine:
     @property
     def estimates_roots(self) -> bool:
         """Whether it has instructions that estimate reciprocal roots of f32 to 14 bits."""
-        return has_estimate(_split(self.features))
+        return ROOT_ESTIMATES.issubset(_split(self.features))
 
-    def _has(self, product: DotProduct) -> bool:
+    def _has(self, one_of: Sequence[str]) -> bool:
         # The widest vectors count: those with AVX-512 that have VNNI for others only are rare.
-        wide = [each for each in product.features if self.vector_bits < 512 or "avx512" in each]
+        wide = [each for each in one_of if self.vector_bits < 512 or "avx512" in each]
         return self.multiplies_pairs and not set(wide).isdisjoint(self.features.split(","))
 
     def without(self, features: str) -> Machine:

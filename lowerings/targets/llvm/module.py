@@ -21,22 +21,25 @@ from xdsl.ir import Attribute, Operation
 from lowerings.targets.llvm import arith, complex, math, scf, vector
 from lowerings.targets.llvm import func as functions
 from lowerings.targets.llvm import memref as memory
-from lowerings.targets.llvm.attribute_groups import APART, GLUE, INLINED, PLAIN, definitions
+from lowerings.targets.llvm.attribute_groups import (
+    APART,
+    GLUE,
+    INLINED,
+    PLAIN,
+    FunctionAttributes,
+    definitions,
+)
 from lowerings.targets.llvm.bounds_checks import CHECKS
 from lowerings.targets.llvm.constants import bytes_literal, memory_image
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import Handler
 from lowerings.targets.llvm.errors import EmissionError, UnsupportedType
 from lowerings.targets.llvm.fork_join import task_start
-from lowerings.targets.llvm.guards import (
-    GuardWriter,
-    ModuleGuards,
-    guarded_by_checks,
-    stopping_functions,
-)
+from lowerings.targets.llvm.guards import GuardWriter, guarded_by_checks, stopping_functions
 from lowerings.targets.llvm.instruction_origins import marking
+from lowerings.targets.llvm.interface import THREADS, ExternalConstant, ModuleGuards
 from lowerings.targets.llvm.memref import ALLOCATION_ALIGNMENT
-from lowerings.targets.llvm.parallel import TABLE, THREADS, is_task
+from lowerings.targets.llvm.parallel import TABLE, is_task
 from lowerings.targets.llvm.profiling import ModuleProfile, ProfileWriter
 from lowerings.targets.llvm.types import ValueType, layout_of
 from xla_dialect.xdsl.attribute_identity import AttributeMemo
@@ -60,32 +63,7 @@ HANDLERS = OperationTable[Handler](
 """How each operation is printed."""
 
 
-@dataclass(frozen=True)
-class FunctionAttributes:
-    """For which processor code is generated; nothing means LLVM's default for the triple."""
-
-    cpu: str = ""
-    features: str = ""
-    vector_width: int = 0
-    """The widest vectors to prefer, in bits."""
-
-    def spell(self) -> str:
-        """The attributes as LLVM writes them."""
-        pairs = {
-            "target-cpu": self.cpu,
-            "target-features": self.features,
-            "prefer-vector-width": str(self.vector_width) if self.vector_width else "",
-        }
-        return " ".join(["nounwind", *(f'"{k}"="{v}"' for k, v in pairs.items() if v)])
-
-
-@dataclass(frozen=True)
-class ExternalConstant:
-    """A large constant: before it runs, the program's pointer `symbol` must be set to `data`."""
-
-    symbol: str
-    data: bytes
-    """To lie at an address that is a multiple of `ALLOCATION_ALIGNMENT`."""
+_ANY_PROCESSOR = FunctionAttributes()
 
 
 @dataclass(frozen=True)
@@ -106,7 +84,7 @@ class EmittedModule:
 
 def emit_module(
     module: ModuleOp,
-    attributes: FunctionAttributes = FunctionAttributes(),
+    attributes: FunctionAttributes = _ANY_PROCESSOR,
     *,
     triple: str = "",
     data_layout: str = "",

@@ -25,17 +25,10 @@ from lowerings.targets.llvm.attribute_groups import APART
 from lowerings.targets.llvm.constants import symbol
 from lowerings.targets.llvm.emitter import Component, FunctionEmitter, View
 from lowerings.targets.llvm.fork_join import SHARED_STARTS, structure_type
+from lowerings.targets.llvm.interface import THREADS
 from lowerings.targets.llvm.loops import Bound, trip_count
 from lowerings.targets.llvm.types import INDEX, POINTER
 from xla_dialect.xdsl.traversal import operations_in
-
-THREADS = "xla.threads"
-"""
-The pointer to that table, to be set before the program is called. It begins with the address of
-`void fork(table, start, values, i64 count)`, which calls `start(values, i64 first, i64 last)` for
-all of `count` iterations, and returns when they are done; then come the number of threads and the
-starts of tasks that take 1 to `SHARED_STARTS` words.
-"""
 
 EmitIterations: TypeAlias = Callable[[FunctionEmitter, Bound, Bound], object]
 """Prints the loops, the outermost from a first to below a last value of its variable."""

@@ -24,11 +24,10 @@ from lowerings.targets.llvm.attribute_groups import APART
 from lowerings.targets.llvm.constants import symbol as spell_symbol
 from lowerings.targets.llvm.emitter import FunctionEmitter, Handler
 from lowerings.targets.llvm.func import ENTRY, KERNEL, is_marked
+from lowerings.targets.llvm.interface import THREAD_NUMBER
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.xdsl.traversal import operations_in
 
-THREAD_NUMBER = "xla.thread_number"
-"""The pointer to `i32 omp_get_thread_num()`, to be set before a program with tasks is called."""
 PROFILED_THREADS = 64
 """Threads with a higher number count as the last of these."""
 WORDS_OF_A_THREAD = 8

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from xdsl.ir import Operation
 
+from lowerings.ir.processor_features import ROOT_ESTIMATES
 from lowerings.targets.llvm.arith import emit_float
 from lowerings.targets.llvm.constants import float_constant
 from lowerings.targets.llvm.emitter import FunctionEmitter
 from lowerings.targets.llvm.types import F32, I1, ValueType, value_type
 
-_FEATURES = frozenset(("+avx512f", "+avx512vl"))
 _LANES = (4, 8, 16)
 """Of the vectors that there are instructions for."""
-
-
-def has_estimate(features: Collection[str]) -> bool:
-    """Whether a processor with these features estimates reciprocal roots of f32, subnormal too."""
-    return _FEATURES.issubset(features)
 
 
 def emit_rsqrt(e: FunctionEmitter, op: Operation) -> None:
@@ -28,7 +21,7 @@ def emit_rsqrt(e: FunctionEmitter, op: Operation) -> None:
     """
     type_ = e.type_of(op.results[0])
     lanes = next((each for each in _LANES if (type_.lanes or 1) <= each), None)
-    if type_.element is not F32 or lanes is None or not has_estimate(e.symbols.features):
+    if type_.element is not F32 or lanes is None or not ROOT_ESTIMATES.issubset(e.symbols.features):
         emit_float(e, op, lambda type_, operands: _divide(e, type_, operands[0]))
         return
     text, x = type_.text, e.values[op.operands[0]]

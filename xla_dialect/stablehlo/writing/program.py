@@ -15,12 +15,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region
 
-from xla_dialect.entry.aliases import (
-    ALIASING_OUTPUT,
-    BUFFER_DONOR,
-    entry_aliases,
-)
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry.aliases import entry_aliases
+from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR, ENTRY_SYMBOL
 from xla_dialect.layout import LayoutAttr
 from xla_dialect.shape_text.errors import HloSyntaxError
 from xla_dialect.shape_text.type_parser import parse_type

@@ -1,0 +1,90 @@
+"""
+Programs that were compiled before, as the compile cache has them.
+
+What finds a program loads nothing that compiles one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lowerings.backends import Options, Program
+from lowerings.driver.source import Source, read_file
+from lowerings.execution.compile_cache import CacheEntry, CompileCache
+from lowerings.execution.compiled_code import CompiledCode
+from lowerings.execution.executable import checks_bounds, load_compiled
+
+if TYPE_CHECKING:
+    from lowerings.execution.callbacks import Callbacks
+
+
+def cache_entry(
+    source: Source, options: Options, compile_cache: bool | str | Path | None = None
+) -> CacheEntry | None:
+    """
+    The place in the cache of what is compiled with these options; None where it has none.
+
+    Only machine code of this machine is kept, no program that is given functions to call, and none
+    that measures itself.
+    """
+    if not options.executor.is_cached or options.custom_calls or options.profile:
+        return None
+    if options.pipeline is not None:
+        # It may have passes of others, whose content is not known.
+        return None
+    donate = options.donate
+    parts = [
+        *(source.text, source.file_name, source.input_format, options.entry),
+        *(options.replicas, options.partitions, options.partitioned, options.target),
+        donate if donate == "aliased" else list(donate),
+        *(checks_bounds(options.check_bounds), options.flush_subnormals),
+        *(path and read_file(path) for path in _files(options)),
+    ]
+    return CacheEntry.of(CompileCache.of(compile_cache), parts)
+
+
+def kept_program(cached: CacheEntry, options: Options) -> Program | None:
+    """What is at a place in the cache, ready to run; None where nothing is."""
+    # Of a program in parts the cache has that of one device, and all ranks look together.
+    if options.ranks is not None or options.partitioned:
+        return None
+    found = cached.load()
+    return None if found is None else loaded(found, options)
+
+
+def loaded(compiled: CompiledCode, options: Options) -> Program:
+    """The program for machine code from the cache, or from another process."""
+    program: Program = load_compiled(
+        compiled,
+        callbacks=_callbacks(compiled, options) if compiled.outside else None,
+        num_threads=options.num_threads,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
+    )
+    signature = compiled.signature
+    if signature.in_memory is not signature:
+        # Few programs have layouts; where they do, it is operations that say how arrays are moved.
+        from lowerings.execution.laid_out import LaidOutExecutable  # noqa: PLC0415
+
+        program = LaidOutExecutable(program, signature)
+    program.process_counts = compiled.process_counts
+    return program
+
+
+def _callbacks(compiled: CompiledCode, options: Options) -> Callbacks | None:
+    # What is called is declared as operations.
+    from lowerings.execution.callbacks import Callbacks  # noqa: PLC0415
+    from lowerings.execution.declared_functions import (  # noqa: PLC0415
+        declarations_of,
+        declared_functions,
+    )
+
+    functions = declared_functions(declarations_of(compiled.outside), {}, options.observer)
+    callbacks = Callbacks.of(functions)
+    return callbacks if callbacks.symbols else None
+
+
+def _files(options: Options) -> tuple[str | Path | None, ...]:
+    """The files that decide how a program is compiled."""
+    return options.schedules, options.fusion, options.transform_script

@@ -1,0 +1,198 @@
+"""What JAX hands to a client: StableHLO as a portable artifact."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lowerings.pjrt.constants import take_constants, with_constants
+from lowerings.pjrt.interfaces import (
+    IR,
+    RESULTS,
+    STABLEHLO,
+    TOKEN_TYPE,
+    attributes_of,
+    main_function,
+    make_context,
+)
+from xla_dialect.entry.names import ALIASING_OUTPUT, BUFFER_DONOR
+
+if TYPE_CHECKING:
+    from lowerings.pjrt.shardings import ArrayDivision
+
+CALLBACKS = "xla_dialect.host_callbacks"
+"""The attribute of a module with the number of its list of functions in `_lists`."""
+
+_lists: dict[int, Sequence[Callable[..., Any]]] = {}
+_numbers = itertools.count()
+
+
+@contextmanager
+def with_host_callbacks(module: Any, functions: Sequence[Callable[..., Any]]) -> Generator[None]:
+    """A module of jaxlib calls these functions, by their numbers, when it is compiled."""
+    number = next(_numbers)
+    _lists[number] = tuple(functions)
+    attributes = module.operation.attributes
+    with module.context:
+        attributes[CALLBACKS] = IR.IntegerAttr.get(IR.IntegerType.get_signless(64), number)
+    try:
+        yield
+    finally:
+        del attributes[CALLBACKS]
+        del _lists[number]
+
+
+Order: TypeAlias = tuple[int, ...] | None
+"""The order of dimensions in memory, the fastest first; None for the default."""
+
+
+@dataclass(frozen=True)
+class ProgramText:
+    """A program as text, with what its type says that the compiled program does not."""
+
+    name: str
+    text: str
+    code: bytes
+    """As the client gave it: the same, with the places in the JAX source that it comes from."""
+    parameters: tuple[bool, ...]
+    """Of each parameter, whether it is an array; tokens are not."""
+    results: tuple[bool, ...]
+    callbacks: Sequence[Callable[..., Any]] = ()
+    """The functions of Python that it calls, by their numbers."""
+    divisions: tuple[Sequence[ArrayDivision], Sequence[ArrayDivision]] | None = None
+    """How several devices share parameters and results; None for a program for one."""
+    layouts: tuple[Sequence[Order], Sequence[Order]] = ((), ())
+    """How parameters and results lie in memory."""
+    donated: frozenset[int] = frozenset()
+    """The parameters that callers do not use any more."""
+    constants: Mapping[str, bytes] | None = None
+    """The large constants that the text names; None once the program is compiled."""
+
+    def all_constants(self) -> Mapping[str, bytes]:
+        """The large constants that the text names, read again if they are not kept."""
+        if self.constants is not None:
+            return self.constants
+        with module_of(self.code) as module:
+            return _taken(module, self.code)
+
+    @property
+    def complete(self) -> str:
+        """The text with all of its constants."""
+        return with_constants(self.text, self.all_constants())
+
+    @staticmethod
+    def of_artifact(code: bytes, devices: int, *, is_kept: bool = False) -> ProgramText:
+        """
+        Reads a portable artifact, or MLIR as text or bytecode, for so many devices.
+
+        `is_kept`: it was compiled before, perhaps in a process with functions of its own.
+        """
+        with module_of(code) as module:
+            return ProgramText._of_module(module, code, devices, is_kept)
+
+    @staticmethod
+    def _of_module(module: Any, code: bytes, devices: int, is_kept: bool) -> ProgramText:
+        attributes = module.operation.attributes
+        name = attributes["sym_name"].value
+        callbacks: Sequence[Callable[..., Any]] = ()
+        if CALLBACKS in attributes:
+            callbacks = _lists[attributes[CALLBACKS].value]
+            del attributes[CALLBACKS]
+        constants = _taken(module, code)
+        main = main_function(module)
+        inputs, outputs = main.type.inputs, main.type.results
+        divisions = _shared(module, devices, is_kept) if devices > 1 else None
+        return ProgramText(
+            name,
+            module.operation.get_asm(),
+            code,
+            tuple(str(each) != TOKEN_TYPE for each in inputs),
+            tuple(str(each) != TOKEN_TYPE for each in outputs),
+            callbacks,
+            divisions,
+            (
+                [_order(_layout_mode(each)) for each in main.arg_attrs],
+                _result_orders(main),
+            ),
+            frozenset(
+                number
+                for number, each in enumerate(main.arg_attrs)
+                if ALIASING_OUTPUT in each or BUFFER_DONOR in each
+            ),
+            constants,
+        )
+
+
+_contexts: list[tuple[Any, int]] = []
+"""Contexts that nobody uses now, each with the bytes of the programs it has read."""
+
+_MOST_BYTES = 1 << 18
+"""Of the programs of one context: to make one takes 4 ms, but it keeps types and constants."""
+
+
+def _taken(module: Any, code: bytes) -> Mapping[str, bytes]:
+    """The large constants of a module, which gets names for them."""
+    # In a context of several programs the names would not be those of the bytes alone.
+    return take_constants(module) if len(code) >= _MOST_BYTES else {}
+
+
+@contextmanager
+def module_of(code: bytes) -> Generator[Any]:
+    """A program as jaxlib has it, in a context that nobody else uses meanwhile."""
+    try:
+        context, read = _contexts.pop()
+    except IndexError:
+        context, read = make_context(), 0
+    with context, IR.Location.unknown(context):
+        if b"StableHLO" in code[:64]:
+            yield STABLEHLO.deserialize_portable_artifact(context, code)
+        else:
+            yield IR.Module.parse(code, context)
+    if read + len(code) < _MOST_BYTES:
+        _contexts.append((context, read + len(code)))
+
+
+def _layout_mode(attributes: Any) -> str:
+    """What the attributes of a parameter or result say of its layout, in JAX's words."""
+    found = {each.name: each.attr for each in attributes}
+    return found["mhlo.layout_mode"].value if "mhlo.layout_mode" in found else "default"
+
+
+def _order(mode: str) -> Order:
+    if not mode.startswith("{"):
+        return None
+    return tuple(int(number) for number in re.findall(r"\d+", mode.partition(":")[0]))
+
+
+def _result_orders(main: Any) -> list[Order]:
+    """As it is said; where any will do, what is transposed lies as what it is made of."""
+    attributes = attributes_of(main, RESULTS)
+    if attributes is None:
+        return [None] * len(main.type.results)
+    *_, last = main.entry_block.operations
+    modes = map(_layout_mode, attributes)
+    return [
+        _order_of_transposed(value) if mode == "auto" else _order(mode)
+        for mode, value in zip(modes, last.operands, strict=True)
+    ]
+
+
+def _order_of_transposed(value: Any) -> Order:
+    """The order in which a transposed array is the bytes of a row-major one; else the default."""
+    owner = value.owner
+    if isinstance(owner, IR.Block) or owner.name != "stablehlo.transpose":
+        return None
+    permutation = list(owner.attributes["permutation"])
+    return tuple(permutation.index(d) for d in reversed(range(len(permutation))))
+
+
+def _shared(module: Any, devices: int, is_kept: bool) -> Any:
+    """How devices share parameters and results: with Shardy's attributes, loaded for several."""
+    return importlib.import_module("lowerings.pjrt.divided_programs").divided(
+        module, devices, is_kept
+    )

@@ -1,0 +1,89 @@
+"""The table of element types by their names in HLO, without MLIR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+
+
+class ElementClass(IntFlag):
+    """The classes of element types that constraints speak of (docs/specification/shapes.md#s8)."""
+
+    PRED = 1
+    SIGNED = 2
+    UNSIGNED = 4
+    FLOAT = 8
+    COMPLEX = 16
+    INTEGER = SIGNED | UNSIGNED
+    REAL = INTEGER | FLOAT
+    NUMBER = INTEGER | FLOAT | COMPLEX
+    ANY = NUMBER | PRED
+
+    def describe(self) -> str:
+        """The class in words, as messages use it: `integer or float`."""
+        words: list[str] = []
+        rest = self
+        for members, word in _CLASS_WORDS:
+            if rest & members == members:
+                words.append(word)
+                rest &= ~members
+        return " or ".join(words)
+
+
+_CLASS_WORDS = (
+    (ElementClass.INTEGER, "integer"),
+    (ElementClass.SIGNED, "signed integer"),
+    (ElementClass.UNSIGNED, "unsigned integer"),
+    (ElementClass.FLOAT, "float"),
+    (ElementClass.COMPLEX, "complex"),
+    (ElementClass.PRED, "pred"),
+)
+
+
+@dataclass(frozen=True)
+class Element:
+    """One row of the table: what is known of an element type without MLIR."""
+
+    name: str
+    """The name in HLO text, e.g. `f32`."""
+    bits: int
+    """The width of a value in bits; pred counts as 8, its storage width."""
+    element_class: ElementClass
+
+    @property
+    def byte_size(self) -> int:
+        """The bytes of an element of an array: whole ones, so one of pred and of sub-byte types."""
+        return max(1, self.bits // 8)
+
+
+_FLOATS = (
+    ("f4e2m1fn", 4),
+    ("f6e2m3fn", 6),
+    ("f6e3m2fn", 6),
+    ("f8e3m4", 8),
+    ("f8e4m3", 8),
+    ("f8e4m3fn", 8),
+    ("f8e4m3fnuz", 8),
+    ("f8e4m3b11fnuz", 8),
+    ("f8e5m2", 8),
+    ("f8e5m2fnuz", 8),
+    ("f8e8m0fnu", 8),
+    ("bf16", 16),
+    ("f16", 16),
+    ("f32", 32),
+    ("f64", 64),
+)
+_INTEGER_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+
+ELEMENTS: tuple[Element, ...] = (
+    Element("pred", 8, ElementClass.PRED),
+    *(Element(f"s{bits}", bits, ElementClass.SIGNED) for bits in _INTEGER_WIDTHS),
+    *(Element(f"u{bits}", bits, ElementClass.UNSIGNED) for bits in _INTEGER_WIDTHS),
+    *(Element(name, bits, ElementClass.FLOAT) for name, bits in _FLOATS),
+    Element("c64", 64, ElementClass.COMPLEX),
+    Element("c128", 128, ElementClass.COMPLEX),
+)
+"""The one table of element types; `xla_dialect.types` adds those of MLIR."""
+
+BY_NAME: dict[str, Element] = {each.name: each for each in ELEMENTS}
+"""From the HLO name to the row."""
