@@ -121,6 +121,8 @@ class Executable(Runnable):
         self._profiled: list[LoadedCode] = []
         self._workspaces = [self._new_workspace()]
         """The pool of workspaces that no running call uses."""
+        control = self._workspaces[0].control
+        self._has_checks = control is not None and control.has_checks
         self._joint_runs: JointRuns | None = None
         """What runs all processes, if anybody has asked."""
 
@@ -254,10 +256,10 @@ class Executable(Runnable):
 
     @property
     def can_run_jointly(self) -> bool:
-        """Whether its processes need no Python while they run."""
+        """Whether its processes need no Python while they run, and cannot fail but together."""
         callbacks = self._callbacks
         is_free = callbacks is None or not callbacks.calls_python or callbacks.meetings is not None
-        return is_free and self._time_limit is None and not self._profiled
+        return is_free and not self._has_checks and self._time_limit is None and not self._profiled
 
     def run_jointly(self, addresses: Sequence[Sequence[int]], in_turn: bool | None = None) -> bool:
         """
@@ -271,6 +273,9 @@ class Executable(Runnable):
             from lowerings.execution.meetings import JointRuns  # noqa: PLC0415
 
             self._joint_runs = JointRuns(self._new_joint_run)
+        if in_turn is None and self.num_threads > 1:
+            # Each process has all processors for its parallel loops.
+            in_turn = True
         return self._joint_runs.run(addresses, in_turn)
 
     def _new_joint_run(self) -> JointRun:

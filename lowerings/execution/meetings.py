@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,16 @@ _GUARD_BYTES = mmap.PAGESIZE
 _Function = ctypes.CFUNCTYPE(ctypes.c_int32)
 
 
+@cache
+def can_meet() -> bool:
+    """
+    Whether the C library has stacks that can be switched, and locks that are zeros at first: those
+    of Linux, though not all of them.
+    """
+    names = ("makecontext", "swapcontext")
+    return sys.platform == "linux" and all(hasattr(ctypes.CDLL(None), name) for name in names)
+
+
 class _Runtime:
     """The code that all programs share, and the key under which a thread has its process."""
 
@@ -55,19 +66,16 @@ class _Runtime:
         """Runs all processes of a run in this thread."""
         self.run_on_threads: Callable[[int], None] = type(self._code.function)(run_on_threads)
         """Runs them by this thread, and the workers of the run."""
-        self._idle: list[WorkerRecord] = []
+        self.idle_workers: list[WorkerRecord] = []
+        """Threads without a job."""
+        self.idle_stacks: list[_Stack] = []
         # A child of this process has none of its threads.
-        os.register_at_fork(after_in_child=self._idle.clear)
-
-    @property
-    def has_stacks(self) -> bool:
-        """Whether the C library has stacks that can be switched."""
-        return all(hasattr(self._libc, name) for name in ("makecontext", "swapcontext"))
+        os.register_at_fork(after_in_child=self.idle_workers.clear)
 
     def take_worker(self) -> WorkerRecord:
         """A thread without a job; raises XlaError where none can be started."""
         try:
-            return self._idle.pop()
+            return self.idle_workers.pop()
         except IndexError:
             worker = WorkerRecord()
         thread = ctypes.c_uint64()
@@ -80,9 +88,12 @@ class _Runtime:
             raise XlaError(f"a process cannot be started: {os.strerror(error)}")
         return worker
 
-    def give_back(self, workers: Sequence[WorkerRecord]) -> None:
-        """Threads that have no job any more."""
-        self._idle.extend(workers)
+    def take_stack(self) -> _Stack:
+        """A stack that no process uses."""
+        try:
+            return self.idle_stacks.pop()
+        except IndexError:
+            return _Stack()
 
 
 @cache
@@ -119,7 +130,7 @@ class Meetings:
         C functions that do the same, by the same names.
         """
         calls = [each.op for each in functions.values()]
-        if all(isinstance(op, CustomCallOp) and can_be_planned(op) for op in calls):
+        if can_meet() and all(isinstance(op, CustomCallOp) and can_be_planned(op) for op in calls):
             return Meetings(functions, fallbacks)
         return None
 
@@ -219,44 +230,53 @@ class JointRun:
             workers=ctypes.addressof(self._workers),
         )
         self._address = ctypes.addressof(self._record)
-        self._stacks: list[mmap.mmap] = []
+        self._others = list(self._processes)[1:]
         for number, (process, code) in enumerate(zip(self._processes, codes, strict=True)):
             process.run, process.number = self._address, number
             process.entry, process.pointers = code.entry, ctypes.addressof(code.pointers)
+            process.stack_size = _STACK_BYTES - _GUARD_BYTES
 
     def run(self, addresses: Sequence[Sequence[int]], in_turn: bool) -> bool:
         """
         Runs the processes on arrays of the caller; `in_turn`: by this thread alone.
 
-        Whether all was well: no check has failed, and nobody has waited forever.
+        Whether all was well: nobody has waited forever.
         """
         for code, each in zip(self._codes, addresses, strict=True):
             code.pointers[: len(each)] = each
-        in_turn = in_turn and _runtime().has_stacks
         self._record.in_turn = in_turn
         if in_turn:
-            self._make_stacks()
-            _runtime().run_in_turn(self._address)
+            self._run_in_turn()
         else:
             self._run_on_threads()
-        failures = [c.control.finish() for c in self._codes if c.control is not None]
-        return not self._record.has_failed and not any(failures)
+        for code in self._codes:
+            if code.control is not None:
+                code.control.finish()
+        return not self._record.has_failed
+
+    def _run_in_turn(self) -> None:
+        stacks = [_runtime().take_stack() for _ in self._others]
+        for process, stack in zip(self._others, stacks, strict=True):
+            process.stack = stack.bottom
+        _runtime().run_in_turn(self._address)
+        _runtime().idle_stacks.extend(stacks)
 
     def _run_on_threads(self) -> None:
-        workers = [_runtime().take_worker() for _ in self._codes[1:]]
-        for number, worker in enumerate(workers):
-            self._workers[number] = ctypes.addressof(worker)
+        workers = [_runtime().take_worker() for _ in self._others]
+        self._workers[: len(workers)] = [ctypes.addressof(worker) for worker in workers]
         _runtime().run_on_threads(self._address)
-        _runtime().give_back(workers)
+        _runtime().idle_workers.extend(workers)
 
-    def _make_stacks(self) -> None:
-        for process in self._processes[len(self._stacks) + 1 :]:
-            stack = mmap.mmap(-1, _STACK_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-            self._stacks.append(stack)
-            start = ctypes.addressof(ctypes.c_uint8.from_buffer(stack))
-            # Nobody touches the lowest page: a stack that overflows does not write into others.
-            ctypes.CDLL(None).mprotect(ctypes.c_void_p(start), ctypes.c_size_t(_GUARD_BYTES), 0)
-            process.stack, process.stack_size = start + _GUARD_BYTES, _STACK_BYTES - _GUARD_BYTES
+
+class _Stack:
+    """Memory for a stack."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _STACK_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        start = ctypes.addressof(ctypes.c_uint8.from_buffer(self._memory))
+        # Nobody touches the lowest page: a stack that overflows does not write into other memory.
+        ctypes.CDLL(None).mprotect(ctypes.c_void_p(start), ctypes.c_size_t(_GUARD_BYTES), 0)
+        self.bottom = start + _GUARD_BYTES
 
 
 LONG_RUN = 100e-6
@@ -277,7 +297,7 @@ class JointRuns:
     def run(self, addresses: Sequence[Sequence[int]], in_turn: bool | None = None) -> bool:
         """As `JointRun.run`; by default in turn until the program is found to be long."""
         try:
-            joint = self._idle.pop() if self._idle else self._make()
+            joint = self._take()
             if in_turn is not None or self._long_runs >= LONG_RUNS:
                 is_well = joint.run(addresses, bool(in_turn))
             else:
@@ -289,3 +309,9 @@ class JointRuns:
             return False
         self._idle.append(joint)
         return is_well
+
+    def _take(self) -> JointRun:
+        try:
+            return self._idle.pop()
+        except IndexError:  # asked for and not looked up: other threads may take the last one
+            return self._make()

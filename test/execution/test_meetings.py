@@ -130,3 +130,20 @@ def test_processes_with_idle_threads(mode: str, tmp_path: Path):
     )
     assert found.returncode == 0, found.stderr
     assert set(found.stdout.split()) == {"done"}
+
+
+@pytest.mark.openmp
+def test_parallel_loops_in_turn():
+    """Stacks of processes are none of the runtime's."""
+    program = compiled(
+        "  x = f32[384,384] parameter(0)\n"
+        "  d = f32[384,384] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  ROOT r = f32[384,384] all-reduce(d), channel_id=1, replica_groups={{0,1,2,3}},\n"
+        "    use_global_device_ids=true, to_apply=add"
+    )
+    assert program.has_parallel_loops
+    x = np.random.default_rng(0).standard_normal((PARTITIONS, 1, 384, 384)).astype(np.float32)
+    expected = run_jointly(program, list(map(list, x)), False)
+    for _ in range(3):
+        found = run_jointly(program, list(map(list, x)), True)
+        same(tuple(found or ()), tuple(expected or ()))

@@ -1,6 +1,9 @@
 """Programs whose processes wait for each other, and those that would wait forever."""
 
+import subprocess
+import sys
 import threading
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -266,12 +269,62 @@ def test_errors_that_are_no_verdict_on_the_program():
         on_grid(text, [[ONE]] * 2, 2, custom_calls={"f": broken})
 
 
-def test_no_thread_is_left():
-    before = threading.active_count()
-    for _ in range(5):
+def test_threads_are_kept():
+    def round_of_calls() -> int:
         failure(on_replica_0(REDUCE, NOTHING), 4)
         on_grid(hlo("  x = f32[2] parameter(0)\n" + REDUCE), [[ONE]] * 4, 4)
-    assert threading.active_count() == before
+        return threading.active_count()
+
+    before = round_of_calls()
+    assert [round_of_calls() for _ in range(5)] == [before] * 5
+
+
+def test_threads_are_as_new():
+    """What a process leaves in its context is gone."""
+    seen: list[str] = []
+    variable: ContextVar[str] = ContextVar("variable", default="new")
+
+    def process() -> None:
+        seen.append(variable.get())
+        variable.set("used")
+
+    for _ in range(2):
+        grid = ProcessGrid(2)
+        grid.run(dict.fromkeys(grid.places, process))
+    assert seen == ["new"] * 4
+
+
+def test_grids_within_grids_and_beside_them():
+    def program(depth: int) -> int:
+        if depth == 0:
+            return 1
+        grid = ProcessGrid(2)
+        return sum(grid.run(dict.fromkeys(grid.places, lambda: program(depth - 1))))
+
+    found: list[int] = []
+    callers = [threading.Thread(target=lambda: found.append(program(3))) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert found == [8] * 3
+
+
+def test_a_child_of_fork_has_threads_of_its_own():
+    script = (
+        "import os\n"
+        "from xla_dialect.devices.process_grid import ProcessGrid\n"
+        "def run():\n"
+        "    grid = ProcessGrid(3)\n"
+        "    return grid.run(dict.fromkeys(grid.places, lambda: 7))\n"
+        "run()\n"
+        "child = os.fork()\n"
+        "assert run() == [7] * 3\n"
+        "assert not child or os.waitpid(child, 0)[1] == 0\n"
+    )
+    command = [sys.executable, "-c", script]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stderr
 
 
 def test_many_processes():

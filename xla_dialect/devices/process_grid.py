@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from xla_dialect.devices.exchange import (
     copy_into,
     small,
 )
+from xla_dialect.devices.kept_threads import run_beside
 from xla_dialect.diagnostics import LocatedError, XlaError
 
 MAX_PROCESSES = 256
@@ -249,7 +251,7 @@ class ProcessGrid:
         """The result of the program of the only process, run in the thread of the caller."""
         results: list[_Result] = []
         self._running += 1
-        self._run_thread(lambda: results.append(program()))
+        self._end_thread(_failure_of(lambda: results.append(program())))
         self._join()
         return results[0]
 
@@ -260,9 +262,8 @@ class ProcessGrid:
         self._start_thread(function)
 
     def _start_thread(self, function: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._run_thread, args=(function,), daemon=True)
         try:
-            thread.start()
+            run_beside(partial(_failure_of, function), self._end_thread)
         except RuntimeError as error:
             with self.lock:
                 self._running -= 1
@@ -275,13 +276,7 @@ class ProcessGrid:
                 self.lock.wait()
         self.check()
 
-    def _run_thread(self, function: Callable[[], None]) -> None:
-        failure: BaseException | None = None
-        try:
-            with np.errstate(all="ignore"):
-                function()
-        except BaseException as error:  # it is raised again by `run`, in the thread of the caller
-            failure = error
+    def _end_thread(self, failure: BaseException | None) -> None:
         with self.lock:
             self._running -= 1
             if failure is not None:
@@ -299,6 +294,16 @@ class ProcessGrid:
                 prefix + error.message, error.file, error.line, error.column, error.source_line
             )
         return XlaError(f"{prefix}{error}")
+
+
+def _failure_of(function: Callable[[], None]) -> BaseException | None:
+    """What a function raises, which `run` raises again in the thread of the caller."""
+    try:
+        with np.errstate(all="ignore"):
+            function()
+    except BaseException as error:
+        return error
+    return None
 
 
 @dataclass(eq=False)
