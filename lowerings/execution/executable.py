@@ -278,6 +278,17 @@ class Executable(Runnable):
             in_turn = True
         return self._joint_runs.run(addresses, in_turn)
 
+    @property
+    def is_short(self) -> bool:
+        """Whether joint runs in turn are known to be best."""
+        return self._joint_runs is not None and self._joint_runs.are_short
+
+    def detached_joint_run(self) -> JointRun:
+        """A run in turn as other machine code runs it."""
+        joint = self._new_joint_run()
+        joint.detach()
+        return joint
+
     def _new_joint_run(self) -> JointRun:
         from lowerings.execution.meetings import JointRun, ProcessCode  # noqa: PLC0415
 

@@ -229,10 +229,11 @@ class JointRun:
             arrived=ctypes.addressof(self._arrived),
             workers=ctypes.addressof(self._workers),
         )
-        self._address = ctypes.addressof(self._record)
+        self.address = ctypes.addressof(self._record)
+        self._stacks: list[_Stack] = []
         self._others = list(self._processes)[1:]
         for number, (process, code) in enumerate(zip(self._processes, codes, strict=True)):
-            process.run, process.number = self._address, number
+            process.run, process.number = self.address, number
             process.entry, process.pointers = code.entry, ctypes.addressof(code.pointers)
             process.stack_size = _STACK_BYTES - _GUARD_BYTES
 
@@ -254,17 +255,34 @@ class JointRun:
                 code.control.finish()
         return not self._record.has_failed
 
+    def detach(self) -> None:
+        """Makes it what other machine code runs: in turn, and with stacks that nobody else uses."""
+        self._record.in_turn = 1
+        self._stacks = [_runtime().take_stack() for _ in self._others]
+        for process, stack in zip(self._others, self._stacks, strict=True):
+            process.stack = stack.bottom
+
+    @property
+    def pointers(self) -> list[int]:
+        """Of each process where the pointers are that its code takes."""
+        return [ctypes.addressof(code.pointers) for code in self._codes]
+
+    @property
+    def run_address(self) -> int:
+        """Where the function is that runs it, given `address`."""
+        return _address(_runtime().run_in_turn)
+
     def _run_in_turn(self) -> None:
         stacks = [_runtime().take_stack() for _ in self._others]
         for process, stack in zip(self._others, stacks, strict=True):
             process.stack = stack.bottom
-        _runtime().run_in_turn(self._address)
+        _runtime().run_in_turn(self.address)
         _runtime().idle_stacks.extend(stacks)
 
     def _run_on_threads(self) -> None:
         workers = [_runtime().take_worker() for _ in self._others]
         self._workers[: len(workers)] = [ctypes.addressof(worker) for worker in workers]
-        _runtime().run_on_threads(self._address)
+        _runtime().run_on_threads(self.address)
         _runtime().idle_workers.extend(workers)
 
 
@@ -293,6 +311,13 @@ class JointRuns:
         self._idle: list[JointRun] = []
         self._long_runs = 0
         """How many of the last that were in turn have been long."""
+        self._short_runs = 0
+        """How many of the last have not."""
+
+    @property
+    def are_short(self) -> bool:
+        """Whether nobody needs to look any more how long a run takes."""
+        return self._short_runs >= LONG_RUNS
 
     def run(self, addresses: Sequence[Sequence[int]], in_turn: bool | None = None) -> bool:
         """As `JointRun.run`; by default in turn until the program is found to be long."""
@@ -305,6 +330,7 @@ class JointRuns:
                 is_well = joint.run(addresses, True)
                 is_long = time.thread_time() - start > LONG_RUN * len(addresses)
                 self._long_runs = self._long_runs + 1 if is_long else 0
+                self._short_runs = 0 if is_long else self._short_runs + 1
         except XlaError:
             return False
         self._idle.append(joint)

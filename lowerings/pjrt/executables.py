@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,40 +60,75 @@ class LoadedProgram:
             and program.local.can_run_jointly
         )
         """Whether its devices need no Python while it runs."""
-        run = None
-        is_simple = compiled.runs_in_place and compiled.text.donated <= set(
-            compiled.donors.values()
+        self._is_prepared = False
+        self._preparing = threading.Lock()
+        self._parts = (LoadedRecord * count)() if count > 1 else None
+        self._has_tokens = any(
+            shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)
         )
-        if count == 1 and isinstance(program, Executable) and is_simple:
+        donated = compiled.text.donated
+        is_simple = compiled.runs_in_place and donated <= set(compiled.donors.values())
+        if count == 1 and isinstance(program, Executable) and is_simple and not self._has_tokens:
             run = program.detached_run()
-        if run is not None:
-            self._prepare(run)
+            if run is not None:
+                self._prepare(run)
         self.handle = LOADED.keep(self._record, self)
 
     def _prepare(self, run: DetachedRun) -> None:
         """Tells machine code how to run the program, which may call functions of Python."""
-        compiled, record = self.compiled, self._record
-        if any(shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)):
+        record = self._record
+        record.entry, record.failure = run.entry, run.failure
+        if run.callbacks is not None:
+            record.error = address(run.callbacks.failure)
+            self.take_error = run.callbacks.take_error
+        self._describe(record, self.devices[0], run.pointers)
+        record.device_count, record.parts = 1, address(record)
+        record.has_machine_code = 1
+        self._kept += (run,)
+
+    def prepare_jointly(self) -> None:
+        """
+        Tells machine code how to run the program for all devices in one thread, if that is what is
+        done with it.
+        """
+        program, record, parts = self.compiled.program, self._record, self._parts
+        if self._is_prepared or self.is_deleted or self.compiled.text.donated:
             return
+        if self._has_tokens or parts is None or not isinstance(program, PartitionedProgram):
+            return
+        assert isinstance(program.local, Executable)
+        with self._preparing:
+            if self._is_prepared or not program.local.is_short:
+                return
+            # Once, even if machine code gives it up: some thread might be about to look.
+            self._is_prepared = True
+        joint = program.local.detached_joint_run()
+        for part, device, pointers in zip(parts, self.devices, joint.pointers, strict=True):
+            self._describe(part, device, pointers)
+        record.parameter_count = len(self.compiled.parameters)
+        record.device_count, record.parts = len(parts), address(parts)
+        record.joint, record.run_in_turn = joint.address, joint.run_address
+        record.has_machine_code = 1
+        self._kept += (joint,)
+
+    def _describe(self, record: LoadedRecord, device: Device, pointers: int) -> None:
+        """What a device takes and gives, and where the pointers to that are to be."""
+        compiled = self.compiled
         parameters = _shape_handles(compiled.parameters)
         results = _shape_handles(compiled.results)
         donors = None
         if compiled.donors:
             numbers = [compiled.donors.get(n, NOT_DONATED) for n in range(len(compiled.results))]
             donors = (ctypes.c_int64 * len(numbers))(*numbers)
-        record.entry, record.pointers, record.failure = run.entry, run.pointers, run.failure
-        if run.callbacks is not None:
-            record.error = address(run.callbacks.failure)
-            self.take_error = run.callbacks.take_error
+        record.pointers = pointers
         record.parameter_count = len(compiled.parameters)
         record.parameter_shapes = address(parameters)
         record.result_count = len(compiled.results)
         record.result_shapes = address(results)
         record.donors = None if donors is None else address(donors)
-        record.device = self.devices[0].handle
-        record.memory = self.devices[0].memories[0].handle
-        record.has_machine_code = 1
-        self._kept = (run, parameters, results, donors)
+        record.device = device.handle
+        record.memory = device.memories[0].handle
+        self._kept += (parameters, results, donors)
 
     def delete(self) -> None:
         """It is not executed any more."""

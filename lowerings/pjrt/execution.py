@@ -131,6 +131,8 @@ def _run_jointly(
             results.append([])
             addresses.append(_new_results(loaded, program, each, device, results[-1]))
         is_well = program.run_jointly(addresses)
+        if is_well:
+            loaded.prepare_jointly()
     finally:
         if not is_well:
             for result in itertools.chain.from_iterable(results):

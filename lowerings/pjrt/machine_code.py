@@ -18,6 +18,7 @@ from typing import Any
 
 import llvmlite.binding as typed_llvm
 
+from lowerings.execution.meeting_records import RunRecord
 from lowerings.pjrt.c_api import (
     EXTENSION_FUNCTIONS,
     FUNCTIONS,
@@ -401,15 +402,15 @@ def _filled(template: str, function: str) -> str:
         "Memory": MemoryRecord,
         "Layout": LayoutRecord,
         "Device": DeviceRecord,
+        "Run": RunRecord,
         "Args": arguments_of(function),
     }
     filled = template
     for name, struct in structs.items():
         for field in _names(struct):
             filled = filled.replace(f"<{name}.{field}>", str(getattr(struct, field).offset))
-    sizes = {"Buffer": ctypes.sizeof(BufferRecord)}
-    for name, size in sizes.items():
-        filled = filled.replace(f"<{name}>", str(size))
+    for name, struct in (("Buffer", BufferRecord), ("Loaded", LoadedRecord)):
+        filled = filled.replace(f"<{name}>", str(ctypes.sizeof(struct)))
     numbers = {
         "not donated": NOT_DONATED,
         "function": _ALL.index(function),

@@ -81,7 +81,10 @@ class BufferRecord(ctypes.Structure):
 
 
 class LoadedRecord(ctypes.Structure):
-    """A program ready to run, with what machine code needs to run it without Python."""
+    """
+    A program ready to run, with what machine code needs to run it without Python. One for several
+    devices has `parts`, a record for each, and the `joint` run of all; one for one is its own part.
+    """
 
     _fields_ = [
         ("has_machine_code", ctypes.c_int64),
@@ -97,6 +100,12 @@ class LoadedRecord(ctypes.Structure):
         ("donors", ctypes.c_void_p),
         ("device", ctypes.c_void_p),
         ("memory", ctypes.c_void_p),
+        ("device_count", ctypes.c_size_t),
+        ("parts", ctypes.c_void_p),
+        ("joint", ctypes.c_void_p),
+        ("run_in_turn", ctypes.c_void_p),
+        ("taken_count", ctypes.c_size_t),
+        ("made_count", ctypes.c_size_t),
     ]
 
 

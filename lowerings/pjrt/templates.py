@@ -7,6 +7,7 @@ size of one; `%args` are the arguments of the function, `%python` calls Python's
 
 from __future__ import annotations
 
+from lowerings.pjrt.execute_template import BODY, FOR_DEVICES
 from lowerings.pjrt.run_template import RUN
 
 _NEW = """
@@ -337,53 +338,6 @@ destroy:
 }
 """
 
-_CAN_RUN = """
-; Whether a program can be run without Python: the plainest of calls.
-define i1 @can_run(ptr %args) {
-  %executable_at = getelementptr i8, ptr %args, i64 <Args.executable>
-  %executable = load ptr, ptr %executable_at
-  %code_at = getelementptr i8, ptr %executable, i64 <Loaded.has_machine_code>
-  %code = load i64, ptr %code_at
-  %has_code = icmp ne i64 %code, 0
-  br i1 %has_code, label %look, label %no
-look:
-  %devices_at = getelementptr i8, ptr %args, i64 <Args.num_devices>
-  %devices = load i64, ptr %devices_at
-  %is_one = icmp eq i64 %devices, 1
-  %given_at = getelementptr i8, ptr %args, i64 <Args.num_args>
-  %given = load i64, ptr %given_at
-  %count_at = getelementptr i8, ptr %executable, i64 <Loaded.parameter_count>
-  %count = load i64, ptr %count_at
-  %is_count = icmp eq i64 %given, %count
-  %device_at = getelementptr i8, ptr %args, i64 <Args.execute_device>
-  %device = load ptr, ptr %device_at
-  %own_at = getelementptr i8, ptr %executable, i64 <Loaded.device>
-  %own = load ptr, ptr %own_at
-  %is_any = icmp eq ptr %device, null
-  %is_own = icmp eq ptr %device, %own
-  %is_here = or i1 %is_any, %is_own
-  %one_and_count = and i1 %is_one, %is_count
-  %fits = and i1 %one_and_count, %is_here
-  br i1 %fits, label %look_at_donors, label %no
-look_at_donors:
-  %donors_at = getelementptr i8, ptr %executable, i64 <Loaded.donors>
-  %donors = load ptr, ptr %donors_at
-  %has_none = icmp eq ptr %donors, null
-  br i1 %has_none, label %yes, label %look_at_options
-look_at_options:
-  %options_at = getelementptr i8, ptr %args, i64 <Args.options>
-  %options = load ptr, ptr %options_at
-  %kept_at = getelementptr i8, ptr %options, i64 <Options.num_non_donatable_input_indices>
-  %kept = load i64, ptr %kept_at
-  %may_donate = icmp eq i64 %kept, 0
-  ret i1 %may_donate
-yes:
-  ret i1 1
-no:
-  ret i1 0
-}
-"""
-
 _TAKE_ARGUMENTS = """
 ; Notes and holds the arguments; returns how many there are before one that does not fit.
 define i64 @take_arguments(ptr %executable, ptr %list) {
@@ -526,63 +480,10 @@ done:
 }
 """
 
-_EXECUTE_BODY = """
-  %can_run = call i1 @can_run(ptr %args)
-  br i1 %can_run, label %lock, label %python
-lock:
-  %executable_at = getelementptr i8, ptr %args, i64 <Args.executable>
-  %executable = load ptr, ptr %executable_at
-  %busy_at = getelementptr i8, ptr %executable, i64 <Loaded.is_busy>
-  %was_busy = atomicrmw xchg ptr %busy_at, i64 1 acquire
-  %is_free = icmp eq i64 %was_busy, 0
-  br i1 %is_free, label %arguments, label %python
-arguments:
-  %lists_at = getelementptr i8, ptr %args, i64 <Args.argument_lists>
-  %lists = load ptr, ptr %lists_at
-  %list = load ptr, ptr %lists
-  %count_at = getelementptr i8, ptr %executable, i64 <Loaded.parameter_count>
-  %count = load i64, ptr %count_at
-  %taken = call i64 @take_arguments(ptr %executable, ptr %list)
-  %are_all = icmp eq i64 %taken, %count
-  br i1 %are_all, label %results, label %unlock
-results:
-  %outputs_at = getelementptr i8, ptr %args, i64 <Args.output_lists>
-  %outputs = load ptr, ptr %outputs_at
-  %made = load ptr, ptr %outputs
-  %wanted_at = getelementptr i8, ptr %executable, i64 <Loaded.result_count>
-  %wanted = load i64, ptr %wanted_at
-  %made_count = call i64 @make_results(ptr %executable, ptr %list, ptr %made)
-  %has_all = icmp eq i64 %made_count, %wanted
-  br i1 %has_all, label %run, label %discard
-run:
-  %is_ok = call i1 @run_code(ptr %executable)
-  br i1 %is_ok, label %finish, label %discard
-finish:
-  call void @delete_donors(ptr %executable, ptr %list, ptr %made)
-  call void @drop_arguments(ptr %list, i64 %count)
-  store atomic i64 0, ptr %busy_at release, align 8
-  %events_at = getelementptr i8, ptr %args, i64 <Args.device_complete_events>
-  %events = load ptr, ptr %events_at
-  %has_events = icmp ne ptr %events, null
-  br i1 %has_events, label %say, label %done
-say:
-  store ptr @happened, ptr %events
-  br label %done
-done:
-  ret ptr null
-discard:
-  call void @discard_results(ptr %executable, ptr %list, ptr %made, i64 %made_count)
-  br label %unlock
-unlock:
-  call void @drop_arguments(ptr %list, i64 %taken)
-  store atomic i64 0, ptr %busy_at release, align 8
-  br label %python
-"""
-
 EXECUTE: dict[str, tuple[str, str]] = {
     "LoadedExecutable_Execute": (
-        _DONATE + _CAN_RUN + _TAKE_ARGUMENTS + _RESULTS + RUN,
-        _EXECUTE_BODY,
+        _DONATE + _TAKE_ARGUMENTS + _RESULTS + RUN + FOR_DEVICES,
+        BODY,
     )
 }
 """As `BUFFERS`: the call of a program."""

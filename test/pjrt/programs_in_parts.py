@@ -4,6 +4,7 @@ this file in a process where it is so.
 """
 
 import os
+import threading
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from jax_programs.custom_partitioning import PARTS, sums_and_next
 from jaxlib.xla_client import DeviceList
 
 from lowerings.execution import meetings
+from lowerings.execution.executable import Executable
 from lowerings.execution.partitioned_runs import PartitionedProgram
 from lowerings.pjrt.inspection import LOADED
 
@@ -217,6 +219,33 @@ def test_short_programs_start_no_threads(monkeypatch: pytest.MonkeyPatch):
     assert threads_of_this_process() == before
 
 
+def test_short_programs_need_no_python_after_some_calls(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(meetings, "LONG_RUN", 60.0)
+    programs = meeting_programs()
+    expected = [
+        np.asarray([function(given) for _ in range(4)]).max(0) for function, given in programs
+    ]
+    monkeypatch.delattr(Executable, "run_jointly")
+    for (function, given), same in zip(programs, expected, strict=True):
+        np.testing.assert_array_equal(function(given), same)
+
+
+def test_short_programs_run_at_the_same_time():
+    (_, (function, given), _) = meeting_programs()
+    expected = np.asarray(function(given))
+    found: list[np.ndarray] = []
+
+    def call() -> None:
+        found.extend(np.asarray(function(given)) for _ in range(100))
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    np.testing.assert_array_equal(found, np.broadcast_to(expected, (400, *expected.shape)))
+
+
 def test_threads_of_long_programs_are_kept(monkeypatch: pytest.MonkeyPatch):
     expected = [np.asarray(function(given)) for function, given in meeting_programs()]
     monkeypatch.setattr(meetings, "LONG_RUN", 0.0)
@@ -275,12 +304,25 @@ def test_authors_say_what_devices_compute():
 
 
 def test_devices_that_wait_for_ever_are_told():
-    def function(x):
+    def function(x, all_sum):
         return jax.lax.cond(
-            jax.lax.axis_index("x") == 0, lambda y: jax.lax.psum(y, "x"), lambda y: y, x
+            all_sum | (jax.lax.axis_index("x") == 0),
+            lambda y: jax.lax.psum(y, "x"),
+            lambda y: y,
+            x,
         )
 
-    part = PartitionSpec("x")
-    shared = jax.shard_map(function, mesh=MESH, in_specs=part, out_specs=part, check_vma=False)
-    with pytest.raises(jax.errors.JaxRuntimeError, match="waits forever"):
-        jax.jit(shared)(jnp.arange(8.0))
+    part, whole = PartitionSpec("x"), PartitionSpec()
+    shared = jax.jit(
+        jax.shard_map(function, mesh=MESH, in_specs=(part, whole), out_specs=part, check_vma=False)
+    )
+    mesh = NamedSharding(MESH, part)
+    given = jax.device_put(np.arange(8.0), mesh)
+    yes, no = (jax.device_put(flag, NamedSharding(MESH, whole)) for flag in (True, False))
+    expected = np.asarray(shared(given, yes))
+    # From some call on it is machine code that finds out.
+    for calls in range(6):
+        for _ in range(calls):
+            np.testing.assert_array_equal(shared(given, yes), expected)
+        with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="waits forever"):
+            shared(given, no)
