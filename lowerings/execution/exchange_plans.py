@@ -21,7 +21,7 @@ from xla_dialect.literals.arrays import Array, numpy_dtype
 from xla_dialect.ops import collectives
 from xla_dialect.ops.asynchronous import CollectivePermuteStartOp
 from xla_dialect.ops.custom_calls import CustomCallOp
-from xla_dialect.runtime.process_calls import GATHER, SITE, read_process_call
+from xla_dialect.runtime.process_calls import GATHER, SITE, ProcessCall, read_process_call
 from xla_dialect.types import Array as ArrayType
 from xla_dialect.types import element_count, sizes_of
 
@@ -97,7 +97,8 @@ def can_be_planned(op: CustomCallOp) -> bool:
 def plans_of(op: CustomCallOp, replicas: int, partitions: int) -> list[ExchangePlan]:
     """What each process of a grid does in a call; raises XlaError where the reference does."""
     grid = ProcessGrid(replicas, partitions)
-    traces = {place: _Trace(op, grid, place) for place in grid.places}
+    call = read_process_call(op)
+    traces = {place: _Trace(op, call, grid, place) for place in grid.places}
     return [trace.plan(traces) for trace in traces.values()]
 
 
@@ -119,7 +120,7 @@ _Route: TypeAlias = "tuple[tuple[LogicalId, ...], Hashable, Sequence[Arrays], li
 class _Trace(Process):
     """A process that carries out one call, and takes down what it is to do."""
 
-    def __init__(self, op: CustomCallOp, grid: ProcessGrid, place: LogicalId):
+    def __init__(self, op: CustomCallOp, call: ProcessCall, grid: ProcessGrid, place: LogicalId):
         from xla_dialect.reference.process_calls import ProcessCalls  # noqa: PLC0415
 
         super().__init__(grid, place)
@@ -134,7 +135,6 @@ class _Trace(Process):
         )
         self.arrays = [self._array(type_) for type_ in (*op.operand_types, *op.result_types)]
         count = len(op.operand_types)
-        call = read_process_call(op)
         ProcessCalls(self).carry_out(call, self.arrays[:count], self.arrays[count:])
 
     def _array(self, type_: Any) -> Array:
