@@ -27,6 +27,7 @@ from lowerings.driver.levels import level_of
 from lowerings.driver.pass_manager import PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
+from lowerings.execution.compile_cache import CacheOption
 from lowerings.execution.declared_functions import (
     CustomCalls,
 )
@@ -152,9 +153,7 @@ def compile(
 
 
 @collector_paused()
-def compile_source(
-    source: Source, options: Options, compile_cache: bool | str | Path | None = None
-) -> Program:
+def compile_source(source: Source, options: Options, compile_cache: CacheOption = None) -> Program:
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
     cached = cache_entry(source, options, compile_cache)
     found = None if cached is None else kept_program(cached, options)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lowerings.backends import Options, Program
 from lowerings.driver.source import Source, read_file
-from lowerings.execution.compile_cache import CacheEntry, CompileCache
+from lowerings.execution.compile_cache import CacheEntry, CacheOption, CompileCache
 from lowerings.execution.compiled_code import CompiledCode
 from lowerings.execution.executable import checks_bounds, load_compiled
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cache_entry(
-    source: Source, options: Options, compile_cache: bool | str | Path | None = None
+    source: Source, options: Options, compile_cache: CacheOption = None
 ) -> CacheEntry | None:
     """
     The place in the cache of what is compiled with these options; None where it has none.

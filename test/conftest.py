@@ -11,6 +11,7 @@ from hypothesis import settings
 from peers import DEVICES, missing_peers, mlir_opt, unexpectedly_missing
 from sweeps import PROFILE
 
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 from lowerings.execution.executable import BOUNDS_VARIABLE
 from lowerings.execution.openmp import OpenMPRuntime, runtime
 
@@ -21,6 +22,9 @@ os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={DEV
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(PROFILE)
+
+# The device for JAX keeps what it compiles: nothing is taken from a user's cache, or put there.
+os.environ.setdefault(CACHE_VARIABLE, "0")
 
 # Programs share the processors with the other workers of pytest-xdist.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -26,6 +26,7 @@ config.excludes = ["programs"]
 config.test_source_root = TEST_ROOT
 config.test_exec_root = os.path.join(os.path.dirname(TEST_ROOT), ".lit")
 
+config.environment["XLA_COMPILE_CACHE"] = "0"
 if "PYTHONPATH" in os.environ:  # another checkout than the one that is installed
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.substitutions.append(("%python", sys.executable))

@@ -41,7 +41,7 @@ _CLASS_WORDS = (
 
 
 @dataclass(frozen=True)
-class Element:
+class ElementRow:
     """One row of the table: what is known of an element type without MLIR."""
 
     name: str
@@ -75,15 +75,15 @@ _FLOATS = (
 )
 _INTEGER_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 
-ELEMENTS: tuple[Element, ...] = (
-    Element("pred", 8, ElementClass.PRED),
-    *(Element(f"s{bits}", bits, ElementClass.SIGNED) for bits in _INTEGER_WIDTHS),
-    *(Element(f"u{bits}", bits, ElementClass.UNSIGNED) for bits in _INTEGER_WIDTHS),
-    *(Element(name, bits, ElementClass.FLOAT) for name, bits in _FLOATS),
-    Element("c64", 64, ElementClass.COMPLEX),
-    Element("c128", 128, ElementClass.COMPLEX),
+ELEMENTS: tuple[ElementRow, ...] = (
+    ElementRow("pred", 8, ElementClass.PRED),
+    *(ElementRow(f"s{bits}", bits, ElementClass.SIGNED) for bits in _INTEGER_WIDTHS),
+    *(ElementRow(f"u{bits}", bits, ElementClass.UNSIGNED) for bits in _INTEGER_WIDTHS),
+    *(ElementRow(name, bits, ElementClass.FLOAT) for name, bits in _FLOATS),
+    ElementRow("c64", 64, ElementClass.COMPLEX),
+    ElementRow("c128", 128, ElementClass.COMPLEX),
 )
 """The one table of element types; `xla_dialect.types` adds those of MLIR."""
 
-BY_NAME: dict[str, Element] = {each.name: each for each in ELEMENTS}
+BY_NAME: dict[str, ElementRow] = {each.name: each for each in ELEMENTS}
 """From the HLO name to the row."""

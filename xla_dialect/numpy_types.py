@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.element_types import ELEMENTS, Element, ElementClass
+from xla_dialect.element_types import ELEMENTS, ElementClass, ElementRow
 
 Array: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -18,7 +18,7 @@ MOST_DIMENSIONS = 64
 """Of an array of numpy 2."""
 
 
-def _numpy_type(element: Element) -> DType:
+def _numpy_type(element: ElementRow) -> DType:
     """The dtype of one row of the table of element types."""
     match element.element_class:
         case ElementClass.PRED:
@@ -57,7 +57,7 @@ _NAMES = {dtype: name for name, dtype in NUMPY_TYPES.items()}
 
 
 def spell_array(array: Array) -> str:
-    """Element type and sizes of an array as HLO text spells them, e.g. `f32[2,3]`."""
+    """ElementRow type and sizes of an array as HLO text spells them, e.g. `f32[2,3]`."""
     name = _NAMES.get(array.dtype) or str(array.dtype)
     return f"{name}[{','.join(map(str, array.shape))}]"
 

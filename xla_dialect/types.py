@@ -48,7 +48,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xla_dialect.element_types import ELEMENTS, Element, ElementClass
+from xla_dialect.element_types import ELEMENTS, ElementClass, ElementRow
 from xla_dialect.layout import Layout, LayoutAttr
 from xla_dialect.shapes.dynamic_size import UNKNOWN, DynamicSize, is_dynamic, is_unknown, united
 from xla_dialect.violations import Violation
@@ -61,7 +61,7 @@ MAX_ELEMENTS = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class ElementType(Element):
+class ElementType(ElementRow):
     """One row of the table of element types."""
 
     type: Attribute

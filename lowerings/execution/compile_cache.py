@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from lowerings.execution.compiled_code import CompiledCode, NotPortable
 from lowerings.execution.openmp import runtime
@@ -29,7 +29,7 @@ from lowerings.targets.llvm.machine import host
 from xla_dialect.extensions import CONVERSIONS, LLVM_HANDLERS, has_extensions
 
 CACHE_VARIABLE = "XLA_COMPILE_CACHE"
-"""In the environment: a folder, or 1 for `default_folder()`."""
+"""In the environment: a folder, 1 for `default_folder()`, or 0 for none."""
 SIZE_LIMIT = 1 << 30
 """Bytes that entries may take; beyond, those that were not used for the longest time go."""
 _MAGIC = b"xla-dialect code 1\n"
@@ -39,6 +39,9 @@ _LONGEST_WRITE = 3600.0
 """Seconds; what is not finished after them was left by a process that has ended."""
 _LOADED = time.time_ns()
 """When this module was loaded; those that it works with are so before, or later unchanged."""
+_TOOLKIT = ("lowerings", "xla_dialect")
+_unchanged: set[str] = set()
+"""The modules that are known to be as their sources were."""
 _PACKAGES = ("xdsl", "llvmlite", "numpy", "ml_dtypes")
 
 
@@ -54,19 +57,35 @@ class CompileCache:
 
     folder: Path
     size_limit: int = SIZE_LIMIT
+    entry_limit: int = SIZE_LIMIT
+    """Bytes of the largest program that is kept."""
 
     @staticmethod
-    def of(option: bool | str | Path | None) -> CompileCache | None:
+    def of(option: CacheOption) -> CompileCache | None:
         """
         The cache for an option: a folder, True for the usual one, False for none, None as the
         environment says.
         """
+        if isinstance(option, CompileCache):
+            return option
         if option is None:
             option = os.environ.get(CACHE_VARIABLE, "")
             option = {"": False, "0": False, "1": True}.get(option, option)
         if option is True:
             return CompileCache(default_folder())
         return CompileCache(Path(option)) if option else None
+
+    @staticmethod
+    def of_everything() -> CompileCache | None:
+        """
+        The usual one, for a caller who keeps all programs and has not been asked to: as the
+        environment says, where it does; none for a user without a home.
+        """
+        if CACHE_VARIABLE in os.environ:
+            return CompileCache.of(None)
+        with contextlib.suppress(RuntimeError):
+            return CompileCache(default_folder(), entry_limit=SIZE_LIMIT // 64)
+        return None
 
     def load(self, key: str) -> CompiledCode | None:
         """The entry for a key; None if there is none that can be trusted."""
@@ -95,6 +114,8 @@ class CompileCache:
         """Writes an entry; does nothing where that is not possible."""
         try:
             content = code.to_bytes()
+            if len(content) > self.entry_limit:
+                return
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self._is_private():
                 return
@@ -107,7 +128,7 @@ class CompileCache:
             except BaseException:
                 os.unlink(name)
                 raise
-            self._evict()
+            self._count(len(content))
         except (OSError, NotPortable):
             return
 
@@ -116,26 +137,45 @@ class CompileCache:
         found = os.lstat(self.folder)
         return stat.S_ISDIR(found.st_mode) and _is_own(found) and not found.st_mode & 0o077
 
-    def _evict(self) -> None:
+    def _count(self, added: int) -> None:
+        """
+        Makes room once it is known to be needed. What the folder has is looked up for the first
+        entry of a process, and of thousands that takes as long as compiling; others are counted.
+        """
+        known = _known_sizes.get(self.folder)
+        total = self.size_limit + 1 if known is None else known + added
+        _known_sizes[self.folder] = self._evict() if total > self.size_limit else total
+
+    def _evict(self) -> int:
         """
         Removes entries, those not used for the longest time first, until the rest is allowed, and
-        what killed processes have left.
+        what killed processes have left. Returns the bytes that the rest takes.
         """
-        entries: list[tuple[float, int, Path]] = []
-        for path in self.folder.glob(f"*{_SUFFIX}"):
-            with contextlib.suppress(FileNotFoundError):
-                found = path.stat()
-                entries.append((found.st_mtime, found.st_size, path))
-        for path in self.folder.glob(f"*{_UNFINISHED}"):
-            with contextlib.suppress(FileNotFoundError):
-                if path.stat().st_mtime < time.time() - _LONGEST_WRITE:
-                    path.unlink()
+        entries: list[tuple[float, int, str]] = []
+        with os.scandir(self.folder) as found:
+            for each in found:
+                with contextlib.suppress(FileNotFoundError):
+                    status = each.stat(follow_symlinks=False)
+                    if each.name.endswith(_SUFFIX):
+                        entries.append((status.st_mtime, status.st_size, each.path))
+                    elif each.name.endswith(_UNFINISHED):
+                        if status.st_mtime < time.time() - _LONGEST_WRITE:
+                            os.unlink(each.path)
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
             if total <= self.size_limit:
-                return
-            path.unlink(missing_ok=True)
+                break
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
             total -= size
+        return total
+
+
+CacheOption: TypeAlias = CompileCache | bool | str | Path | None
+"""What `CompileCache.of` takes."""
+
+_known_sizes: dict[Path, int] = {}
+"""The bytes that entries take in folders, as far as this process knows."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +237,7 @@ def _sources() -> tuple[bytes, int]:
     root = str(Path(__file__).parents[2])
     lines: list[str] = []
     latest = 0
-    folders = [f"{root}/xla_dialect", f"{root}/lowerings"]
+    folders = [f"{root}/{package}" for package in _TOOLKIT]
     while folders:
         with os.scandir(folders.pop()) as found:
             for each in found:
@@ -226,5 +266,17 @@ def toolkit_fingerprint() -> str | None:
 
 
 def _has_changed() -> bool:
-    """Whether sources have changed since `toolkit_fingerprint`; some are loaded when needed."""
-    return _sources()[1] >= _LOADED
+    """
+    Whether a module of this toolkit was loaded from another source than `toolkit_fingerprint` has
+    seen. Some are loaded when needed, so those are looked at that were not there the last time.
+    """
+    for name, module in list(sys.modules.items()):
+        if name in _unchanged or not name.startswith(_TOOLKIT):
+            continue
+        try:
+            if module.__file__ and os.stat(module.__file__).st_ctime_ns >= _LOADED:
+                return True
+        except OSError:
+            return True
+        _unchanged.add(name)
+    return False

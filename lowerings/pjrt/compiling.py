@@ -27,7 +27,7 @@ from lowerings.partitioning.partition_warning import PartitionWarning
 from lowerings.pjrt.c_api import ErrorCode
 from lowerings.pjrt.functions import PluginError
 from lowerings.pjrt.inspected_shardings import forget_inspections
-from lowerings.pjrt.interfaces import IR, cache_folder, make_context
+from lowerings.pjrt.interfaces import IR, compile_cache, make_context
 from lowerings.pjrt.options import CompileOptions
 from lowerings.pjrt.program_text import ProgramText, module_of
 from lowerings.pjrt.user_passes import active_passes
@@ -92,7 +92,7 @@ def _with_passes(source: Source, passes: Sequence[ModulePass]) -> ModuleOp:
 def _compiled(source: Source, options: Options, passes: Sequence[ModulePass]) -> Runnable:
     """The program ready to run; the compile cache has those without passes of the user's."""
     if not passes:
-        return compile_source(source, options, cache_folder())
+        return compile_source(source, options, compile_cache())
     return compile_module(_with_passes(source, passes), options)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 from typing import Any, cast
+
+from lowerings.execution.compile_cache import CACHE_VARIABLE, CacheOption, CompileCache
 
 XLA_CLIENT: Any = cast(Any, importlib.import_module("jaxlib.xla_client"))
 IR: Any = cast(Any, importlib.import_module("jaxlib.mlir.ir"))
@@ -22,11 +25,17 @@ def make_context() -> Any:
     return _lowering.make_ir_context()
 
 
-def cache_folder() -> Path | None:
-    """The folder for our machine code where JAX keeps compiled programs in one of this machine."""
+def compile_cache() -> CacheOption:
+    """
+    Where our machine code is kept: beside JAX's compiled programs, if they are in a folder of this
+    machine, else in the user's cache. Nowhere if JAX is told to keep nothing, or the environment
+    says so.
+    """
+    if not _config.enable_compilation_cache.value or os.environ.get(CACHE_VARIABLE) == "0":
+        return False
     found = _config.compilation_cache_dir.value
-    if not found or not _config.enable_compilation_cache.value or "://" in found:
-        return None
+    if not found or "://" in found:
+        return CompileCache.of_everything() or False
     return Path(found) / "xla-dialect"
 
 

@@ -19,7 +19,7 @@ from lowerings.execution.signature import ArraySpec
 from lowerings.kept_programs import cache_entry, kept_program
 from lowerings.pjrt.functions import Objects
 from lowerings.pjrt.interfaces import (
-    cache_folder,
+    compile_cache,
 )
 from lowerings.pjrt.options import CompileOptions
 from lowerings.pjrt.shapes import TOKEN, Shape, shape_of
@@ -91,7 +91,7 @@ def _kept(text: ProgramText, options: CompileOptions) -> Runnable | None:
         return None
     source = Source(text.text, text.name, "stablehlo")
     own = options.compilation(replicas=1, partitions=1)
-    cached = cache_entry(source, own, cache_folder())
+    cached = cache_entry(source, own, compile_cache())
     return None if cached is None else kept_program(cached, own)
 
 

@@ -34,6 +34,7 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 def sources_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edits of the sources while the tests run would disable the cache."""
     monkeypatch.setattr(compile_cache, "_LOADED", 1 << 63)
+    monkeypatch.setattr(compile_cache, "_known_sizes", {})
     compile_cache.toolkit_fingerprint.cache_clear()
 
 
@@ -190,7 +191,7 @@ def test_the_oldest_entries_go(tmp_path: Path) -> None:
 
 def test_what_killed_writers_left_goes(tmp_path: Path) -> None:
     cache = CompileCache(tmp_path / "c")
-    cache.store("k", code(10))
+    cache.folder.mkdir(mode=0o700)
     old, young = cache.folder / "old.part", cache.folder / "young.part"
     for path in (old, young):
         path.write_bytes(b"half")
@@ -199,7 +200,7 @@ def test_what_killed_writers_left_goes(tmp_path: Path) -> None:
     cache.store("l", code(10))
     assert not old.exists()
     assert young.exists()
-    assert cache.load("k") is not None
+    assert cache.load("l") is not None
 
 
 def test_the_environment_switches_it_on(
@@ -231,7 +232,8 @@ def test_changed_sources_switch_it_off(
 ) -> None:
     run(tmp_path / "c")
     monkeypatch.setattr(compile_cache, "_LOADED", 0)
-    run(tmp_path / "c", ADD + "\n")  # changed since the fingerprint
+    monkeypatch.setattr(compile_cache, "_unchanged", set[str]())
+    run(tmp_path / "c", ADD + "\n")  # loaded of sources that changed since the fingerprint
     compile_cache.toolkit_fingerprint.cache_clear()
     run(tmp_path / "c")  # changed before it
     compile_cache.toolkit_fingerprint.cache_clear()
@@ -254,3 +256,35 @@ def test_options_are_checked_before_the_cache(tmp_path: Path) -> None:
     run(tmp_path / "c")
     with pytest.raises((XlaError, CodeGenerationError), match="num_threads is 0"):
         lowerings.compile(ADD, compile_cache=tmp_path / "c", num_threads=0)
+
+
+def test_too_large_programs_are_not_kept(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path / "c", entry_limit=2000)
+    for size in (1000, 3000):
+        cache.store(f"of {size}", code(size))
+    assert [path.name for path in entries(cache.folder)] == ["of 1000.code"]
+
+
+def test_who_keeps_everything_goes_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, "0")
+    assert CompileCache.of_everything() is None
+    monkeypatch.delenv(CACHE_VARIABLE)
+    usual = CompileCache.of_everything()
+    assert usual is not None
+    assert usual.folder == tmp_path / "xla-dialect"
+    assert CompileCache.of(usual) is usual
+    assert usual.entry_limit < usual.size_limit
+
+
+def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CACHE_HOME", CACHE_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+
+    def no_home(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    assert CompileCache.of_everything() is None

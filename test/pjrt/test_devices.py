@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lowerings.execution.compile_cache import CACHE_VARIABLE
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = [
     str(Path(__file__).with_name(f"{name}.py"))
@@ -20,10 +22,13 @@ KNOWN = "import lowerings.pjrt\nlowerings.pjrt.initialize()\n"
 """Whether or not the package is installed with its entry points."""
 
 
-def run(arguments: list[str], platforms: str | None = "xdsl,cpu") -> str:
-    """What a process prints that must end well."""
+def run(arguments: list[str], platforms: str | None = "xdsl,cpu", cache: Path | None = None) -> str:
+    """What a process prints that must end well; `cache` is the folder of its user's caches."""
     environment = dict(os.environ, JAX_NUM_CPU_DEVICES="4", PYTHONPATH=str(ROOT))
     environment.pop("JAX_PLATFORMS", None)
+    if cache is not None:
+        environment["XDG_CACHE_HOME"] = str(cache)
+        del environment[CACHE_VARIABLE]
     if platforms is not None:
         environment["JAX_PLATFORMS"] = platforms
     found = subprocess.run(
@@ -67,18 +72,31 @@ def test_arrays_from_the_host_need_no_compiler():
     assert run(["-c", script]) == "False [0. 1. 2.] [1. 2. 3.] True\n"
 
 
-def test_compiled_programs_are_kept_where_jax_keeps_its_own(tmp_path: Path):
-    script = KNOWN + (
-        "import jax, jax.numpy as jnp, sys\n"
-        f"jax.config.update('jax_compilation_cache_dir', {str(tmp_path)!r})\n"
-        "print(jax.jit(lambda x: jnp.sin(x) + 1)(jnp.zeros(2)))\n"
-        "print('xdsl.ir' in sys.modules)"
+@pytest.mark.parametrize("where", ["JAX's", "the user's"])
+def test_compiled_programs_are_kept(where: str, tmp_path: Path):
+    script = KNOWN + "import jax, jax.numpy as jnp, sys\n"
+    if where == "JAX's":
+        script += f"jax.config.update('jax_compilation_cache_dir', {str(tmp_path)!r})\n"
+    script += (
+        "print(jax.jit(lambda x: jnp.sin(x) + 1)(jnp.zeros(2)))\nprint('xdsl.ir' in sys.modules)"
     )
-    assert run(["-c", script]).split() == ["[1.", "1.]", "True"]
+    cache = tmp_path / "unused" if where == "JAX's" else tmp_path
+    assert run(["-c", script], cache=cache).split() == ["[1.", "1.]", "True"]
     kept = {path.name for path in (tmp_path / "xla-dialect").iterdir()}
     assert len(kept) >= 2, "the program, and that of `zeros`"
-    assert run(["-c", script]).split() == ["[1.", "1.]", "False"]
+    assert run(["-c", script], cache=cache).split() == ["[1.", "1.]", "False"]
     assert {path.name for path in (tmp_path / "xla-dialect").iterdir()} == kept
+    assert not (tmp_path / "unused").exists()
+
+
+def test_nothing_is_kept_if_jax_is_told_so(tmp_path: Path):
+    script = KNOWN + (
+        "import jax, jax.numpy as jnp\n"
+        "jax.config.update('jax_enable_compilation_cache', False)\n"
+        "print(jnp.zeros(1))"
+    )
+    assert run(["-c", script], cache=tmp_path) == "[0.]\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_process_ends_well_with_arrays_alive():

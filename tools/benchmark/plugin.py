@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import lowerings.pjrt
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 
 from ..alternating_turns import Call, alternate
 from .starts import processor_time
@@ -39,7 +40,7 @@ Times = Mapping[str, Sequence[Sequence[float]]]
 def measure_plugin(turns: int, console: Console) -> None:
     """Prints what calls, compilations and starts take on our device and on XLA's, and ratios."""
     command = [sys.executable, "-m", __name__, str(turns)]
-    environment = os.environ | {"JAX_PLATFORMS": PLATFORMS[OURS]}
+    environment = os.environ | {"JAX_PLATFORMS": PLATFORMS[OURS], CACHE_VARIABLE: "0"}
     answer = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
     found: Mapping[str, Times] = json.loads(answer.stdout)
     show(found["calls"], "a call, µs", 1e6, console)
@@ -181,7 +182,7 @@ def _starts(text: str) -> list[float]:
 
 def _start(text: str, platforms: str) -> float:
     known = "import lowerings.pjrt; lowerings.pjrt.initialize()\n" if "xdsl" in platforms else ""
-    return processor_time(["-c", known + text], {"JAX_PLATFORMS": platforms})
+    return processor_time(["-c", known + text], {"JAX_PLATFORMS": platforms, CACHE_VARIABLE: "0"})
 
 
 def compile_times(make: Callable[[], tuple[Any, Any]], devices: Sequence[Any]) -> list[list[float]]:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 from tools.jax_tests import recorder
 from tools.jax_tests.recorder import PLAN, RunPlan
 
@@ -55,6 +56,8 @@ class Session:
         return {
             **os.environ,
             "JAX_PLATFORMS": PLATFORMS[platform],
+            # What is tested is the compiler.
+            CACHE_VARIABLE: "0",
             "JAX_NUM_GENERATED_CASES": str(self.cases),
             "JAX_NUM_CPU_DEVICES": str(self.devices),
             "PYTHONFAULTHANDLER": "1",

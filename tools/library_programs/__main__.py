@@ -18,6 +18,7 @@ from itertools import chain
 from statistics import geometric_mean
 from threading import Timer
 
+from lowerings.execution.compile_cache import CACHE_VARIABLE
 from tools.library_programs.device_comparison import DeviceComparison, of_line
 
 LIBRARIES = (
@@ -55,7 +56,7 @@ def _of_process(library: str, options: argparse.Namespace) -> Iterable[str]:
     module = f"{__spec__.parent}.measuring"
     command = [sys.executable, "-W", "ignore", "-m", module, library]
     command += [str(options.turns), str(options.sample)]
-    environment = {**os.environ, "JAX_PLATFORMS": "xdsl,cpu"}
+    environment = {**os.environ, "JAX_PLATFORMS": "xdsl,cpu", CACHE_VARIABLE: "0"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         timer = Timer(options.limit, process.kill)
