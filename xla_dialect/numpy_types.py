@@ -57,7 +57,7 @@ _NAMES = {dtype: name for name, dtype in NUMPY_TYPES.items()}
 
 
 def spell_array(array: Array) -> str:
-    """ElementRow type and sizes of an array as HLO text spells them, e.g. `f32[2,3]`."""
+    """Element type and sizes of an array as HLO text spells them, e.g. `f32[2,3]`."""
     name = _NAMES.get(array.dtype) or str(array.dtype)
     return f"{name}[{','.join(map(str, array.shape))}]"
 
