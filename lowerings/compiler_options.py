@@ -16,6 +16,9 @@ PASSES = "xdsl_passes"
 DUMP = "xla_dump_to"
 """The option with a folder for the program at all its levels."""
 
+BY_OPERATION = ("xdsl_schedules", "xdsl_fusion", "xdsl_transform_script")
+"""Options with what is said of single operations of the program."""
+
 _WORDS = {"true": True, "false": False}
 
 

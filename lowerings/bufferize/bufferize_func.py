@@ -3,12 +3,13 @@ Functions and calls: destination passing.
 
 Tensor arguments become memrefs that are never written; each tensor result becomes one more memref
 argument, after the others, into which the function writes the result. Memrefs of one call do not
-overlap where one of them is written. Scalar arguments and results stay.
+overlap where one of them is written, but for a parameter whose memory is a result's: the function
+does not touch it, see `aliased_results.py`. Scalar arguments and results stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import func
@@ -72,13 +73,21 @@ def bufferize_function(function: func.FuncOp, module: ModuleState) -> None:
     aliased: Mapping[int, int] = {}
     unwritten: Collection[int] = ()
     if function.body.blocks:
-        if function.sym_visibility is None or function.sym_visibility == StringAttr("public"):
+        if is_public(function):
             function.attributes[ENTRY_ATTRIBUTE] = UnitAttr()
-            # Calls inside of the module know nothing of aliases.
-            if function.sym_name.data not in module.called:
-                aliased = aliases(function, *_laid_out(function))
+        aliased = module.aliases.get(function.sym_name.data, {})
         unwritten = _bufferize_body(function, aliased, module)
     _rewrite_signature(function, aliased, unwritten)
+
+
+def is_public(function: func.FuncOp) -> bool:
+    """Whether a function may be called from outside of its module."""
+    return function.sym_visibility is None or function.sym_visibility == StringAttr("public")
+
+
+def aliases_of(function: func.FuncOp) -> Mapping[int, int]:
+    """The parameters of results that are in the memory of one, by the numbers of the results."""
+    return aliases(function, *_laid_out(function))
 
 
 def _bufferize_body(
@@ -226,23 +235,32 @@ def _remaining(attributes: DictionaryAttr) -> DictionaryAttr:
 
 
 def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
-    """`%r = func.call @f(%a)` -> `func.call @f(%a, %r)`, `%r` being memory for the result."""
+    """
+    `%r = func.call @f(%a)` -> `func.call @f(%a, %r)`, `%r` being memory for the result.
+
+    Where the function takes a result for a parameter, that memory has the content of the argument:
+    it is the same where the argument is used no more, else it gets a copy.
+    """
     arguments: list[SSAValue] = []
+    buffers: list[Buffer | None] = []
     for argument in op.arguments:
+        buffer = None
         if is_tensor(argument):
             buffer = state.read(argument)
             if not has_identity_layout(buffer.type):
                 buffer = state.copied(buffer)
             argument = buffer.memref
         arguments.append(argument)
+        buffers.append(buffer)
+    aliased = state.module.aliases.get(op.callee.string_value(), {})
     scalars: list[SSAValue] = []
-    for result in op.res:
+    for number, result in enumerate(op.res):
         if is_tensor(result):
-            buffer = state.claim(result, whole=True)
-            if not has_identity_layout(buffer.type):
-                buffer = state.allocate(buffer_type(result))
+            given = buffers[aliased[number]] if number in aliased else None
+            buffer = _result_of_call(result, given, buffers, state)
             state.bind(result, buffer)
             arguments.append(buffer.memref)
+            buffers.append(buffer)
         else:
             scalars.append(result)
     call = create(
@@ -256,6 +274,25 @@ def bufferize_call(op: func.CallOp, state: FunctionBufferizer) -> None:
     for old, new in zip(scalars, call.results, strict=True):
         old.replace_all_uses_with(new)
     state.replaced(op)
+
+
+def _result_of_call(
+    result: SSAValue,
+    given: Buffer | None,
+    others: Sequence[Buffer | None],
+    state: FunctionBufferizer,
+) -> Buffer:
+    """Memory for a result: with the content of `given`, which may be that of one of the others."""
+    if given is not None and state.is_dying(given.storage):
+        used = [each for each in others if each is not None and each.storage is given.storage]
+        if used == [given]:
+            return given
+    buffer = state.claim(result, whole=True)
+    if not has_identity_layout(buffer.type):
+        buffer = state.allocate(buffer_type(result))
+    if given is not None:
+        state.copy(given, buffer)
+    return buffer
 
 
 TABLE = OperationTable[BufferizeFunction]().add(func.CallOp, bufferize_call)

@@ -70,8 +70,8 @@ class ModuleState:
     table: BufferizeTable
     in_place_bytes: int
     """From this size on, results take over the buffers of dead inputs where they can."""
-    called: frozenset[str]
-    """The functions that are called inside of the module, if one has aliases."""
+    aliases: Mapping[str, Mapping[int, int]]
+    """By function, the parameters in whose memory results are, by the numbers of the results."""
 
 
 @dataclass(eq=False)

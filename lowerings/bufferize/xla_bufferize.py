@@ -14,7 +14,12 @@ from xdsl.passes import ModulePass
 
 from lowerings.bufferize import bufferize_func, bufferize_linalg, bufferize_scf, bufferize_tensor
 from lowerings.bufferize.aliased_results import aliases_objection, asks_for_aliases
-from lowerings.bufferize.bufferize_func import bufferize_function, strides_objection
+from lowerings.bufferize.bufferize_func import (
+    aliases_of,
+    bufferize_function,
+    is_public,
+    strides_objection,
+)
 from lowerings.bufferize.bufferize_tensor import constant_dimension, padding_value
 from lowerings.bufferize.constant_pool import ConstantPool
 from lowerings.bufferize.function_bufferizer import BufferizeFunction, ModuleState
@@ -94,8 +99,15 @@ class XlaBufferizePass(ModulePass):
         if illegal_ops:
             raise ConversionFailed(self.name, illegal_ops)
         # Callees matter to aliases only, so call sites are not collected without any.
-        called = _called(functions) if any(map(asks_for_aliases, functions)) else frozenset[str]()
-        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, called)
+        asking = list(filter(asks_for_aliases, functions))
+        called = _called(functions) if asking else frozenset[str]()
+        aliases = {
+            function.sym_name.data: aliases_of(function)
+            for function in asking
+            # Callers inside of the module do not call a public function as those outside do.
+            if not is_public(function) or function.sym_name.data not in called
+        }
+        module = ModuleState(ConstantPool(op), _TABLE, self.in_place_bytes, aliases)
         for function in functions:
             bufferize_function(function, module)
 

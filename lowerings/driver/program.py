@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,7 +135,13 @@ def _read_mlir(
 
 
 def parse_source(source: Source, ctx: Context | None = None) -> ModuleOp:
-    """The verified module of a program; raises XlaError."""
+    """The verified module; raises XlaError, with places in the text as it was given."""
+    if source.outlined:
+        from xla_dialect.stablehlo.equal_parts import outline_equal_parts  # noqa: PLC0415
+
+        outlined = replace(source, text=outline_equal_parts(source.text), outlined=False)
+        with suppress(XlaError):
+            return parse_source(outlined, ctx)
     return parse_program(
         source.text, source.file_name, source.input_format, ctx, verified=True, given=source.given
     )

@@ -37,6 +37,8 @@ class Source:
     input_format: InputFormat | None = None
     given: Resources | None = None
     """Of StableHLO, the elements of resources, whose names in the text have to tell them apart."""
+    outlined: bool = False
+    """Whether equal parts of StableHLO become functions, as `outline_equal_parts` finds them."""
 
     @staticmethod
     def of(text_or_path: str | Path, input_format: InputFormat | None = None) -> Source:

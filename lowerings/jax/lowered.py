@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from lowerings.compilation import Options, Program, compile_source, located_error
 from lowerings.driver.context import make_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
-from lowerings.driver.program import parse_program
+from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.ffi.targets import outside_targets
 from lowerings.execution.partitioned_runs import PartitionedProgram
@@ -43,6 +43,7 @@ from lowerings.notebook import (
 )
 from lowerings.partitioning.operation_costs import costs_of
 from xla_dialect.diagnostics import XlaError
+from xla_dialect.entry.aliases import ALIASING_OUTPUT
 from xla_dialect.entry.names import ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.shards import Shards
@@ -149,7 +150,7 @@ class Lowered:
         level = level_of_name(level)
         if level == SOURCE_LEVEL:
             return ShownProgram(self.stablehlo)
-        return ShownProgram(text_at(self.module(), level, self.options))
+        return ShownProgram(text_at(self._module(self._source), level, self.options))
 
     def diff(self, before: str, after: str) -> ShownDiff:
         """What changes from one level to another; raises XlaError as `as_text` does."""
@@ -195,10 +196,21 @@ class Lowered:
 
         Raises JaxProgramError for what this toolkit does not read.
         """
+        return self._module(replace(self._source, outlined=False))
+
+    def _module(self, source: Source) -> ModuleOp:
         try:
-            return parse_program(self.stablehlo, self._file_name, "stablehlo")
+            return parse_source(source)
         except XlaError as error:
             raise self._explained(error) from error
+
+    @property
+    def _source(self) -> Source:
+        """The program as it is compiled: equal parts once, where no file names operations."""
+        options = self.options
+        files = (options.schedules, options.fusion, options.transform_script)
+        is_outlined = not any(files) and not self.donated and ALIASING_OUTPUT not in self.stablehlo
+        return Source(self.stablehlo, self._file_name, "stablehlo", outlined=is_outlined)
 
     def compile(self) -> CompiledFunction:
         """
@@ -213,9 +225,8 @@ class Lowered:
         for aval in self.out_avals:
             if not isinstance(aval, jax.core.ShapedArray):
                 raise JaxProgramError(f"jit({self.name}): returns {aval}, which is no array")
-        source = Source(self.stablehlo, self._file_name, "stablehlo")
         try:
-            program = compile_source(with_custom_partitioning(source), self._compilation)
+            program = compile_source(with_custom_partitioning(self._source), self._compilation)
         except XlaError as error:
             raise self._explained(error) from error
         is_alone = program.process_counts == (1, 1) or not self._has_devices

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.backends import Options
 from lowerings.compilation import compile_module, compile_source, located_error
-from lowerings.compiler_options import PASSES
+from lowerings.compiler_options import BY_OPERATION, PASSES
 from lowerings.driver.context import make_context as make_pass_context
 from lowerings.driver.pass_manager import PassManager, parse_passes
 from lowerings.driver.program import parse_source
@@ -63,13 +63,24 @@ _TOGETHER = re.compile(
 """What devices compute each for itself, or together; of other programs all compute the same."""
 
 
-def parsed(text: ProgramText, options: CompileOptions) -> ModuleOp:
-    """The program at the xla level, behind the user's passes. Raises XlaError."""
-    return _with_passes(_source(text), _passes(options))
+def parsed(text: ProgramText, options: CompileOptions, *, outlined: bool = False) -> ModuleOp:
+    """
+    The program at the xla level, behind the user's passes; `outlined`: as it is compiled, with a
+    function for equal parts. Raises XlaError.
+    """
+    passes = _passes(options)
+    return _with_passes(_source(text, outlined and _is_outlined(options, passes)), passes)
 
 
-def _source(text: ProgramText) -> Source:
-    source = Source(text.text, text.name, "stablehlo", text.all_constants())
+def _is_outlined(options: CompileOptions, passes: Sequence[ModulePass]) -> bool:
+    """Whether equal parts are compiled once: where nothing of the user's names operations."""
+    return (
+        options.device_count == 1 and not passes and options.named.keys().isdisjoint(BY_OPERATION)
+    )
+
+
+def _source(text: ProgramText, outlined: bool = False) -> Source:
+    source = Source(text.text, text.name, "stablehlo", text.all_constants(), outlined)
     if "@CustomSPMDPartitioning(" not in text.text:
         return source
     # Its package loads all of `lowerings.jax.jit`.
@@ -127,7 +138,8 @@ def compile_program(text: ProgramText, options: CompileOptions) -> Runnable:
         partitions=options.partitions if together else 1,
     )
     try:
-        return _compiled(_source(text), compile_options, passes)
+        source = _source(text, _is_outlined(options, passes))
+        return _compiled(source, compile_options, passes)
     except XlaError as error:
         raise _explained(text, compile_options, error) from error
 

@@ -39,9 +39,12 @@ _HLO = "xla-inline,xla-flatten-tuples,xla-simplify"
 _dumps = itertools.count()
 
 
-def module_of(compiled: CompiledProgram) -> ModuleOp:
-    """The program of one device at the xla level, with the user's passes, made anew."""
-    module = parsed(compiled.text, compiled.options)
+def module_of(compiled: CompiledProgram, *, outlined: bool = False) -> ModuleOp:
+    """
+    The program of one device at the xla level, with the user's passes, made anew; `outlined` as
+    for `parsed`.
+    """
+    module = parsed(compiled.text, compiled.options, outlined=outlined)
     if isinstance(compiled.program, PartitionedProgram):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PartitionWarning)
@@ -54,7 +57,7 @@ def level_text(compiled: CompiledProgram, level: str) -> str:
     level = level_of_name(level)
     if level == SOURCE_LEVEL:
         return compiled.text.complete
-    return text_at(module_of(compiled), level, compiled.options.compilation())
+    return text_at(module_of(compiled, outlined=True), level, compiled.options.compilation())
 
 
 def text_of(compiled: Any, level: str) -> str:

@@ -33,6 +33,9 @@ MAX_OPERATIONS = 1_000_000
 MAX_COPIED, MAX_COPIES = 8192, 8
 """How many operations a module may get, and how many times its own, before calls stay."""
 
+NO_INLINE = "no_inline"
+"""MLIR's attribute of functions whose calls stay."""
+
 SMALL = 32
 """Functions of so many operations are always inlined: a call would cost more than it saves."""
 
@@ -46,7 +49,8 @@ class XlaInlinePass(ReportingPass):
     What is inlined is at `loc(callsite(callee at caller))`. Private functions that nothing refers
     to any more are removed. Calls of functions without a body stay, and where copies would make the
     module many times as large, so do those of large functions that are called more than once and
-    have no effects. Raises PassFailedException for recursive calls.
+    have no effects. So do those of functions that are `no_inline`, unless sizes are not known.
+    Raises PassFailedException for recursive calls.
 
     ```
     func.func private @square(%x: tensor<f32>) -> tensor<f32> {
@@ -159,12 +163,18 @@ class CallGraph:
 
         Raises PassFailedException if a function would grow beyond MAX_OPERATIONS nevertheless.
         """
+        if not everything:
+            self.kept = {
+                function.sym_name.data
+                for function in order
+                if NO_INLINE in function.attributes and _can_be_called(function)
+            }
         sizes = self._inlined_sizes(order, ())
         limit = max(MAX_COPIED, MAX_COPIES * sum(self.sizes.values()))
         if not everything and max(sizes.values(), default=0) > limit:
             shared = self._shared(order)
             sizes = self._inlined_sizes(order, shared)
-            self.kept = {name for name in shared if sizes[name] > SMALL}
+            self.kept |= {name for name in shared if sizes[name] > SMALL}
         for name, size in sizes.items():
             if size > MAX_OPERATIONS:
                 raise PassFailedException(
@@ -192,7 +202,11 @@ class CallGraph:
         for function in order:
             name = function.sym_name.data
             callees = (callee(site) for site in self.sites[name] if is_call(site))
-            inlined = (sizes.get(c, 0) for c in callees if c not in shared or sizes[c] <= SMALL)
+            inlined = (
+                sizes.get(c, 0)
+                for c in callees
+                if c not in self.kept and (c not in shared or sizes[c] <= SMALL)
+            )
             sizes[name] = self.sizes[name] + sum(inlined)
         return sizes
 

@@ -163,3 +163,31 @@ func.func @strided(%a: tensor<2x3xf32> {bufferization.buffer_layout = strided<[1
   %r = func.call @outside(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// -----
+
+// A private function may put a result where a parameter is, too: for callers that use that no more
+// it is the same memory, others hand over a copy.
+
+// CHECK-LABEL: func.func private @step(
+// CHECK-SAME:    %a: memref<4xf32>, %x: f32, %result: memref<4xf32> {xla.aliased_parameter = 0 : i64}) {
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
+// CHECK-NEXT:    memref.store %x, %result[%c1] : memref<4xf32>
+// CHECK-NEXT:    func.return
+func.func private @step(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %x: f32) -> tensor<4xf32> {
+  %c1 = arith.constant 1 : index
+  %b = tensor.insert %x into %a[%c1] : tensor<4xf32>
+  return %b : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @steps(
+// CHECK-SAME:    %a: memref<4xf32>, %b: memref<4xf32>, %x: f32, %result: memref<4xf32> {xla.aliased_parameter = 0 : i64}, %result_1: memref<4xf32>)
+// CHECK-NEXT:    func.call @step(%result, %x, %result) : (memref<4xf32>, f32, memref<4xf32>) -> ()
+// CHECK-NEXT:    "memref.copy"(%b, %result_1)
+// CHECK-NEXT:    func.call @step(%b, %x, %result_1) : (memref<4xf32>, f32, memref<4xf32>) -> ()
+// CHECK-NEXT:    func.return
+func.func @steps(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %b: tensor<4xf32>, %x: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c = func.call @step(%a, %x) : (tensor<4xf32>, f32) -> tensor<4xf32>
+  %d = func.call @step(%b, %x) : (tensor<4xf32>, f32) -> tensor<4xf32>
+  return %c, %d : tensor<4xf32>, tensor<4xf32>
+}

@@ -79,3 +79,26 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
 
 // CHECK:       %a = xla.copy %x : (tensor<2x3xf32>) -> tensor<2x3xf32, #xla.layout<{0,1}>>
 // CHECK-NEXT:  %0 = xla.bitcast %a : (tensor<2x3xf32, #xla.layout<{0,1}>>) -> tensor<6xf32>
+
+// -----
+
+// What is not to be inlined is called, unless its sizes are not known before it is.
+func.func private @kept(%x: tensor<f32>) -> tensor<f32> attributes {no_inline} {
+  %0 = xla.negate %x : tensor<f32>
+  func.return %0 : tensor<f32>
+}
+func.func private @bounded(%x: tensor<?xf32, #xla.layout<{0}, bounds = [3]>>) -> tensor<?xf32, #xla.layout<{0}, bounds = [3]>> attributes {no_inline} {
+  %0 = xla.abs %x : tensor<?xf32, #xla.layout<{0}, bounds = [3]>>
+  func.return %0 : tensor<?xf32, #xla.layout<{0}, bounds = [3]>>
+}
+func.func @main(%x: tensor<f32>, %y: tensor<?xf32, #xla.layout<{0}, bounds = [3]>>) -> (tensor<f32>, tensor<?xf32, #xla.layout<{0}, bounds = [3]>>) {
+  %0 = func.call @kept(%x) : (tensor<f32>) -> tensor<f32>
+  %1 = func.call @bounded(%y) : (tensor<?xf32, #xla.layout<{0}, bounds = [3]>>) -> tensor<?xf32, #xla.layout<{0}, bounds = [3]>>
+  func.return %0, %1 : tensor<f32>, tensor<?xf32, #xla.layout<{0}, bounds = [3]>>
+}
+
+// CHECK:       func.func private @kept(%x: tensor<f32>) -> tensor<f32> attributes {no_inline} {
+// CHECK-NOT:   @bounded
+// CHECK:       func.func @main(
+// CHECK-NEXT:    %0 = func.call @kept(%x) : (tensor<f32>) -> tensor<f32>
+// CHECK-NEXT:    %x_1 = xla.abs %y

@@ -1,0 +1,282 @@
+"""Equal parts of a program become functions, and nothing changes for who runs it."""
+
+import random
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from peers import has_jax
+
+import lowerings
+from lowerings.backends import Options
+from lowerings.compilation import compile_source
+from lowerings.driver.program import Source
+from xla_dialect.diagnostics import LocatedError
+from xla_dialect.stablehlo.equal_parts import FEWEST_LINES, outline_equal_parts
+
+if has_jax():
+    import jax
+    import jax.numpy as jnp
+
+SIZE = "tensor<4x3xf32>"
+BINARY = ("add", "multiply", "subtract", "maximum")
+
+
+def calls_in(text: str) -> int:
+    return text.count("func.call @outlined_")
+
+
+class RandomUpdates:
+    """A program that updates many arrays alike, with some uses of values across the updates."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.count = self.random.randint(8, 14)
+        self.shared = [f"%s{n}" for n in range(2)]
+        self.results: list[str] = []
+        self.donated: dict[str, int] = {}
+
+    def emit(self, text: str) -> str:
+        name = f"%{len(self.lines)}"
+        self.lines.append(f"    {name} = {text}")
+        return name
+
+    def update(self, plan: random.Random, a: str, b: str, others: list[str]) -> list[str]:
+        """One update by a plan that is the same for all; now and then it reads another's value."""
+        values = [a, b]
+        for _ in range(plan.randint(24, 40)):
+            first, second = (plan.choice(values[-6:]) for _ in range(2))
+            match plan.randrange(6):
+                case 0:
+                    number = plan.choice(("0.5", "-1.25", "2.0"))
+                    c = self.emit(f"stablehlo.constant dense<{number}> : tensor<f32>")
+                    second = self.spread(c)
+                case 1:
+                    second = self.spread(plan.choice(self.shared))
+                case 2:
+                    p = self.emit(
+                        f"stablehlo.compare LT, {first}, {second}, FLOAT : "
+                        f"({SIZE}, {SIZE}) -> tensor<4x3xi1>"
+                    )
+                    values.append(
+                        self.emit(
+                            f"stablehlo.select {p}, {second}, {first} : tensor<4x3xi1>, {SIZE}"
+                        )
+                    )
+                    continue
+                case 3:
+                    values.append(self.emit(f"stablehlo.tanh {first} : {SIZE}"))
+                    continue
+                case _:
+                    pass
+            if others and self.random.random() < 0.003:
+                second = self.random.choice(others)
+            values.append(self.emit(f"stablehlo.{plan.choice(BINARY)} {first}, {second} : {SIZE}"))
+        return values
+
+    def spread(self, scalar: str) -> str:
+        return self.emit(
+            f"stablehlo.broadcast_in_dim {scalar}, dims = [] : (tensor<f32>) -> {SIZE}"
+        )
+
+    def text(self) -> str:
+        seed = self.random.random()
+        parameters = [f"%a{n}" for n in range(2 * self.count)]
+        others: list[str] = []
+        for n in range(self.count):
+            values = self.update(random.Random(seed), *parameters[2 * n : 2 * n + 2], others)
+            for value in (values[-1], values[len(values) // 2]):
+                if value not in self.results and value.removeprefix("%").isdigit():
+                    self.results.append(value)
+            others.append(self.random.choice(values))
+            if self.random.random() < 0.5:
+                self.donated[parameters[2 * n]] = self.results.index(values[-1])
+        arguments = [
+            f"{name}: {SIZE}"
+            + (
+                f" {{tf.aliasing_output = {self.donated[name]} : i32}}"
+                if name in self.donated
+                else ""
+            )
+            for name in parameters
+        ]
+        arguments += [f"{name}: tensor<f32>" for name in self.shared]
+        types = ", ".join([SIZE] * len(self.results))
+        return "\n".join(
+            (
+                "module @updates {",
+                f"  func.func public @main({', '.join(arguments)}) -> ({types}) {{",
+                *self.lines,
+                f"    return {', '.join(self.results)} : {types}",
+                "  }",
+                "}",
+                "",
+            )
+        )
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32))
+@example(3)
+def test_results_stay_the_same(seed: int):
+    updates = RandomUpdates(seed)
+    text = updates.text()
+    outlined = outline_equal_parts(text)
+    assert calls_in(outlined) > 1
+    assert len(outlined) < len(text)
+    generator = np.random.default_rng(seed)
+    arrays = [generator.normal(size=(4, 3)).astype(np.float32) for _ in range(2 * updates.count)]
+    arguments = [*arrays, np.float32(0.75), np.float32(-1.5)]
+    expected = lowerings.compile(text, backend="reference")(*arguments)
+    for backend in ("reference", "interpreter"):
+        for found, wanted in zip(
+            lowerings.compile(outlined, backend=backend)(*arguments), expected, strict=True
+        ):
+            np.testing.assert_array_equal(found, wanted)
+    options = Options(donate="aliased")
+    whole = compile_source(Source(text, input_format="stablehlo"), options)
+    parts = compile_source(Source(text, input_format="stablehlo", outlined=True), options)
+    assert dict(parts.signature.aliases) == dict(whole.signature.aliases)
+    for found, wanted in zip(
+        parts(*(np.array(each) for each in arguments)),
+        whole(*(np.array(each) for each in arguments)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def updates_of(count: int, line: str = "", size: str = SIZE) -> str:
+    """So many equal updates, each of seven lines, and perhaps another one in the last of them."""
+    body: list[str] = []
+    for n in range(count):
+        values = [f"%a{n}", *(f"%v{n}_{k}" for k in range(7))]
+        body += [
+            f"    {after} = stablehlo.add {before}, {before} : {size}"
+            for before, after in pairwise(values)
+        ]
+    results = [f"%v{n}_6" for n in range(count)]
+    if line:
+        body.append(f"    %more = {line}")
+        results.append("%more")
+    types = ", ".join([size] * len(results))
+    arguments = ", ".join(f"%a{n}: {size}" for n in range(count))
+    return "\n".join(
+        (
+            "module @m {",
+            f"  func.func public @main({arguments}) -> ({types}) {{",
+            *body,
+            f"    return {', '.join(results)} : {types}",
+            "  }",
+            "}",
+        )
+    )
+
+
+def test_short_programs_stay():
+    count = (FEWEST_LINES - 6) // 7
+    assert outline_equal_parts(updates_of(count)) == updates_of(count)
+    assert calls_in(outline_equal_parts(updates_of(count + 2))) == count + 2
+
+
+def test_what_is_used_elsewhere_stays():
+    """The result of one update goes into a product: that update is not called."""
+    product = (
+        "stablehlo.dot_general %v0_6, %v1_6, contracting_dims = [1] x [0], "
+        "precision = [DEFAULT, DEFAULT] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>"
+    )
+    outlined = outline_equal_parts(updates_of(60, product, "tensor<4x4xf32>"))
+    assert calls_in(outlined) == 58
+    assert "func.call @outlined_0(%a1)" not in outlined
+
+
+def test_what_all_use_is_computed_once():
+    """The two scalars that every update uses stay where they are, and are given to the calls."""
+    lines = [
+        "    %c = stablehlo.constant dense<2.0> : tensor<f32>",
+        "    %t = stablehlo.multiply %s, %c : tensor<f32>",
+    ]
+    for n in range(60):
+        # Each has lines of its own for what all of them compute.
+        lines += [
+            f"    %c{n} = stablehlo.constant dense<2.0> : tensor<f32>",
+            f"    %t{n} = stablehlo.multiply %s, %c{n} : tensor<f32>",
+            f"    %b{n} = stablehlo.broadcast_in_dim %t{n}, dims = [] : (tensor<f32>) -> {SIZE}",
+            f"    %v{n} = stablehlo.multiply %a{n}, %b{n} : {SIZE}",
+            f"    %w{n} = stablehlo.add %v{n}, %a{n} : {SIZE}",
+        ]
+    arguments = ", ".join(["%s: tensor<f32>", *(f"%a{n}: {SIZE}" for n in range(60))])
+    types = ", ".join([SIZE] * 60)
+    text = "\n".join(
+        (
+            "module @m {",
+            f"  func.func public @main({arguments}) -> ({types}) {{",
+            *lines,
+            f"    return {', '.join(f'%w{n}' for n in range(60))} : {types}",
+            "  }",
+            "}",
+        )
+    )
+    outlined = outline_equal_parts(text)
+    assert calls_in(outlined) == 60
+    assert outlined.count("stablehlo.multiply %s") == 1
+    assert outlined.count("stablehlo.multiply") == 2
+
+
+def test_parts_for_threads_are_called_together():
+    """An array of 1 MB is too little for several threads: one call updates two of 2 MB in all."""
+    assert calls_in(outline_equal_parts(updates_of(60, size="tensor<512x512xf32>"))) == 30
+    assert calls_in(outline_equal_parts(updates_of(60, size="tensor<2048x2048xf32>"))) == 60
+
+
+@pytest.mark.parametrize(
+    "types",
+    ["tensor<?x3xf32>", "tensor<3x!quant.uniform<i8:f32, 0.5>>", "tensor<4x3xf32, #note>"],
+)
+def test_other_types_stay(types: str):
+    text = updates_of(60, size=types)
+    assert outline_equal_parts(text) == text
+
+
+def test_errors_name_lines_as_given():
+    """The fault is in the last line but three of a program whose equal parts are functions."""
+    wrong = updates_of(60, f"stablehlo.add %a0, %v1_0 : {SIZE}").replace(
+        "%a3: tensor<4x3", "%a3: tensor<4x2"
+    )
+    assert calls_in(outline_equal_parts(wrong)) > 50
+    with pytest.raises(LocatedError) as given_whole:
+        Source(wrong, input_format="stablehlo").parse()
+    with pytest.raises(LocatedError) as outlined:
+        Source(wrong, input_format="stablehlo", outlined=True).parse()
+    assert str(outlined.value) == str(given_whole.value)
+
+
+@pytest.mark.jax
+def test_programs_of_jax():
+    """Of a step with a model in front, the updates are called; the text is JAX's."""
+
+    def step(weights, moments, x):
+        def loss(weights):
+            y = x
+            for w in weights:
+                y = jnp.tanh(y @ w)
+            return jnp.mean(y**2)
+
+        gradients = jax.grad(loss)(weights)
+        moments = [0.9 * m + 0.1 * g for m, g in zip(moments, gradients, strict=True)]
+        return [w - 0.1 * m for w, m in zip(weights, moments, strict=True)], moments
+
+    weights = [jnp.full((4, 4), 0.1 * n) for n in range(40)]
+    text = jax.jit(step).lower(weights, weights, jnp.ones((2, 4))).as_text()
+    outlined = outline_equal_parts(text)
+    assert calls_in(outlined) >= 39
+    (body,) = re.findall(r"@outlined_0\(.*?\{\n(.*?)\n  \}", outlined, re.DOTALL)
+    assert body.count("stablehlo.multiply") == 3
+    arguments = [np.asarray(each) for each in (*weights, *weights, np.ones((2, 4), np.float32))]
+    for found, wanted in zip(
+        lowerings.compile(outlined)(*arguments), lowerings.compile(text)(*arguments), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
