@@ -101,4 +101,4 @@ func.func @main(%x: tensor<f32>, %y: tensor<?xf32, #xla.layout<{0}, bounds = [3]
 // CHECK-NOT:   @bounded
 // CHECK:       func.func @main(
 // CHECK-NEXT:    %0 = func.call @kept(%x) : (tensor<f32>) -> tensor<f32>
-// CHECK-NEXT:    %x_1 = xla.abs %y
+// CHECK-NEXT:    %1 = xla.abs %y
