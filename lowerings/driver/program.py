@@ -137,7 +137,7 @@ def _read_mlir(
 def parse_source(source: Source, ctx: Context | None = None) -> ModuleOp:
     """The verified module; raises XlaError, with places in the text as it was given."""
     if source.outlined:
-        from xla_dialect.stablehlo.equal_parts import outline_equal_parts  # noqa: PLC0415
+        from xla_dialect.stablehlo.outlining import outline_equal_parts  # noqa: PLC0415
 
         outlined = replace(source, text=outline_equal_parts(source.text), outlined=False)
         with suppress(XlaError):

@@ -15,7 +15,7 @@ from lowerings.backends import Options
 from lowerings.compilation import compile_source
 from lowerings.driver.program import Source
 from xla_dialect.diagnostics import LocatedError
-from xla_dialect.stablehlo.equal_parts import FEWEST_LINES, outline_equal_parts
+from xla_dialect.stablehlo.outlining import FEWEST_LINES, outline_equal_parts
 
 if has_jax():
     import jax
@@ -88,7 +88,8 @@ class RandomUpdates:
         parameters = [f"%a{n}" for n in range(2 * self.count)]
         others: list[str] = []
         for n in range(self.count):
-            values = self.update(random.Random(seed), *parameters[2 * n : 2 * n + 2], others)
+            a, b = parameters[2 * n : 2 * n + 2]
+            values = self.update(random.Random(seed), a, b, others)
             for value in (values[-1], values[len(values) // 2]):
                 if value not in self.results and value.removeprefix("%").isdigit():
                     self.results.append(value)
@@ -252,6 +253,75 @@ def test_errors_name_lines_as_given():
     with pytest.raises(LocatedError) as outlined:
         Source(wrong, input_format="stablehlo", outlined=True).parse()
     assert str(outlined.value) == str(given_whole.value)
+
+
+def chain(count: int, type_: str, step: str) -> str:
+    """`%x` changed so many times by a step of several lines, `{0}` before and `{1}` after it."""
+    values = ["%x", *(f"%v{n}" for n in range(count))]
+    lines = [step.format(before, after, type_) for before, after in pairwise(values)]
+    head = f"  func.func public @main(%x: {type_}, %y: {type_}) -> {type_} {{"
+    last = f"    return {values[-1]} : {type_}"
+    return "\n".join(("module @m {", head, *lines, last, "  }", *WHERE, "}"))
+
+
+WHERE = """\
+  func.func private @where(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.select %p, %x, %y : tensor<i1>, tensor<f32>
+    return %0 : tensor<f32>
+  }""".split("\n")
+
+NEXT = "    {1} = chlo.next_after {0}, %y : {2}, {2} -> {2}"
+STEP = """\
+    {1}c = stablehlo.constant dense<0.25> : {2}
+    {1}d = stablehlo.subtract %y, {1}c : {2}
+    {1}e = stablehlo.multiply {0}, {1}d : {2}
+    {1}f = stablehlo.add {1}e, {1}e : {2}
+    {1}g = stablehlo.sine {1}f : {2}
+    {1}h = stablehlo.compare LT, {1}g, %y : ({2}, {2}) -> tensor<i1>
+    {1}i = call @where({1}h, {1}g, {1}e) : (tensor<i1>, {2}, {2}) -> {2}
+    {1}j = stablehlo.maximum {1}i, {1}d : {2}
+    {1}k = stablehlo.abs {1}j : {2}
+    {1} = stablehlo.add {1}k, {1}g : {2}"""
+
+
+@pytest.mark.parametrize(("step", "count"), [(NEXT, 130), (STEP, 15)])
+def test_runs_of_scalars_are_called(step: str, count: int):
+    """A period is a function; the first one, or what the cut leaves in front of it, stays."""
+    text = chain(count, "tensor<f32>", step)
+    outlined = outline_equal_parts(text)
+    assert count - 2 <= calls_in(outlined) <= count
+    (function,) = re.findall(r"(@outlined_\d+)\(.*no_inline", outlined)
+    assert f"func.call {function}(" in outlined
+    assert outlined.count("stablehlo.subtract") <= 2
+    for x, y in ((np.float32(-1e-45), np.float32(1)), (np.float32(0.75), np.float32(-2))):
+        for backend in ("reference", "llvm"):
+            (expected,) = lowerings.compile(text, backend=backend)(x, y)
+            (found,) = lowerings.compile(outlined, backend=backend)(x, y)
+            np.testing.assert_array_equal(found, expected)
+            assert np.signbit(found) == np.signbit(expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        # What stands between, and uses a value, ends the run.
+        (
+            "    {1}l = stablehlo.broadcast_in_dim {1}g, dims = [] : (tensor<f32>) -> tensor<3xf32>",
+            0,
+        ),
+        ("    {1}l = stablehlo.slice %z [0:1] : (tensor<3xf32>) -> tensor<1xf32>", 0),
+        ("    {1}l = stablehlo.constant dense<1.0> : tensor<3xf32>", 13),
+    ],
+)
+def test_what_ends_a_run(line: str, count: int):
+    before, _, last = STEP.rpartition("\n")
+    text = chain(15, "tensor<f32>", "\n".join((before, line, last)))
+    assert count <= calls_in(outline_equal_parts(text)) <= (15 if count else 0)
+
+
+def test_runs_of_arrays_stay():
+    text = chain(130, "tensor<2xf32>", NEXT)
+    assert outline_equal_parts(text) == text
 
 
 @pytest.mark.jax

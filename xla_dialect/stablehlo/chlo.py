@@ -420,6 +420,9 @@ def _name(op_class: type[XlaOp], prefix: str = "") -> str:
 
 _FORM = form(arrow_types)
 
+FORMULAS = frozenset(f"chlo.{name}" for name in (*_FORMULAS, *_FORMULAS_OF_TWO))
+"""Functions that become dozens of operations."""
+
 ROWS: Mapping[str, Row] = {
     **{_name(c): Row(_FORM, one_to_one(c), operands=1) for c in _OPCODES},
     **{

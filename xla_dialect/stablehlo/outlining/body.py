@@ -1,0 +1,296 @@
+"""The body of a function as lines of text, and lines of it as a function of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+from xla_dialect.entry.aliases import ALIASING_OUTPUT
+from xla_dialect.stablehlo import chlo, elementwise
+
+_FEWEST_SAVED = 64
+"""So many operations have to go for a function to be made."""
+
+_OPERATIONS_OF_FORMULA = 20
+"""What an operation of CHLO counts that becomes dozens of others."""
+
+_MOST_CHARACTERS = 1 << 10
+"""Longer lines hold large constants."""
+
+_COPIED = frozenset({"stablehlo.constant", "stablehlo.broadcast_in_dim", "stablehlo.iota"})
+"""Operations that each part has for itself: they are fused into what uses them."""
+
+_MOST_COPIED = 8
+"""So many of them that use each other are copied; further ones belong to one part."""
+
+_OPERATIONS = frozenset(
+    {
+        *_COPIED,
+        *elementwise.ROWS,
+        *(name for name, row in chlo.ROWS.items() if row.operands in (1, 2)),
+    }
+)
+
+_LINE = re.compile(
+    r"    (%[\w$.-]+) = ((?:stablehlo|chlo)\.\w+|(?:func\.)?call @[\w$.-]+)([^\n{]*) : ([^\n{]*)"
+)
+_VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_TYPE = re.compile(r"tensor<(?:[0-9]+x)*(?:[a-zA-Z0-9]+|complex<f[0-9]+>)>")
+_FUNCTION = re.compile(r"  func\.func (?:public |private )?(@[\w$.-]+)\(")
+_ENTRY = "  func.func public @main("
+_ALIASED = re.compile(
+    rf"(%[\w$.-]+): tensor<[^>]*>+ \{{[^%]*?{re.escape(ALIASING_OUTPUT)} = ([0-9]+) : i32"
+)
+_RETURN = re.compile(r"    (?:func\.)?return ")
+
+
+class Operation:
+    """An elementwise operation of plain arrays, one that is fused with those, or a call of such."""
+
+    def __init__(self, match: re.Match[str], weight: int, duplicates: Mapping[str, str]):
+        """Of a line; `weight`: how many operations it becomes, about."""
+        self.result, self.name, self.operand_text, self.types = match.groups()
+        self.weight = weight
+        self.operands = _values(self.operand_text, duplicates)
+        found = [each.group() for each in _TYPE.finditer(self.types)]
+        self.result_type = found[-1] if found else ""
+        self.operand_types = self._operand_types(found)
+        """None where the types are not those of plain arrays."""
+        self.copies = 0
+        """How many operations are copied with this one; 0 where it is not."""
+
+    def _operand_types(self, found: Sequence[str]) -> Sequence[str] | None:
+        count = len(self.operands)
+        if "->" in self.types:
+            return found[:count] if len(found) == count + 1 else None
+        if self.name == "stablehlo.select":
+            return [found[0], found[1], found[1]] if len(found) == 2 else None
+        return list(found) * count if len(found) == 1 else None
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What it computes, of whatever values."""
+        return self.name, _VALUE.sub("%", self.operand_text), self.types
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether all its types are of rank 0."""
+        types = (*(self.operand_types or ()), self.result_type)
+        return not any(each[len("tensor<")].isdigit() for each in types)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Lines as a function, with what it takes and returns by the names in the program."""
+
+    text: tuple[str, ...]
+    """The function without its name: equal parts have the same."""
+    lines: Sequence[int]
+    parameters: Sequence[tuple[str, str]]
+    results: Sequence[tuple[str, str]]
+    """Values and their types."""
+
+    @property
+    def bytes(self) -> int:
+        """What a call reads and writes."""
+        return sum(_bytes(type_) for _, type_ in (*self.parameters, *self.results))
+
+
+class Body:
+    """The lines of a function between its head and its end."""
+
+    def __init__(self, head: str, lines: Sequence[str], start: int, elementwise: Mapping[str, int]):
+        """
+        The lines, the last of them the return, start behind the head in a text; `elementwise` has
+        the functions that may belong to parts, with the number of their operations.
+        """
+        self.is_entry = head.startswith(_ENTRY)
+        self.start, self.end = start, start + len(lines)
+        *self.before_return, self._last = lines
+        self.operations: dict[int, Operation] = {}
+        """Those that may belong to parts, by their lines."""
+        self.computed: dict[str, Operation] = {}
+        """The same, by the names of their results."""
+        self.duplicates: dict[str, str] = {}
+        """Values that equal an earlier one, with that."""
+        self.gone = set[int]()
+        """The lines of parts that are called."""
+        self._aliases = {each[1]: int(each[2]) for each in _ALIASED.finditer(head)}
+        self._calls: dict[int, tuple[str, Sequence[str]]] = {}
+        """What stands instead of the last lines of parts, and the values it uses."""
+        self._renamed: dict[str, str] = {}
+        """How values are called that are among several results of a call."""
+        self._read(elementwise)
+        self.returned = _values(self._last, self.duplicates)
+
+    def _read(self, elementwise: Mapping[str, int]) -> None:
+        equal: dict[tuple[str, ...], str] = {}
+        for number, line in enumerate(self.before_return):
+            match = _LINE.fullmatch(line) if len(line) <= _MOST_CHARACTERS else None
+            weight = 0 if match is None else _weight(match.group(2), elementwise)
+            if match is None or not weight:
+                continue
+            operation = Operation(match, weight, self.duplicates)
+            if operation.operand_types is None:
+                continue
+            if operation.name in _COPIED:
+                sources = (self.computed.get(each) for each in operation.operands)
+                copies = 1 + sum(source.copies for source in sources if source is not None)
+                operation.copies = copies if copies <= _MOST_COPIED else 0
+            self.operations[number] = self.computed[operation.result] = operation
+            first = equal.setdefault((*operation.kind, *operation.operands), operation.result)
+            if first != operation.result:
+                self.duplicates[operation.result] = first
+
+    def values_of(self, number: int) -> list[str]:
+        """The values that a line names, instead of duplicates what they equal."""
+        return _values(self.before_return[number], self.duplicates)
+
+    def part(self, lines: Sequence[int], results: Callable[[str], bool]) -> Part:
+        """Lines as a function that returns the `results` among their values."""
+        names: dict[str, str] = {}
+        parameters: list[tuple[str, str]] = []
+        body: list[str] = []
+
+        def emit(operation: Operation) -> None:
+            types = operation.operand_types or ()
+            for operand, type_ in zip(operation.operands, types, strict=True):
+                source = self.computed.get(operand)
+                if operand in names:
+                    continue
+                if source is not None and source.copies:
+                    emit(source)
+                    continue
+                names[operand] = f"%arg{len(parameters)}"
+                parameters.append((operand, type_))
+            operands = iter([names[operand] for operand in operation.operands])
+            text = _VALUE.sub(lambda match: next(operands), operation.operand_text)
+            names[operation.result] = name = f"%{len(body)}"
+            body.append(f"    {name} = {operation.name}{text} : {operation.types}")
+
+        for number in lines:
+            emit(self.operations[number])
+        members = [self.operations[number] for number in lines]
+        returned = [(each.result, each.result_type) for each in members if results(each.result)]
+        places = {name: place for place, (name, _) in enumerate(returned)}
+        arguments = (
+            f"%arg{number}: {type_}{self._alias(name, places)}"
+            for number, (name, type_) in enumerate(parameters)
+        )
+        types = _listed(type_ for _, type_ in returned)
+        head = f"({_listed(arguments)}) -> ({types}) attributes {{no_inline}} {{"
+        last = f"    return {_listed(names[name] for name, _ in returned)} : {types}"
+        return Part((head, *body, last), lines, parameters, returned)
+
+    def _alias(self, parameter: str, results: Mapping[str, int]) -> str:
+        """The attribute of a parameter whose memory is for a result of the same part."""
+        number = self._aliases.get(parameter, len(self.returned))
+        place = results.get(self.returned[number]) if number < len(self.returned) else None
+        return "" if place is None else f" {{{ALIASING_OUTPUT} = {place} : i32}}"
+
+    def call_equal(self, parts: Iterable[Part], functions: list[str]) -> None:
+        """Has functions called, which are added to others, for parts that are equal."""
+        for (head, *body), equal in by_text(parts).items():
+            weight = sum(self.operations[number].weight for number in equal[0].lines)
+            if (len(equal) - 1) * weight < _FEWEST_SAVED:
+                continue
+            name = f"@outlined_{len(functions)}"
+            functions.append("\n".join((f"  func.func private {name}{head}", *body, "  }")))
+            for part in equal:
+                self._call(name, part)
+
+    def _call(self, name: str, part: Part) -> None:
+        arguments = [each for each, _ in part.parameters]
+        types = _listed(type_ for _, type_ in part.parameters)
+        ((result, type_), *more) = part.results
+        if more:
+            result = f"%{name[1:]}_{len(self._calls)}"
+            for number, (each, _) in enumerate(part.results):
+                self._renamed[each] = f"{result}#{number}"
+            result = f"{result}:{len(part.results)}"
+            type_ = f"({_listed(each for _, each in part.results)})"
+        call = f"    {result} = func.call {name}({_listed(arguments)}) : ({types}) -> {type_}"
+        self._calls[max(part.lines)] = call, arguments
+        self.gone.update(part.lines)
+
+    def lines(self) -> list[str]:
+        """The lines with the calls, and without what nothing uses any more."""
+        needed = set(self.returned)
+        lines = [self._last]
+        for number in reversed(range(len(self.before_return))):
+            if number in self._calls:
+                line, used = self._calls[number]
+            else:
+                operation = self.operations.get(number)
+                if number in self.gone or (operation and operation.result not in needed):
+                    continue
+                line = self.before_return[number]
+                used = self.values_of(number)
+            lines.append(line)
+            needed.update(used)
+        return [_VALUE.sub(self._name, line) for line in reversed(lines)]
+
+    def _name(self, match: re.Match[str]) -> str:
+        value = self.duplicates.get(match.group(), match.group())
+        return self._renamed.get(value, value)
+
+
+def bodies_of(lines: Sequence[str]) -> list[Body]:
+    """The functions of a text in which each starts and ends at the margin of a module."""
+    places: dict[str, tuple[int, int]] = {}
+    name, start = "", 0
+    for number, line in enumerate(lines):
+        if line.startswith("  func") and (match := _FUNCTION.match(line)):
+            name, start = match.group(1), number
+        elif name and _RETURN.match(line):
+            places[name] = start, number
+            name = ""
+    elementwise = {
+        name: end - start
+        for name, (start, end) in places.items()
+        if all(map(_is_elementwise, lines[start + 1 : end]))
+    }
+    return [
+        Body(lines[start], lines[start + 1 : end + 1], start + 1, elementwise)
+        for start, end in places.values()
+    ]
+
+
+def _is_elementwise(line: str) -> bool:
+    match = _LINE.fullmatch(line)
+    return match is not None and match.group(2) in _OPERATIONS
+
+
+def _weight(name: str, elementwise: Mapping[str, int]) -> int:
+    """How many operations one becomes, about; 0 for what belongs to no part."""
+    if name in _OPERATIONS:
+        return _OPERATIONS_OF_FORMULA if name in chlo.FORMULAS else 1
+    return elementwise.get(name[name.find("@") :], 0)
+
+
+def by_text(parts: Iterable[Part]) -> Mapping[tuple[str, ...], list[Part]]:
+    """Equal parts together."""
+    found: dict[tuple[str, ...], list[Part]] = {}
+    for each in parts:
+        found.setdefault(each.text, []).append(each)
+    return found
+
+
+@cache
+def _bytes(type_: str) -> int:
+    """The bytes of an array of about this type: a number of bits is what its element ends with."""
+    *sizes, element = type_[len("tensor<") :].rstrip(">").split("x")
+    bits = re.search(r"\d+", element)
+    return prod(map(int, sizes)) * max(1, int(bits.group()) // 8 if bits else 1)
+
+
+def _values(text: str, duplicates: Mapping[str, str]) -> list[str]:
+    """The values that a text names, instead of duplicates what they equal."""
+    return [duplicates.get(each[0], each[0]) for each in _VALUE.finditer(text)]
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
