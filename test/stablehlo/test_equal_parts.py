@@ -242,6 +242,16 @@ def test_other_types_stay(types: str):
     assert outline_equal_parts(text) == text
 
 
+def test_lines_keep_their_places():
+    """What is no part stands in the line in which it was."""
+    text = updates_of(60, f"stablehlo.slice %a0 [0:4, 0:3] : ({SIZE}) -> {SIZE}")
+    lines, outlined = text.split("\n"), outline_equal_parts(text).split("\n")
+    kept = [number for number, line in enumerate(outlined[: len(lines)]) if line == lines[number]]
+    (place,) = (number for number, line in enumerate(lines) if "stablehlo.slice" in line)
+    assert {0, 1, place, len(lines) - 2} <= set(kept)
+    assert outlined[place + 1].startswith("    return ")
+
+
 def test_errors_name_lines_as_given():
     """The fault is in the last line but three of a program whose equal parts are functions."""
     wrong = updates_of(60, f"stablehlo.add %a0, %v1_0 : {SIZE}").replace(

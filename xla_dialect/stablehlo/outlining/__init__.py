@@ -29,7 +29,7 @@ def outline_equal_parts(text: str) -> str:
     from xla_dialect.stablehlo.outlining.updates import outline_updates  # noqa: PLC0415
 
     functions: list[str] = []
-    for body in reversed(bodies_of(lines)):
+    for body in bodies_of(lines):
         if body.is_entry:
             outline_updates(body, functions)
         outline_scalar_runs(body, functions)

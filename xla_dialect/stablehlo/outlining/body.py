@@ -217,7 +217,10 @@ class Body:
         self.gone.update(part.lines)
 
     def lines(self) -> list[str]:
-        """The lines with the calls, and without what nothing uses any more."""
+        """
+        As many lines as there were, with the calls, and nothing in what nothing uses any more: what
+        is said of a line is true of that of the program.
+        """
         needed = set(self.returned)
         lines = [self._last]
         for number in reversed(range(len(self.before_return))):
@@ -226,6 +229,7 @@ class Body:
             else:
                 operation = self.operations.get(number)
                 if number in self.gone or (operation and operation.result not in needed):
+                    lines.append("")
                     continue
                 line = self.before_return[number]
                 used = self.values_of(number)
