@@ -285,10 +285,10 @@ def by_text(parts: Iterable[Part]) -> Mapping[tuple[str, ...], list[Part]]:
 
 @cache
 def _bytes(type_: str) -> int:
-    """The bytes of an array of about this type: a number of bits is what its element ends with."""
-    *sizes, element = type_[len("tensor<") :].rstrip(">").split("x")
-    bits = re.search(r"\d+", element)
-    return prod(map(int, sizes)) * max(1, int(bits.group()) // 8 if bits else 1)
+    """The bytes of an array, about: its bits are the first number in the name of an element."""
+    sizes = re.findall(r"([0-9]+)x", type_)
+    bits = re.search(r"[a-wyz]([0-9]+)", type_)
+    return prod(map(int, sizes)) * max(1, int(bits.group(1)) // 8 if bits else 1)
 
 
 def _values(text: str, duplicates: Mapping[str, str]) -> list[str]:
