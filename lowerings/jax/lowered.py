@@ -43,8 +43,7 @@ from lowerings.notebook import (
 )
 from lowerings.partitioning.operation_costs import costs_of
 from xla_dialect.diagnostics import XlaError
-from xla_dialect.entry.aliases import ALIASING_OUTPUT
-from xla_dialect.entry.names import ENTRY_SYMBOL
+from xla_dialect.entry.names import ALIASING_OUTPUT, ENTRY_SYMBOL
 from xla_dialect.literals.arrays import Array
 from xla_dialect.sharding.shards import Shards
 

@@ -13,7 +13,8 @@ from peers import has_jax
 import lowerings
 from lowerings.backends import Options
 from lowerings.compilation import compile_source
-from lowerings.driver.program import Source
+from lowerings.driver.program import parse_source
+from lowerings.driver.source import Source
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.stablehlo.outlining import FEWEST_LINES, outline_equal_parts
 
@@ -259,9 +260,9 @@ def test_errors_name_lines_as_given():
     )
     assert calls_in(outline_equal_parts(wrong)) > 50
     with pytest.raises(LocatedError) as given_whole:
-        Source(wrong, input_format="stablehlo").parse()
+        parse_source(Source(wrong, input_format="stablehlo"))
     with pytest.raises(LocatedError) as outlined:
-        Source(wrong, input_format="stablehlo", outlined=True).parse()
+        parse_source(Source(wrong, input_format="stablehlo", outlined=True))
     assert str(outlined.value) == str(given_whole.value)
 
 
