@@ -47,7 +47,7 @@ _ALIASED = re.compile(
 _RETURN = re.compile(r"    (?:func\.)?return ")
 
 
-class Operation:
+class LineOperation:
     """An elementwise operation of plain arrays, one that is fused with those, or a call of such."""
 
     def __init__(self, match: re.Match[str], weight: int, duplicates: Mapping[str, str]):
@@ -110,9 +110,9 @@ class Body:
         self.is_entry = head.startswith(_ENTRY)
         self.start, self.end = start, start + len(lines)
         *self.before_return, self._last = lines
-        self.operations: dict[int, Operation] = {}
+        self.operations: dict[int, LineOperation] = {}
         """Those that may belong to parts, by their lines."""
-        self.computed: dict[str, Operation] = {}
+        self.computed: dict[str, LineOperation] = {}
         """The same, by the names of their results."""
         self.duplicates: dict[str, str] = {}
         """Values that equal an earlier one, with that."""
@@ -133,7 +133,7 @@ class Body:
             weight = 0 if match is None else _weight(match.group(2), elementwise)
             if match is None or not weight:
                 continue
-            operation = Operation(match, weight, self.duplicates)
+            operation = LineOperation(match, weight, self.duplicates)
             if operation.operand_types is None:
                 continue
             if operation.name in _COPIED:
@@ -155,7 +155,7 @@ class Body:
         parameters: list[tuple[str, str]] = []
         body: list[str] = []
 
-        def emit(operation: Operation) -> None:
+        def emit(operation: LineOperation) -> None:
             types = operation.operand_types or ()
             for operand, type_ in zip(operation.operands, types, strict=True):
                 source = self.computed.get(operand)

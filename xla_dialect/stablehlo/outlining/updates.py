@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from xla_dialect.stablehlo.outlining.body import Body, Operation, by_text
+from xla_dialect.stablehlo.outlining.body import Body, LineOperation, by_text
 
 _MOST_USES = 8
 """A value with more uses is shared by updates, and belongs to none."""
@@ -56,7 +56,7 @@ def _connected(body: Body) -> Sequence[list[int]]:
     return list({id(part): part for part in parts.values()}.values())
 
 
-def _sources(body: Body, operation: Operation) -> Iterator[str]:
+def _sources(body: Body, operation: LineOperation) -> Iterator[str]:
     """The values that an operation uses, those behind what is copied instead of that."""
     for operand in operation.operands:
         source = body.computed.get(operand)
