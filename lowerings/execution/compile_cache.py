@@ -88,7 +88,15 @@ class CompileCache:
         return None
 
     def load(self, key: str) -> CompiledCode | None:
-        """The entry for a key; None if there is none that can be trusted."""
+        """The program for a key; None if there is none that can be trusted."""
+        content = self.read(key)
+        try:
+            return None if content is None else CompiledCode.from_bytes(content)
+        except NotPortable:
+            return None
+
+    def read(self, key: str) -> bytes | None:
+        """The bytes for a key; None if there are none that can be trusted."""
         path = self.folder / (key + _SUFFIX)
         try:
             if not self._is_private():
@@ -103,19 +111,18 @@ class CompileCache:
             return None
         start = len(_MAGIC) + hashlib.sha256().digest_size
         content = data[start:]
-        if data[:start] != _MAGIC + _digest(key, content):
-            return None
-        try:
-            return CompiledCode.from_bytes(content)
-        except NotPortable:
-            return None
+        return content if data[:start] == _MAGIC + _digest(key, content) else None
 
     def store(self, key: str, code: CompiledCode) -> None:
+        """Writes a program; does nothing where that is not possible."""
+        with contextlib.suppress(NotPortable):
+            self.write(key, code.to_bytes())
+
+    def write(self, key: str, content: bytes) -> None:
         """Writes an entry; does nothing where that is not possible."""
-        try:
-            content = code.to_bytes()
-            if len(content) > self.entry_limit:
-                return
+        if len(content) > self.entry_limit:
+            return
+        with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self._is_private():
                 return
@@ -129,8 +136,6 @@ class CompileCache:
                 os.unlink(name)
                 raise
             self._count(len(content))
-        except (OSError, NotPortable):
-            return
 
     def _is_private(self) -> bool:
         """Whether the folder is this user's, and nobody else can look into it."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import hashlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import llvmlite.binding as typed_llvm
 
+from lowerings.execution.compile_cache import CompileCache
 from lowerings.execution.meeting_records import RunRecord
 from lowerings.pjrt.c_api import (
     EXTENSION_FUNCTIONS,
@@ -29,6 +32,7 @@ from lowerings.pjrt.c_api import (
     required_size,
 )
 from lowerings.pjrt.host_template import FROM_HOST
+from lowerings.pjrt.interfaces import compile_cache
 from lowerings.pjrt.records import (
     COPIED_BYTES,
     HOST_ALIGNMENT,
@@ -217,10 +221,7 @@ class _Code:
     def __init__(self, text: str, names: Sequence[str]):
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        target = llvm.Target.from_default_triple()
-        # Optimized, calls take as long, and the first array 60 ms more.
-        machine = target.create_target_machine(opt=0, reloc="pic")
-        object_code = machine.emit_object(llvm.parse_assembly(text, llvm.create_context()))
+        object_code = _object_code(text)
         self._linker = llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
         library = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name in (*names, *_PYTHON):
@@ -246,6 +247,26 @@ class _Code:
         """Says which functions of Python are called."""
         table = (ctypes.c_void_p * len(_ALL)).from_address(self.symbols["python_functions"])
         table[:] = [functions[name] for name in _ALL]
+
+
+def _object_code(text: str) -> bytes:
+    """Of a module, for any processor of this kind: kept beside programs, if these are kept."""
+    cache = CompileCache.of(compile_cache())
+    if cache is None:
+        return _compiled(text)
+    decides = f"{version('llvmlite')} {llvm.get_default_triple()}\n{text}"
+    key = hashlib.sha256(decides.encode()).hexdigest()
+    found = cache.read(key)
+    if found is None:
+        found = _compiled(text)
+        cache.write(key, found)
+    return found
+
+
+def _compiled(text: str) -> bytes:
+    # Optimized, calls take as long, and the first array 60 ms more.
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic")
+    return machine.emit_object(llvm.parse_assembly(text, llvm.create_context()))
 
 
 class Trampolines(_Code):

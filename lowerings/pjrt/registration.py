@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from jax._src import compiler, xla_bridge
 
-from lowerings.driver.collector import collector_paused
+from lowerings.driver.loading import loading
 
 _bridge = cast(Any, xla_bridge)
 _compiler = cast(Any, compiler)
@@ -48,7 +48,7 @@ def device_count() -> int:
 
 
 @functools.cache
-@collector_paused()
+@loading()
 def _load(backend: str) -> Any:
     """The capsule of the plugin, which jaxlib has been told about."""
     from jaxlib import xla_client  # noqa: PLC0415

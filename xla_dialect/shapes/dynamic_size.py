@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn, Self, cast
 
-from xla_dialect.violations import Violation
-
 
 class DynamicSize(int):
     """
@@ -127,5 +125,8 @@ def _united(column: Sequence[int]) -> int:
     if len(known) == len(column):
         return marked(*column)
     if any(size != known[0] for size in known):
+        # What runs programs asks for sizes too, and has no use for xDSL.
+        from xla_dialect.violations import Violation  # noqa: PLC0415
+
         raise Violation("Size", f"sizes {known} are those of one dimension")
     return marked(*known) if known else UNKNOWN
