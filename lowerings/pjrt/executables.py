@@ -66,8 +66,8 @@ class LoadedProgram:
         self._has_tokens = any(
             shape.element_type == TOKEN for shape in (*compiled.parameters, *compiled.results)
         )
-        donated = compiled.text.donated
-        is_simple = compiled.runs_in_place and donated <= set(compiled.donors.values())
+        donors = set(compiled.donors.values())
+        is_simple = compiled.runs_in_place and compiled.donated <= donors
         if count == 1 and isinstance(program, Executable) and is_simple and not self._has_tokens:
             run = program.detached_run()
             if run is not None:
@@ -92,7 +92,7 @@ class LoadedProgram:
         done with it.
         """
         program, record, parts = self.compiled.program, self._record, self._parts
-        if self._is_prepared or self.is_deleted or self.compiled.text.donated:
+        if self._is_prepared or self.is_deleted or self.compiled.donated:
             return
         if self._has_tokens or parts is None or not isinstance(program, PartitionedProgram):
             return

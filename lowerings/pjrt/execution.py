@@ -53,7 +53,7 @@ def execute(args: Any) -> None:
         options = ExecuteOptions.from_address(args.options)
         indices = options.non_donatable_input_indices
         kept = frozenset(numbers(indices, options.num_non_donatable_input_indices))
-    donated = loaded.compiled.text.donated - kept
+    donated = loaded.compiled.donated - kept
     for buffers in arguments:
         _check_given_once(buffers, donated)
     with _held(arguments):

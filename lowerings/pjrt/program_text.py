@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lowerings.pjrt.constants import take_constants, with_constants
@@ -68,8 +68,11 @@ class ProgramText:
     """How several devices share parameters and results; None for a program for one."""
     layouts: tuple[Sequence[Order], Sequence[Order]] = ((), ())
     """How parameters and results lie in memory."""
-    donated: frozenset[int] = frozenset()
-    """The parameters that callers do not use any more."""
+    donated: Mapping[int, int | None] = field(default_factory=dict[int, int | None])
+    """
+    The parameters that callers do not use any more, each with the result that is to have its
+    memory; None for any.
+    """
     constants: Mapping[str, bytes] | None = None
     """The large constants that the text names; None once the program is compiled."""
 
@@ -119,11 +122,11 @@ class ProgramText:
                 [_order(_layout_mode(each)) for each in main.arg_attrs],
                 _result_orders(main),
             ),
-            frozenset(
-                number
+            {
+                number: each[ALIASING_OUTPUT].value if ALIASING_OUTPUT in each else None
                 for number, each in enumerate(main.arg_attrs)
                 if ALIASING_OUTPUT in each or BUFFER_DONOR in each
-            ),
+            },
             constants,
         )
 

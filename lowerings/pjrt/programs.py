@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -74,6 +75,23 @@ class CompiledProgram:
         parameters = _places_of_arrays(self.parameters)
         results = _places_of_arrays(self.results)
         return {results[r]: parameters[p] for r, p in self.program.signature.aliases}
+
+    @cached_property
+    def donated(self) -> frozenset[int]:
+        """
+        The parameters that are gone after a call, counting tokens: those whose memory may be any
+        result's only if there is one of their type, as XLA has it.
+        """
+        given = self.text.donated
+        taken = set(given.values())
+        left = Counter(str(each) for n, each in enumerate(self.results) if n not in taken)
+        found = {parameter for parameter, result in given.items() if result is not None}
+        for parameter in sorted(given.keys() - found):
+            type_ = str(self.parameters[parameter])
+            if left[type_]:
+                left[type_] -= 1
+                found.add(parameter)
+        return frozenset(found)
 
 
 def _places_of_arrays(shapes: Sequence[Shape]) -> list[int]:

@@ -5,6 +5,7 @@ this file in a process where it is so.
 
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -326,3 +327,15 @@ def test_devices_that_wait_for_ever_are_told():
             np.testing.assert_array_equal(shared(given, yes), expected)
         with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="waits forever"):
             shared(given, no)
+
+
+def test_donated_arrays_without_a_result_of_their_type_stay():
+    """As on XLA's CPU: memory that no result can have is not taken away."""
+    sharding = NamedSharding(MESH, PartitionSpec("x"))
+    for function, is_gone in ((lambda x: x @ x.T, False), (lambda x: x + 1, True)):
+        x = jax.device_put(np.arange(16).reshape(8, 2), sharding)
+        with warnings.catch_warnings():
+            # JAX says so, too, where it knows.
+            warnings.simplefilter("ignore", UserWarning)
+            jax.block_until_ready(jax.jit(function, donate_argnums=0)(x))
+        assert x.is_deleted() == is_gone
