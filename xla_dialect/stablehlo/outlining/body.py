@@ -83,7 +83,7 @@ class LineOperation:
 
 
 @dataclass(frozen=True)
-class Part:
+class OutlinedPart:
     """Lines as a function, with what it takes and returns by the names in the program."""
 
     text: tuple[str, ...]
@@ -99,7 +99,7 @@ class Part:
         return sum(_bytes(type_) for _, type_ in (*self.parameters, *self.results))
 
 
-class Body:
+class FunctionLines:
     """The lines of a function between its head and its end."""
 
     def __init__(self, head: str, lines: Sequence[str], start: int, elementwise: Mapping[str, int]):
@@ -149,7 +149,7 @@ class Body:
         """The values that a line names, instead of duplicates what they equal."""
         return _values(self.before_return[number], self.duplicates)
 
-    def part(self, lines: Sequence[int], results: Callable[[str], bool]) -> Part:
+    def part(self, lines: Sequence[int], results: Callable[[str], bool]) -> OutlinedPart:
         """Lines as a function that returns the `results` among their values."""
         names: dict[str, str] = {}
         parameters: list[tuple[str, str]] = []
@@ -183,7 +183,7 @@ class Body:
         types = _listed(type_ for _, type_ in returned)
         head = f"({_listed(arguments)}) -> ({types}) attributes {{no_inline}} {{"
         last = f"    return {_listed(names[name] for name, _ in returned)} : {types}"
-        return Part((head, *body, last), lines, parameters, returned)
+        return OutlinedPart((head, *body, last), lines, parameters, returned)
 
     def _alias(self, parameter: str, results: Mapping[str, int]) -> str:
         """The attribute of a parameter whose memory is for a result of the same part."""
@@ -191,7 +191,7 @@ class Body:
         place = results.get(self.returned[number]) if number < len(self.returned) else None
         return "" if place is None else f" {{{ALIASING_OUTPUT} = {place} : i32}}"
 
-    def call_equal(self, parts: Iterable[Part], functions: list[str]) -> None:
+    def call_equal(self, parts: Iterable[OutlinedPart], functions: list[str]) -> None:
         """Has functions called, which are added to others, for parts that are equal."""
         for (head, *body), equal in by_text(parts).items():
             weight = sum(self.operations[number].weight for number in equal[0].lines)
@@ -202,7 +202,7 @@ class Body:
             for part in equal:
                 self._call(name, part)
 
-    def _call(self, name: str, part: Part) -> None:
+    def _call(self, name: str, part: OutlinedPart) -> None:
         arguments = [each for each, _ in part.parameters]
         types = _listed(type_ for _, type_ in part.parameters)
         ((result, type_), *more) = part.results
@@ -242,7 +242,7 @@ class Body:
         return self._renamed.get(value, value)
 
 
-def bodies_of(lines: Sequence[str]) -> list[Body]:
+def bodies_of(lines: Sequence[str]) -> list[FunctionLines]:
     """The functions of a text in which each starts and ends at the margin of a module."""
     places: dict[str, tuple[int, int]] = {}
     name, start = "", 0
@@ -258,7 +258,7 @@ def bodies_of(lines: Sequence[str]) -> list[Body]:
         if all(map(_is_elementwise, lines[start + 1 : end]))
     }
     return [
-        Body(lines[start], lines[start + 1 : end + 1], start + 1, elementwise)
+        FunctionLines(lines[start], lines[start + 1 : end + 1], start + 1, elementwise)
         for start, end in places.values()
     ]
 
@@ -275,9 +275,9 @@ def _weight(name: str, elementwise: Mapping[str, int]) -> int:
     return elementwise.get(name[name.find("@") :], 0)
 
 
-def by_text(parts: Iterable[Part]) -> Mapping[tuple[str, ...], list[Part]]:
+def by_text(parts: Iterable[OutlinedPart]) -> Mapping[tuple[str, ...], list[OutlinedPart]]:
     """Equal parts together."""
-    found: dict[tuple[str, ...], list[Part]] = {}
+    found: dict[tuple[str, ...], list[OutlinedPart]] = {}
     for each in parts:
         found.setdefault(each.text, []).append(each)
     return found

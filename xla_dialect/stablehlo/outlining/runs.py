@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from xla_dialect.stablehlo.outlining.body import Body, Part
+from xla_dialect.stablehlo.outlining.body import FunctionLines, OutlinedPart
 
 _FEWEST, _MOST = 8, 256
 """How many operations a period has, counted as what they become, and how many at the most."""
 
 
-def outline_scalar_runs(body: Body, functions: list[str]) -> None:
+def outline_scalar_runs(body: FunctionLines, functions: list[str]) -> None:
     """Has functions called, which are added to others, for the equal periods of runs."""
     for run in _runs(body):
         kinds = _numbered([body.operations[number].kind for number in run])
@@ -29,8 +29,12 @@ def outline_scalar_runs(body: Body, functions: list[str]) -> None:
 
 
 def _parts(
-    body: Body, run: Sequence[int], period: int, places: range, last_uses: Mapping[str, int]
-) -> Iterator[Part]:
+    body: FunctionLines,
+    run: Sequence[int],
+    period: int,
+    places: range,
+    last_uses: Mapping[str, int],
+) -> Iterator[OutlinedPart]:
     """The periods of a part of a run, cut where the fewest values are alive."""
     defined = [body.operations[run[place]].result for place in places]
     lives = list(zip(places, map(last_uses.__getitem__, defined), strict=True))
@@ -44,7 +48,7 @@ def _used_behind(end: int, last_uses: Mapping[str, int]) -> Callable[[str], bool
     return lambda value: last_uses[value] >= end
 
 
-def _runs(body: Body) -> Iterator[list[int]]:
+def _runs(body: FunctionLines) -> Iterator[list[int]]:
     """Lines of operations on scalars between which only constants and duplicates stand."""
     run: list[int] = []
     for number in range(len(body.before_return)):
@@ -64,7 +68,7 @@ def _runs(body: Body) -> Iterator[list[int]]:
         yield run
 
 
-def _last_uses(body: Body, run: Sequence[int]) -> Mapping[str, int]:
+def _last_uses(body: FunctionLines, run: Sequence[int]) -> Mapping[str, int]:
     """By value, the last place in a run that uses it; behind all of them where others do."""
     places = {number: place for place, number in enumerate(run)}
     found = defaultdict[str, int](int)

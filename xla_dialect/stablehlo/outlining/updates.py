@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from xla_dialect.stablehlo.outlining.body import Body, LineOperation, by_text
+from xla_dialect.stablehlo.outlining.body import FunctionLines, LineOperation, by_text
 
 _MOST_USES = 8
 """A value with more uses is shared by updates, and belongs to none."""
@@ -24,7 +24,7 @@ are work that several threads are worth.
 """
 
 
-def outline_updates(body: Body, functions: list[str]) -> None:
+def outline_updates(body: FunctionLines, functions: list[str]) -> None:
     """Has functions called, which are added to others, for the equal updates of an entry."""
     returned = set(body.returned).__contains__
     updates = [body.part(sorted(lines), returned) for lines in _connected(body)]
@@ -38,7 +38,7 @@ def outline_updates(body: Body, functions: list[str]) -> None:
             body.call_equal(equal, functions)
 
 
-def _connected(body: Body) -> Sequence[list[int]]:
+def _connected(body: FunctionLines) -> Sequence[list[int]]:
     """The lines of each update."""
     parts: dict[str, list[int]] = {}
     """Of an operation, its part; all of one part have the same list."""
@@ -56,7 +56,7 @@ def _connected(body: Body) -> Sequence[list[int]]:
     return list({id(part): part for part in parts.values()}.values())
 
 
-def _sources(body: Body, operation: LineOperation) -> Iterator[str]:
+def _sources(body: FunctionLines, operation: LineOperation) -> Iterator[str]:
     """The values that an operation uses, those behind what is copied instead of that."""
     for operand in operation.operands:
         source = body.computed.get(operand)
@@ -66,7 +66,7 @@ def _sources(body: Body, operation: LineOperation) -> Iterator[str]:
             yield operand
 
 
-def _only_returned(body: Body) -> set[int]:
+def _only_returned(body: FunctionLines) -> set[int]:
     """The lines of operations whose values reach nothing but the return, elementwise."""
     uses = Counter[str]()
     elsewhere = set[str]()
