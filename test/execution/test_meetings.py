@@ -45,7 +45,8 @@ STUCK = (
 
 def compiled(lines: str, computations: str = "") -> Executable:
     module = module_of(hlo(lines, computations, f", num_partitions={PARTITIONS}"))
-    program = compile_module(module, Options(partitions=PARTITIONS))
+    # What checks accesses is run by a grid, whose failures end the others at once.
+    program = compile_module(module, Options(partitions=PARTITIONS, check_bounds=False))
     assert isinstance(program, Executable)
     assert program.can_run_jointly
     return program
