@@ -157,11 +157,9 @@ def compile_source(source: Source, options: Options, compile_cache: CacheOption 
     """`compile` for a text and the name of its file. What is in the cache is not even parsed."""
     cached = cache_entry(source, options, compile_cache)
     found = None if cached is None else kept_program(cached, options)
-    return (
-        compile_module(parse_source(source), replace(options, cached=cached))
-        if not found
-        else found
-    )
+    if found is not None:
+        return found
+    return compile_module(parse_source(source), replace(options, cached=cached))
 
 
 def located_error(error: XlaError, located: Source, options: Options) -> XlaError:

@@ -253,6 +253,15 @@ def test_lines_keep_their_places():
     assert outlined[place + 1].startswith("    return ")
 
 
+def test_strings_stay_as_they_are():
+    """A name in a string is no value, even where a duplicate has that name."""
+    note = '{mhlo.note = "%w, \\"%w"}'
+    text = updates_of(60, f"stablehlo.custom_call @f(%w) {note} : ({SIZE}) -> {SIZE}")
+    twice = f"    %w = stablehlo.add %a0, %a0 : {SIZE}\n    %more"
+    outlined = outline_equal_parts(text.replace("    %more", twice, 1))
+    assert f"stablehlo.custom_call @f(%v0_0) {note}" in outlined
+
+
 def test_errors_name_lines_as_given():
     """The fault is in the last line but three of a program whose equal parts are functions."""
     wrong = updates_of(60, f"stablehlo.add %a0, %v1_0 : {SIZE}").replace(

@@ -38,6 +38,8 @@ _LINE = re.compile(
     r"    (%[\w$.-]+) = ((?:stablehlo|chlo)\.\w+|(?:func\.)?call @[\w$.-]+)([^\n{]*) : ([^\n{]*)"
 )
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_STRING_OR_VALUE = re.compile(rf'"(?:[^"\\]|\\.)*"|{_VALUE.pattern}')
+"""A string is not renamed, whatever stands in it."""
 _TYPE = re.compile(r"tensor<(?:[0-9]+x)*(?:[a-zA-Z0-9]+|complex<f[0-9]+>)>")
 _FUNCTION = re.compile(r"  func\.func (?:public |private )?(@[\w$.-]+)\(")
 _ENTRY = "  func.func public @main("
@@ -235,7 +237,7 @@ class FunctionLines:
                 used = self.values_of(number)
             lines.append(line)
             needed.update(used)
-        return [_VALUE.sub(self._name, line) for line in reversed(lines)]
+        return [_STRING_OR_VALUE.sub(self._name, line) for line in reversed(lines)]
 
     def _name(self, match: re.Match[str]) -> str:
         value = self.duplicates.get(match.group(), match.group())
