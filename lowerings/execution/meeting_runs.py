@@ -29,6 +29,26 @@ loop:
 done:
   ret void
 }
+
+; Whether all processes but the first have ended.
+define i1 @others_have_ended(ptr %run) {
+  %count_at = getelementptr i8, ptr %run, i64 <Run.count>
+  %count = load i64, ptr %count_at
+  br label %loop
+loop:
+  %other = phi i64 [ 1, %0 ], [ %following, %compare ]
+  %are_all = icmp uge i64 %other, %count
+  br i1 %are_all, label %done, label %compare
+compare:
+  %candidate = call ptr @process_at(ptr %run, i64 %other)
+  %state_at = getelementptr i8, ptr %candidate, i64 <Process.state>
+  %state = load i64, ptr %state_at
+  %has_ended = icmp eq i64 %state, <HAS_ENDED>
+  %following = add i64 %other, 1
+  br i1 %has_ended, label %loop, label %done
+done:
+  ret i1 %are_all
+}
 """
 
 IN_TURN = """
@@ -73,19 +93,8 @@ start:
   call void @run_process(ptr %first)
   br label %look
 look:
-  %awake_at = getelementptr i8, ptr %run, i64 <Run.awake>
-  br label %loop
-loop:
-  %other = phi i64 [ 1, %look ], [ %following, %compare ]
-  %is_done = icmp eq i64 %other, %count
-  br i1 %is_done, label %done, label %compare
-compare:
-  %candidate = call ptr @process_at(ptr %run, i64 %other)
-  %state_at = getelementptr i8, ptr %candidate, i64 <Process.state>
-  %state = load i64, ptr %state_at
-  %has_ended = icmp eq i64 %state, <HAS_ENDED>
-  %following = add i64 %other, 1
-  br i1 %has_ended, label %loop, label %turn
+  %is_done = call i1 @others_have_ended(ptr %run)
+  br i1 %is_done, label %done, label %turn
 turn:
   call void @go_on(ptr %first)
   br label %look
@@ -156,16 +165,8 @@ own:
   %locked = call i32 @pthread_mutex_lock(ptr %lock)
   br label %look
 look:
-  %other = phi i64 [ 1, %own ], [ 1, %sleep ], [ %following, %compare ]
-  %is_done = icmp eq i64 %other, %count
-  br i1 %is_done, label %done, label %compare
-compare:
-  %candidate = call ptr @process_at(ptr %run, i64 %other)
-  %state_at = getelementptr i8, ptr %candidate, i64 <Process.state>
-  %state = load i64, ptr %state_at
-  %has_ended = icmp eq i64 %state, <HAS_ENDED>
-  %following = add i64 %other, 1
-  br i1 %has_ended, label %look, label %sleep
+  %is_done = call i1 @others_have_ended(ptr %run)
+  br i1 %is_done, label %done, label %sleep
 sleep:
   %woken = call i32 @pthread_cond_wait(ptr %changed, ptr %lock)
   br label %look
