@@ -151,6 +151,29 @@ def test_passes_show_what_they_change(browsed: Browsed) -> None:
     assert "changes nothing" in page.locator(".bar").text_content()
 
 
+def test_a_pass_in_the_middle_is_shown_where_it_ran(browser: Any, tmp_path: Path) -> None:
+    pipeline = "native{to=tensors},linalg-cse,native{from=tensors}"
+    explored = explore(tmp_path, LAYER, "-p", pipeline, name="layer.hlo")
+    found = opened(browser, tmp_path / "page.html", viewport={"width": 1600, "height": 900})
+    page = found.page
+    order = [
+        each["name"]
+        for each in explored.content["documents"]
+        if each["level"] not in ("input", "machine")
+    ]
+    levels = ["xla", "tensors", "given alone", "buffers", "schedules", "loops"]
+    groups = page.locator(".column select").first.locator("optgroup")
+    titles = groups.evaluate_all("all => all.map(each => each.label)")
+    assert [title for title in titles if title not in ("source", "input", "machine")] == levels
+    page.keyboard.press("2")
+    assert page.locator(".list h3").all_text_contents() == levels
+    shown = page.locator(".list button span:first-child").all_text_contents()
+    assert shown == [name for name in order if name in shown]
+    assert shown.count("linalg-cse") == 2
+    assert found.faults == []
+    page.context.close()
+
+
 def test_graph_has_shapes_and_what_is_fused(browsed: Browsed) -> None:
     page = browsed.page
     page.keyboard.press("3")

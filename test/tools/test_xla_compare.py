@@ -192,6 +192,30 @@ def test_what_passes_did() -> None:
     assert {each["level"] for each in own["passes"]} == {stage.level for stage in NATIVE}
 
 
+IN_THE_MIDDLE = (
+    "native{to=tensors},linalg-cse,native{from=tensors}",
+    "native{to=tensors},lift-cf-to-scf,linalg-cse,xla-bufferize,native{from=buffers}",
+    "xla-inline,native{to=xla},xla-simplify,xla-inline,xla-simplify,native{from=xla}",
+)
+"""Passes that run again, between levels or before them, and others that are left out."""
+
+
+def test_passes_are_shown_in_the_order_in_which_they_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    changed = [f"twice.mlir:pipeline={each}:label={n}" for n, each in enumerate(IN_THE_MIDDLE)]
+    found = report("twice.mlir", *changed, "--passes", *WITHOUT_EMULATOR)
+    table = capsys.readouterr().out.partition("Operations after each pass")[2]
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
+    rows = [row for row in cells if row]
+    for column, own in enumerate(found.values(), 1):
+        shown = [(row[0], int(row[column].split()[0])) for row in rows if row[column] != "-"]
+        assert shown == [(each["name"], each["operations"]) for each in own["passes"]]
+    # What all of them run is one row.
+    assert [row[1:].count("-") for row in rows if row[0] == "xla-bufferize"] == [0]
+
+
 @pytest.mark.riscv64
 @pytest.mark.qemu
 def test_instructions() -> None:

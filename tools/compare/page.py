@@ -82,7 +82,16 @@ def as_page(comparison: Comparison) -> str:
         _kernels(comparison),
         "<h2>Operations after each pass</h2>",
         curves(
-            labels, passes, [{each.name: each.operations for each in own.passes} for own in figures]
+            labels,
+            [name for name, _ in passes],
+            [
+                {
+                    step: own.passes[place].operations
+                    for step, (_, places) in enumerate(passes)
+                    if (place := places[number]) is not None
+                }
+                for number, own in enumerate(figures)
+            ],
         ),
         *(
             _passes(label, own.passes, own.compilation.passes)

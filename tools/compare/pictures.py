@@ -60,8 +60,8 @@ def stacked_bars(
     return tostring(svg, "unicode")
 
 
-def curves(labels: Sequence[str], steps: Sequence[str], values: Sequence[Mapping[str, int]]) -> str:
-    """A line for each label over steps, which have a value or none, with a legend."""
+def curves(labels: Sequence[str], steps: Sequence[str], values: Sequence[Mapping[int, int]]) -> str:
+    """A line for each label over steps, with a legend; its values are by the numbers of steps."""
     height = 240
     svg = _svg(height + 160 + _ROW * (1 + (len(labels) - 1) // 6))
     most = max((value for own in values for value in own.values()), default=1)
@@ -76,9 +76,8 @@ def curves(labels: Sequence[str], steps: Sequence[str], values: Sequence[Mapping
         label.set("transform", f"rotate(-40 {x:.1f} {height + 8})")
     for number, (label, own) in enumerate(zip(labels, values, strict=True)):
         points = [
-            (_STEPS + place * apart, height - 10 - own[step] / most * (height - 30))
-            for place, step in enumerate(steps)
-            if step in own
+            (_STEPS + place * apart, height - 10 - value / most * (height - 30))
+            for place, value in own.items()
         ]
         line = _line(svg, points, _COLOURS[number % len(_COLOURS)], 2)
         SubElement(line, "title").text = label

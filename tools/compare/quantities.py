@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 
 from .contender import ProgramVariant
 from .figures import Comparison, VariantFigures
@@ -68,26 +69,40 @@ def cells(figures: VariantFigures, tolerance: float) -> tuple[str, ...]:
 
 def parts_of(measured: Iterable[tuple[ProgramVariant, VariantFigures]]) -> list[str]:
     """The parts of all compilations, each once, in order."""
-    return _in_order([list(figures.compilation.parts) for _, figures in measured])
+    rows = _aligned([list(figures.compilation.parts) for _, figures in measured])
+    return list(dict.fromkeys(name for name, _ in rows))
 
 
-def passes_of(measured: Iterable[tuple[ProgramVariant, VariantFigures]]) -> list[str]:
-    """The passes of all pipelines, each once, in order."""
-    return _in_order([[each.name for each in figures.passes] for _, figures in measured])
+def passes_of(
+    measured: Iterable[tuple[ProgramVariant, VariantFigures]],
+) -> list[tuple[str, list[int | None]]]:
+    """
+    The runs of passes of all pipelines, in order: the pass, and which one of its own passes that
+    run is for each contender, None where it has no such run.
+    """
+    return _aligned([[each.name for each in figures.passes] for _, figures in measured])
 
 
-def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
-    """One list of what is in several, where each has its order; later ones add what is theirs."""
-    merged: list[str] = []
-    for each in lists:
-        place = 0
-        for name in each:
-            if name in merged:
-                place = merged.index(name) + 1
+def _aligned(lists: Sequence[Sequence[str]]) -> list[tuple[str, list[int | None]]]:
+    """
+    Lists beside each other, each in its order. A row is a name, and its place in each list.
+
+    What a list has in common with those before it shares their rows; all else gets rows of its own.
+    """
+    rows: list[tuple[str, list[int | None]]] = []
+    for number, names in enumerate(lists):
+        merged: list[tuple[str, list[int | None]]] = []
+        matcher = SequenceMatcher(None, [name for name, _ in rows], names, autojunk=False)
+        for kind, start, end, own_start, own_end in matcher.get_opcodes():
+            own = range(own_start, own_end)
+            if kind == "equal":
+                pairs = zip(rows[start:end], own, strict=True)
+                merged += [(name, [*places, place]) for (name, places), place in pairs]
             else:
-                merged.insert(place, name)
-                place += 1
-    return merged
+                merged += [(name, [*places, None]) for name, places in rows[start:end]]
+                merged += [(names[place], [*[None] * number, place]) for place in own]
+        rows = merged
+    return rows
 
 
 def heading(comparison: Comparison) -> str:

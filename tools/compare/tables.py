@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .figures import Comparison
+from .figures import Comparison, VariantFigures
 from .quantities import COLUMNS, UNKNOWN, cells, heading, parts_of, passes_of, remarks, seconds
 
 _LABEL = 42
@@ -61,21 +61,22 @@ def _compilations(comparison: Comparison) -> Table:
 
 
 def _passes(comparison: Comparison) -> Table:
-    labels = [contender.label for contender, _ in comparison.measured]
-    names = passes_of(comparison.measured)
-    table = _table(
-        "Operations after each pass, and its time", "pass", labels, max(map(len, names), default=0)
-    )
-    by_name = [
-        {
-            each.name: f"{each.operations:,}  {seconds(taken)}"
-            for each, taken in zip(figures.passes, figures.compilation.passes, strict=True)
-        }
-        for _, figures in comparison.measured
-    ]
-    for name in names:
-        table.add_row(escape(name), *(own.get(name, UNKNOWN) for own in by_name))
+    measured = comparison.measured
+    labels, rows = [contender.label for contender, _ in measured], passes_of(measured)
+    longest = max((len(name) for name, _ in rows), default=0)
+    table = _table("Operations after each pass, and its time", "pass", labels, longest)
+    for name, places in rows:
+        cells = (
+            UNKNOWN if place is None else _pass_cell(figures, place)
+            for place, (_, figures) in zip(places, measured, strict=True)
+        )
+        table.add_row(escape(name), *cells)
     return table
+
+
+def _pass_cell(figures: VariantFigures, place: int) -> str:
+    taken = seconds(figures.compilation.passes[place])
+    return f"{figures.passes[place].operations:,}  {taken}"
 
 
 def _failures(comparison: Comparison) -> Table:

@@ -27,8 +27,6 @@ class Recording:
     views: Views = field(default_factory=Views)
     timings: list[PassTiming] = field(default_factory=list[PassTiming])
     """Those of the pass manager: also what a pass says of whether it has changed anything."""
-    lost: dict[str, int] = field(default_factory=dict[str, int])
-    """How many operations of each pass come from nothing that is known."""
 
     def __post_init__(self) -> None:
         self._printer = LinePrinter()
@@ -64,12 +62,11 @@ class Recording:
             self.documents.append(document)
             return
         lines, spans = self._printer.document(module)
-        links, lost = _links(self._origins, module, spans)
+        links = _links(self._origins, module, spans)
         if lines == self._lines:
             self._spans = spans
             self.documents.append(document)
             return
-        self.lost[module_pass.name] = lost
         self._take(module, document, links, (lines, spans))
 
     def _take(
@@ -90,13 +87,10 @@ class Recording:
         self.documents.append(document)
 
 
-def _links(
-    origins: Origins, module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]
-) -> tuple[Links, int]:
-    """What each line comes from, and how many operations come from nothing that is known."""
+def _links(origins: Origins, module: ModuleOp, spans: Mapping[Operation, tuple[int, int]]) -> Links:
+    """What each line comes from."""
     links: Links = {}
     found: dict[Operation, set[int]] = {}
-    lost = 0
     for op in operations_in(module):
         lines = origins.take(op)
         owner = op.parent_op()
@@ -104,6 +98,5 @@ def _links(
             # What closes a body, or counts in it, is there for the operation around.
             lines = found[owner] if owner.parent_op() is not module else set()
         found[op] = lines
-        lost += not lines
         links.setdefault(spans[op][0], set()).update(lines)
-    return links, lost
+    return links

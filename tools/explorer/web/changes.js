@@ -2,7 +2,7 @@
 import { Change, diff, goToNextChunk, goToPreviousChunk, presentableDiff, select as choose, unifiedMergeView } from "libraries";
 import { texts } from "explorer/state";
 import { TextView } from "explorer/text_view";
-import { LEVELS, count, label, seconds } from "explorer/names";
+import { byLevel, count, label, seconds } from "explorer/names";
 
 const LARGEST_DETAIL = 4000;
 const MOST_DETAILS = 500;
@@ -51,10 +51,8 @@ export class Changes {
     this.bar = pane.append("div").attr("class", "bar");
     this.holder = pane.append("div").attr("class", "text").node();
     this.passes = texts.filter((text) => text.kind === "mlir" && text.level !== "input");
-    for (const level of LEVELS) {
-      const own = this.passes.filter((text) => text.level === level);
-      if (!own.length) continue;
-      if (level) this.list.append("h3").text(level);
+    for (const [level, own] of byLevel(this.passes)) {
+      this.list.append("h3").text(level);
       const buttons = this.list.selectAll(null).data(own).join("button");
       buttons.classed("same", (text) => text.isSame).attr("data-index", (text) => text.index);
       buttons.append("span").text(label).attr("title", label);

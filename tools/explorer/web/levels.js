@@ -2,7 +2,7 @@
 import { select as choose } from "libraries";
 import { related, selection, states, texts } from "explorer/state";
 import { TextView } from "explorer/text_view";
-import { LEVELS, count, label } from "explorer/names";
+import { byLevel, count, label } from "explorer/names";
 
 /** Pixels of a column, as in the style, and of the button behind them. */
 const [NARROWEST, BUTTON] = [300, 32];
@@ -41,9 +41,7 @@ export class Levels {
     const column = { root: root.attr("class", "column") };
     const bar = root.append("div").attr("class", "bar");
     const chooser = bar.append("select").attr("aria-label", "Text of this column");
-    for (const name of LEVELS) {
-      const own = texts.filter((each) => each.level === name);
-      if (!own.length) continue;
+    for (const [name, own] of byLevel(texts)) {
       const group = chooser.append("optgroup").attr("label", name);
       group
         .selectAll("option")

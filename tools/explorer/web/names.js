@@ -1,5 +1,16 @@
 // What levels and texts are called.
-export const LEVELS = ["source", "input", "xla", "partitioned", "tensors", "buffers", "schedules", "loops", "", "machine"];
+
+/** Texts in their order, those of one level that follow each other together: [its title, its texts]. */
+export function byLevel(texts) {
+  const found = [];
+  let last;
+  for (const text of texts) {
+    if (text.level !== last) found.push([text.level || "given alone", []]);
+    found.at(-1)[1].push(text);
+    last = text.level;
+  }
+  return found;
+}
 
 export function label(text) {
   return text.name.split("/").at(-1);
