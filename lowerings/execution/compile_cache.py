@@ -45,10 +45,15 @@ _unchanged: set[str] = set()
 _PACKAGES = ("xdsl", "llvmlite", "numpy", "ml_dtypes")
 
 
-def default_folder() -> Path:
-    """Where entries are if nothing else is said."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "xla-dialect"
+def default_folder() -> Path | None:
+    """
+    Where entries are if nothing else is said, by the XDG Base Directory Specification, which has
+    relative paths ignored; None for a user without a home.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/.cache")
+    return Path(base, "xla-dialect") if os.path.isabs(base) else None
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,8 @@ class CompileCache:
         if option is None:
             option = os.environ.get(CACHE_VARIABLE, "")
             option = {"": False, "0": False, "1": True}.get(option, option)
-        if option is True:
-            return CompileCache(default_folder())
-        return CompileCache(Path(option)) if option else None
+        folder = default_folder() if option is True else option
+        return CompileCache(Path(folder)) if folder else None
 
     @staticmethod
     def of_everything() -> CompileCache | None:
@@ -83,9 +87,8 @@ class CompileCache:
         """
         if CACHE_VARIABLE in os.environ:
             return CompileCache.of(None)
-        with contextlib.suppress(RuntimeError):
-            return CompileCache(default_folder(), entry_limit=SIZE_LIMIT // 64)
-        return None
+        folder = default_folder()
+        return None if folder is None else CompileCache(folder, entry_limit=SIZE_LIMIT // 64)
 
     def load(self, key: str) -> CompiledCode | None:
         """The program for a key; None if there is none that can be trusted."""
@@ -101,11 +104,11 @@ class CompileCache:
         try:
             if not self._is_private():
                 return None
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as source:
-                if not _is_own(os.fstat(source.fileno())):
-                    return None
-                data = source.read()
+            # In a private folder nobody puts another file there meanwhile.
+            found = os.lstat(path)
+            if not (stat.S_ISREG(found.st_mode) and _is_own(found)):
+                return None
+            data = path.read_bytes()
             os.utime(path)
         except OSError:
             return None
@@ -161,6 +164,8 @@ class CompileCache:
             for each in found:
                 with contextlib.suppress(FileNotFoundError):
                     status = each.stat(follow_symlinks=False)
+                    if not stat.S_ISREG(status.st_mode):
+                        continue
                     if each.name.endswith(_SUFFIX):
                         entries.append((status.st_mtime, status.st_size, each.path))
                     elif each.name.endswith(_UNFINISHED):
@@ -249,9 +254,11 @@ def _sources() -> tuple[bytes, int]:
                 if each.is_dir(follow_symlinks=False):
                     folders.append(each.path)
                 elif each.name.endswith(".py"):
-                    status = each.stat()
-                    latest = max(latest, status.st_ctime_ns)
-                    lines.append(f"{each.path} {status.st_size} {status.st_ctime_ns}")
+                    # Locks of editors are links to nothing.
+                    with contextlib.suppress(FileNotFoundError):
+                        status = each.stat()
+                        latest = max(latest, status.st_ctime_ns)
+                        lines.append(f"{each.path} {status.st_size} {status.st_ctime_ns}")
     return "\n".join(sorted(lines)).encode(), latest
 
 

@@ -1,6 +1,8 @@
 """Machine code on disk: found again, never trusted where something is wrong, never too much."""
 
+import contextlib
 import os
+import socket
 import stat
 import time
 from pathlib import Path
@@ -27,6 +29,7 @@ ENTRY main {
   ROOT z = f32[2,3] add(x, y)
 }
 """
+ROOT = Path(compile_cache.__file__).parents[2]
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
@@ -118,6 +121,60 @@ def test_a_damaged_entry_is_compiled_anew(damage: str, tmp_path: Path, compiled:
     assert len(compiled) == 2
 
 
+@pytest.mark.parametrize("kind", ["fifo", "folder", "socket", "unreadable", "loop", "dangling"])
+def test_what_is_no_file_is_no_entry(kind: str, tmp_path: Path, compiled: list[str]) -> None:
+    folder = tmp_path / "c"
+    run(folder)
+    (entry,) = entries(folder)
+    good = entry.read_bytes()
+    entry.unlink()
+    match kind:
+        case "fifo":
+            os.mkfifo(entry, 0o600)
+        case "folder":
+            (entry / "below").mkdir(parents=True, mode=0o700)
+        case "socket":
+            with socket.socket(socket.AF_UNIX) as held, contextlib.chdir(folder):
+                held.bind(entry.name)
+        case "unreadable":
+            entry.touch(0o000)
+        case _:
+            entry.symlink_to(entry.name if kind == "loop" else "elsewhere")
+    run(folder)
+    run(folder)
+    assert entries(folder) == [entry]
+    assert len(compiled) == (3 if kind == "folder" else 2)
+    assert kind == "folder" or entry.read_bytes() == good
+
+
+@pytest.mark.parametrize("kind", ["fifo", "loop", "file"])
+def test_what_is_no_folder_keeps_nothing(kind: str, tmp_path: Path, compiled: list[str]) -> None:
+    folder = tmp_path / "c"
+    match kind:
+        case "fifo":
+            os.mkfifo(folder, 0o600)
+        case "loop":
+            folder.symlink_to(folder.name)
+        case _:
+            folder.touch(0o600)
+    run(folder)
+    run(folder / "below")
+    assert entries(tmp_path) == [folder]
+    assert len(compiled) == 2
+
+
+def test_room_is_made_beside_what_is_no_entry(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path / "c", size_limit=1500)
+    cache.store("a", code(1000))
+    for name in ("b.code", "b.part"):
+        (cache.folder / name).mkdir()
+    os.utime(cache.folder / "a.code", (1, 1))
+    compile_cache._known_sizes.clear()
+    cache.store("c", code(1000))
+    assert cache.load("a") is None
+    assert cache.load("c") is not None
+
+
 def test_an_entry_under_the_name_of_another_is_not_taken(
     tmp_path: Path, compiled: list[str]
 ) -> None:
@@ -149,13 +206,6 @@ def test_a_folder_or_entry_that_others_can_change_is_not_used(
     link.symlink_to(folder)
     run(link)
     assert len(compiled) == 4
-
-
-def test_a_folder_that_cannot_be_is_no_error(tmp_path: Path, compiled: list[str]) -> None:
-    (tmp_path / "file").write_text("")
-    run(tmp_path / "file")
-    run(tmp_path / "file" / "below")
-    assert len(compiled) == 2
 
 
 def test_programs_that_call_out_are_not_kept(tmp_path: Path) -> None:
@@ -218,6 +268,25 @@ def test_the_environment_switches_it_on(
     run(None)
     assert len(entries(tmp_path / "named")) == 1
     assert len(compiled) == 4
+
+
+def test_the_users_caches_lie_where_the_specification_says(
+    tmp_path: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(CACHE_VARIABLE, "1")
+    for relative in ("", "caches", "./caches", "../caches"):
+        monkeypatch.setenv("XDG_CACHE_HOME", relative)
+        run(None)
+        assert not entries(tmp_path / "here")
+    assert entries(tmp_path) == [tmp_path / "here", tmp_path / "home"]
+    assert len(entries(tmp_path / "home" / ".cache" / "xla-dialect")) == len(compiled) == 1
+    monkeypatch.setenv("HOME", "home")
+    run(None)
+    assert not entries(tmp_path / "here")
+    assert len(compiled) == 2
 
 
 def test_other_conversions_switch_it_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,8 +352,16 @@ def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("XDG_CACHE_HOME", CACHE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
 
-    def no_home(_: Path) -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "expanduser", no_home)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     assert CompileCache.of_everything() is None
+
+
+def test_a_lock_of_an_editor_is_no_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "module.py").touch()
+    monkeypatch.setattr(compile_cache, "_TOOLKIT", (os.path.relpath(package, ROOT),))
+    before = compile_cache.toolkit_fingerprint()
+    compile_cache.toolkit_fingerprint.cache_clear()
+    (package / ".#module.py").symlink_to("somebody@somewhere.1")
+    assert compile_cache.toolkit_fingerprint() == before
