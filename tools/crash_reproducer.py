@@ -12,13 +12,14 @@ import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from lowerings.driver.pass_manager import PassManager
+from lowerings.driver.pass_manager import PassFailed, PassManager
 from xla_dialect.diagnostics import XlaError
 
 from .ir_printing import PrintingFlags
@@ -114,16 +115,24 @@ def reproducing(
     except MemoryError:
         raise
     except Exception as error:
-        is_reproduced = bool(getattr(error, "__notes__", ()))
-        if manager.done < len(passes) and not is_reproduced and (path or not _is_diagnostic(error)):
-            name = passes[manager.done].name
-            place = _written(manager, passes, read, path)
-            error.add_note(f"note: pass {name} failed; {place}")
+        if manager.done < len(passes) and _is_wanted(error, path):
+            error.add_note(f"note: {_written(manager, passes, read, path)}")
         raise
 
 
-def _is_diagnostic(error: Exception) -> bool:
-    return isinstance(error, XlaError | DiagnosticException)
+def _is_wanted(error: Exception, path: str) -> bool:
+    """
+    Whether an error needs a reproducer: one of a pass's code does, a diagnostic if there is a path.
+
+    A pass that changed the meaning of the program has left one.
+    """
+    if not isinstance(error, XlaError | DiagnosticException):
+        return True
+    if isinstance(error, PassFailed) and isinstance(error.__cause__, VerifyException):
+        return True
+    return bool(path) and not isinstance(
+        error, import_module("lowerings.validation").MeaningChanged
+    )
 
 
 def _written(

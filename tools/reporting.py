@@ -67,7 +67,8 @@ def _print_error(tool: str, error: Exception) -> None:
         print(
             f"{tool}: internal error: {type(error).__name__}: {error}",
             *notes,
-            f"This is a bug of {tool}; {TRACEBACK_VARIABLE}=1 shows where.",
+            f"This is a bug of {tool}{' or of a pass of yours' if notes else ''}; "
+            f"{TRACEBACK_VARIABLE}=1 shows all calls.",
             sep="\n",
             file=sys.stderr,
         )

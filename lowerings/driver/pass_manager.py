@@ -100,7 +100,10 @@ class PassManager:
                 try:
                     changed = run_pass(module_pass, self.ctx, module)
                 except VerifyException as error:
-                    raise PassFailed(f"{module_pass.name}: {error}") from error
+                    failed = PassFailed(f"{module_pass.name}: {error}")
+                    for note in error.__notes__:
+                        failed.add_note(note)
+                    raise failed from error
                 except DiagnosticException as error:
                     raise PassFailed(_named(module_pass, str(error))) from error
                 self._note_level(module_pass)

@@ -39,6 +39,7 @@ from lowerings.loops.math_functions import (
 from lowerings.loops.math_functions.numbers import NARROW_TYPES, Number
 from lowerings.rewriting.counting import attempt
 from lowerings.rewriting.difference import ResultDifference
+from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
 from xla_dialect.xdsl.creation import create
 from xla_dialect.xdsl.linking import erase
@@ -189,6 +190,7 @@ class MathExpansion:
             attempt(partial(self._expand, op, builder))
         self.called |= builder.called
 
+    @rewrites_op
     def _expand(self, op: Operation, builder: LoopBuilder) -> None:
         builder.location = op.location
         shared = self._shared.get(_use(op))

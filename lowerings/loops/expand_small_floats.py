@@ -21,6 +21,7 @@ from lowerings.loops.small_float_conversion import (
 )
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import attempt
+from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import EVERY_LEVEL
 from xla_dialect.xdsl.arith_extension import with_element_type
 from xla_dialect.xdsl.creation import create
@@ -79,6 +80,7 @@ def expand_function(function: func.FuncOp) -> bool:
     return True
 
 
+@rewrites_op
 def _expand(op: Operation, builder: LoopBuilder) -> None:
     builder.location = op.location
     operands = [_extended(Number(builder, operand)) for operand in op.operands]

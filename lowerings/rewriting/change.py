@@ -8,6 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from lowerings.rewriting.failure import with_origin
+
 
 class ReportingPass(ModulePass, ABC):
     """
@@ -27,8 +29,18 @@ class ReportingPass(ModulePass, ABC):
 
 
 def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> bool:
-    """Runs a pass; whether it may have changed the module."""
-    if isinstance(module_pass, ReportingPass):
-        return module_pass.change(ctx, module)
-    module_pass.apply(ctx, module)
-    return True
+    """
+    Runs a pass; whether it may have changed the module.
+
+    What it raises that is no diagnostic of the program has notes that say where it comes from.
+    """
+    try:
+        if isinstance(module_pass, ReportingPass):
+            return module_pass.change(ctx, module)
+        module_pass.apply(ctx, module)
+        return True
+    except Exception as error:
+        origin = with_origin(error, module_pass)
+        if origin is error:
+            raise
+        raise origin from None

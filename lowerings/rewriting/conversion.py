@@ -42,6 +42,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from lowerings.rewriting.change import ReportingPass
 from lowerings.rewriting.counting import RewriteCounter, running_counter
+from lowerings.rewriting.failure import rewrites_op
 from xla_dialect.extensions import CONVERSIONS, failures, loadable_extensions
 from xla_dialect.xdsl.linking import erase, insert_before, replace_uses
 from xla_dialect.xdsl.operation_table import OperationTable
@@ -283,6 +284,7 @@ class _ConversionWalk:
                 self.convert_regions(op)
             op = op.next_op
 
+    @rewrites_op
     def _convert(self, op: Operation, convert: ConversionFunction) -> None:
         builder = ConversionBuilder(self.ctx, self.module, op, self.absorbed)
         if self.counter is None:

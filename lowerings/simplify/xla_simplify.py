@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from lowerings.rewriting.counting import RewriteCounter, running_counter
 from lowerings.rewriting.dead_code import remove_dead_code
+from lowerings.rewriting.failure import rewrites_op
 from lowerings.rewriting.levels import UNLOWERED
 from lowerings.rewriting.options import require_at_least
 from lowerings.simplify import (
@@ -183,6 +184,7 @@ class Simplifier:
         erase(op)
         return found
 
+    @rewrites_op
     def _replacement(self, op: XlaOp) -> Sequence[SSAValue] | None:
         for rule in _rules_of(type(op)):
             values = _as_values(rule(op, self))
