@@ -1,13 +1,15 @@
-"""The pages about passes, operations and targets of one's own, followed to the letter elsewhere."""
+"""
+The pages about passes, operations and targets of one's own, followed as a reader does: from top to
+bottom, each in a fresh environment and an empty folder, with a process for each command.
+"""
 
-import json
 import os
 import re
 import subprocess
 import sys
-import tomllib
+import sysconfig
+import venv
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted((ROOT / "docs").glob("adding_*.md")), ROOT / "docs" / "debugging.md"]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
-INSTALL = "pip install --editable ."
-EDIT = "sed -i "
-"""What changes a file; a process that has loaded it before would not see that."""
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a page tells to write."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -28,81 +36,68 @@ class Command:
     output: str
 
 
-@dataclass(frozen=True)
-class Page:
-    """What a page tells to write and to run."""
-
-    files: dict[str, str]
-    commands: list[Command]
-
-    @staticmethod
-    def read(path: Path) -> "Page":
-        files: dict[str, str] = {}
-        commands: list[Command] = []
-        for language, title, text in BLOCK.findall(path.read_text(encoding="utf-8")):
-            if language == "console":
-                for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-                    line, _, output = part.partition("\n")
-                    commands.append(Command(line, output))
-            else:
-                assert title, f"{path}: a block says no file"
-                files[title] = text
-        return Page(files, commands)
+def steps(path: Path) -> list[File | Command]:
+    """What a page tells to write and to run, in its order."""
+    found: list[File | Command] = []
+    for language, title, text in BLOCK.findall(path.read_text(encoding="utf-8")):
+        if language == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                line, _, output = part.partition("\n")
+                found.append(Command(line, output))
+        else:
+            assert title, f"{path}: a block says no file"
+            found.append(File(title, text))
+    return found
 
 
-def install(folder: Path) -> None:
-    """What `pip install --editable .` writes, without building: metadata beside the package."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    name, version = project["name"].replace("-", "_"), project["version"]
-    metadata = folder / f"{name}-{version}.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    lines: list[str] = []
-    for group, entries in project["entry-points"].items():
-        lines += [f"[{group}]", *(f"{key} = {value}" for key, value in entries.items())]
-    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+def fresh_environment(folder: Path) -> dict[str, str]:
+    """
+    The variables with which commands run in a new environment.
 
-
-def follow(page: Page, folder: Path) -> list[tuple[Command, str]]:
-    """Writes the files, installs the package, runs the commands; with what each printed."""
-    for name, text in page.files.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    commands = [command for command in page.commands if command.line != INSTALL]
-    assert len(commands) == len(page.commands) - 1, "the package is installed once"
-    install(folder)
-    edits = [n for n, command in enumerate(commands) if command.line.startswith(EDIT)]
-    sessions = [commands[a:b] for a, b in pairwise([0, *edits, len(commands)])]
-    return [each for session in sessions for each in run_together(session, folder)]
-
-
-def run_together(commands: list[Command], folder: Path) -> list[tuple[Command, str]]:
-    """What each command prints that one process runs; an error is what the page shows as one."""
-    run = subprocess.run(
-        [sys.executable, str(ROOT / "test" / "support" / "page_commands.py")],
-        input=json.dumps([command.line for command in commands]),
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), str(ROOT)))},
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    answers = json.loads(run.stdout)
-    for command, (code, _) in zip(commands, answers, strict=True):
-        fails = "error: " in command.output or "Failed Tests" in command.output
-        assert code == int(fails), run.stderr
-    return [(command, printed) for command, (_, printed) in zip(commands, answers, strict=True)]
+    It has what this one has, this package included, and the commands of this one for its own Python.
+    """
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    load = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+    (packages / "installed_before.pth").write_text(load)
+    for script in BIN.iterdir():
+        if script.is_file() and (text := script.read_bytes()).startswith(f"#!{BIN}/".encode()):
+            own = folder / "bin" / script.name
+            own.write_bytes(f"#!{folder}/bin/python\n".encode() + text.partition(b"\n")[2])
+            own.chmod(0o755)
+    return {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        "PATH": os.pathsep.join((str(folder / "bin"), os.environ["PATH"])),
+        # This is how pip's option is set by a variable: setuptools is installed.
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "PIP_NO_INDEX": "1",
+        "PYTEST_ADDOPTS": "-Werror -p no:cacheprovider",
+    }
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page(path: Path, tmp_path: Path) -> None:
-    page = Page.read(path)
-    assert any(name.startswith(("test_", "lit.")) for name in page.files), "it shows how to test"
-    for command, printed in follow(page, tmp_path):
-        if command.output:
-            assert printed.rstrip() == command.output.rstrip(), command.line
+    environment = fresh_environment(tmp_path / "environment")
+    folder = tmp_path / "package"
+    for step in steps(path):
+        if isinstance(step, File):
+            (folder / step.name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / step.name).write_text(step.text, encoding="utf-8")
+            continue
+        run = subprocess.run(
+            ["/bin/sh", "-c", step.line],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        fails = "error: " in step.output or "Failed Tests" in step.output
+        assert run.returncode == int(fails), f"$ {step.line}\n{run.stdout}{run.stderr}"
+        if step.output:
+            printed = run.stdout + (run.stderr if fails else "")
+            assert printed.rstrip() == step.output.rstrip(), step.line
+    assert any(folder.glob("test_*.py")) or any(folder.glob("lit.*")), "it shows how to test"
 
 
 def test_there_are_pages() -> None:
