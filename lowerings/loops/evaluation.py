@@ -25,7 +25,7 @@ from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.dot_product import DotProductOp, dot_product
 from lowerings.loops.interleaving import InterleavedAccess, interleaved
-from lowerings.loops.memory import LaneStride, MemoryAccess, lane_stride, shuffled
+from lowerings.loops.memory import LaneStride, MemoryAccess, is_read_turned, lane_stride, shuffled
 from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
@@ -86,7 +86,7 @@ class BodyEvaluator:
         self.transposed_views = {
             argument: MemoryAccess(access, extents, transposed, builder)
             for argument, access in body.inputs.items()
-            if self._is_read_turned(access)
+            if is_read_turned(access, self.vector, transposed)
         }
         self.interleaved = self._interleaved()
         read_together = {body.inputs[argument] for argument in self.interleaved}
@@ -100,7 +100,7 @@ class BodyEvaluator:
             is_only_turned = whole_blocks and access not in body.nest.outputs
             if access in views or access in read_together or access in covered:
                 continue
-            if not (is_only_turned and self._is_read_turned(access)):
+            if not (is_only_turned and is_read_turned(access, self.vector, transposed)):
                 views[access] = MemoryAccess(access, extents, self.vector, builder)
         self.inputs = {
             argument: views[access] for argument, access in body.inputs.items() if access in views
@@ -134,14 +134,6 @@ class BodyEvaluator:
             )
 
         return [op for op in self.body.ops if isinstance(op, WordOp) and is_whole(op)]
-
-    def _is_read_turned(self, access: Access) -> bool:
-        """Whether blocks of an access are read along the transposed dimension."""
-        return (
-            self.transposed is not None
-            and lane_stride(access, self.vector) is LaneStride.STRIDED
-            and lane_stride(access, self.transposed) is LaneStride.UNIT
-        )
 
     def _interleaved(self) -> dict[SSAValue, InterleavedInputs]:
         """The arguments that vectors read together with others."""

@@ -45,6 +45,15 @@ def lane_stride(access: Access, dimension: int | None) -> LaneStride | None:
     return LaneStride.STRIDED if is_known and not is_complex else None
 
 
+def is_read_turned(access: Access, dimension: int | None, transposed: int | None) -> bool:
+    """Whether vectors along a dimension are read in blocks along the transposed one."""
+    return (
+        transposed is not None
+        and lane_stride(access, dimension) is LaneStride.STRIDED
+        and lane_stride(access, transposed) is LaneStride.UNIT
+    )
+
+
 def takes_every_other(access: Access, dimension: int | None) -> bool:
     """Whether steps in `dimension` move an access by two elements."""
     is_strided = lane_stride(access, dimension) is LaneStride.STRIDED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from lowerings.loops.body import Body, LaneAnalysis
-from lowerings.loops.memory import LaneStride, lane_stride
-from lowerings.loops.nest import Nest
+from lowerings.loops.memory import is_read_turned, lane_stride
+from lowerings.loops.nest import Access, Nest
 from lowerings.loops.transposition import LARGEST_BLOCK
 from lowerings.schedules.schedule import LoopOrder, ScheduleError
 
@@ -27,33 +27,42 @@ def check_order(
     if order.vector is not None and lane_analysis is not None:
         _check_lanes(nest, body, order, order.vector, lane_analysis)
     if order.transposed is not None:
-        _check_transposed(nest, body, order, order.transposed)
+        _check_transposed(nest, order, order.transposed)
 
 
 def _check_lanes(
     nest: Nest, body: Body, order: LoopOrder, vector: int, lane_analysis: LaneAnalysis
 ) -> None:
-    if not 1 <= order.lanes <= MOST_LANES:
-        raise ScheduleError(f"(SR8) vectors of {order.lanes} lanes; from 1 to {MOST_LANES}")
+    if reason := reason_against_lanes(nest, body, lane_analysis, order.lanes):
+        raise ScheduleError(reason)
     tile = next((loop.tile for loop in order.loops if loop.dimension == vector), order.lanes)
     if tile % order.lanes:
         raise ScheduleError(f"(SR2) a tile of {tile} iterations in vectors of {order.lanes} lanes")
-    if not lane_analysis.is_possible:
-        raise ScheduleError("(SR4) the operation does what vectors cannot")
-    for access in nest.accesses:
-        if lane_stride(access, vector) is None:
-            raise ScheduleError(f"(SR4) an operand of type {access.type} that vectors cannot reach")
     for output in range(len(nest.outputs)):
-        if not has_vector_result(nest, body, vector, output):
-            raise ScheduleError(
-                f"(SR4) output {output} is folded over the lanes by what may not be reassociated"
-            )
         mask = body.mask[body.accumulators[output]]
         if not mask >> vector & 1 and mask >> order.loops[-1].dimension & 1:
             raise ScheduleError(
                 f"(SR4) output {output} is folded over lanes, and d{order.loops[-1].dimension}, "
                 "which chooses its element, is innermost"
             )
+
+
+def reason_against_lanes(
+    nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
+) -> str | None:
+    """Why a nest has no vectors along a dimension, in whatever order; None if it can have them."""
+    if not 1 <= lanes <= MOST_LANES:
+        return f"(SR8) vectors of {lanes} lanes; from 1 to {MOST_LANES}"
+    if not lane_analysis.is_possible:
+        return "(SR4) the operation does what vectors cannot"
+    vector = lane_analysis.dimension
+    for access in nest.accesses:
+        if lane_stride(access, vector) is None:
+            return f"(SR4) an operand of type {access.type} that vectors cannot reach"
+    for output in range(len(nest.outputs)):
+        if not has_vector_result(nest, body, vector, output):
+            return f"(SR4) output {output} is folded over the lanes by what may not be reassociated"
+    return None
 
 
 def has_vector_result(nest: Nest, body: Body, dimension: int, output: int) -> bool:
@@ -63,21 +72,26 @@ def has_vector_result(nest: Nest, body: Body, dimension: int, output: int) -> bo
     return nest.is_reduction[dimension] and body.combiner(output) is not None
 
 
-def _check_transposed(nest: Nest, body: Body, order: LoopOrder, transposed: int) -> None:
-    lanes = order.lanes
-    tile = next((loop.tile for loop in order.loops if loop.dimension == transposed), 1)
-    if order.vector is None or transposed == order.vector:
-        raise ScheduleError("(SR5) blocks are transposed along another dimension than the vectors'")
-    if tile != lanes or lanes & (lanes - 1) or lanes > LARGEST_BLOCK:
-        raise ScheduleError(
+def _check_transposed(nest: Nest, order: LoopOrder, transposed: int) -> None:
+    rows = next((loop.tile for loop in order.loops if loop.dimension == transposed), 1)
+    if reason := reason_against_blocks(nest, order.vector, transposed, rows, order.lanes):
+        raise ScheduleError(reason)
+
+
+def reason_against_blocks(
+    nest: Nest, vector: int | None, transposed: int, rows: int, lanes: int
+) -> str | None:
+    """Why a nest transposes no blocks of a size, in whatever order; None if it can do so."""
+    if vector is None or transposed == vector:
+        return "(SR5) blocks are transposed along another dimension than the vectors'"
+    if rows != lanes or lanes & (lanes - 1) or lanes > LARGEST_BLOCK:
+        return (
             "(SR5) a transposed block has as many rows as vectors have lanes, a power of two up to "
-            f"{LARGEST_BLOCK}; found {tile} rows of {lanes} lanes"
+            f"{LARGEST_BLOCK}; found {rows} rows of {lanes} lanes"
         )
     if any(nest.is_reduction[d] for d in nest.loop_dimensions):
-        raise ScheduleError("(SR5) nothing is reduced where blocks are transposed")
-    if not any(
-        lane_stride(access, order.vector) is LaneStride.STRIDED
-        and lane_stride(access, transposed) is LaneStride.UNIT
-        for access in body.inputs.values()
-    ):
-        raise ScheduleError("(SR5) no input has unit stride along the transposed dimension only")
+        return "(SR5) nothing is reduced where blocks are transposed"
+    inputs = (access for access in nest.inputs if isinstance(access, Access))
+    if not any(is_read_turned(access, vector, transposed) for access in inputs):
+        return "(SR5) no input has unit stride along the transposed dimension only"
+    return None

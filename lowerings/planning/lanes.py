@@ -17,9 +17,9 @@ from xdsl.ir import Attribute
 from lowerings.loops.body import Body, LaneAnalysis, Lanewise
 from lowerings.loops.constants import element_bits, part_type
 from lowerings.loops.interleaving import interleaved
-from lowerings.loops.memory import LaneStride, lane_stride, takes_every_other
+from lowerings.loops.memory import LaneStride, is_read_turned, lane_stride, takes_every_other
 from lowerings.loops.nest import Nest
-from lowerings.loops.order_rules import has_vector_result
+from lowerings.loops.order_rules import MOST_LANES, reason_against_blocks, reason_against_lanes
 from lowerings.loops.transposition import LARGEST_BLOCK
 from lowerings.schedules.schedule import Loop, LoopOrder
 
@@ -127,19 +127,12 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
     best: Lanes | None = None
     for dimension in nest.loop_dimensions:
         lane_analysis = LaneAnalysis(body, dimension)
-        outputs = range(len(nest.outputs))
-        if not lane_analysis.is_possible or not all(
-            has_vector_result(nest, body, dimension, output) for output in outputs
-        ):
-            continue
         lanes = lanes_for(body, lane_analysis, vector_bits)
-        if lanes < 2:
+        if lanes < 2 or reason_against_lanes(nest, body, lane_analysis, lanes):
             continue
         cost = cost_in_lanes(nest, body, lane_analysis, lanes)
         choices = transposed_lanes(nest, body, lane_analysis, lanes)
-        if cost is not None:
-            choices.append(Lanes(dimension, lanes, cost))
-        for choice in choices:
+        for choice in (*choices, Lanes(dimension, lanes, cost)):
             if best is None or choice.cost < best.cost:
                 best = choice
     if best is not None and best.cost >= body_cost(body) + len(nest.accesses):
@@ -148,7 +141,10 @@ def choose_lanes(nest: Nest, body: Body, vector_bits: int) -> Lanes | None:
 
 
 def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
-    """How many of the widest elements that differ from lane to lane a register holds."""
+    """
+    How many of the widest elements that differ from lane to lane a register holds, and vectors
+    may have.
+    """
     types: list[Attribute] = [
         access.type.element_type
         for access in body.nest.accesses
@@ -156,7 +152,8 @@ def lanes_for(body: Body, lane_analysis: LaneAnalysis, vector_bits: int) -> int:
     ]
     types += [value.type for value in body.mask if lane_analysis.of(value) is Lanewise.VARYING]
     bits = [element_bits(part_type(each)) or 64 for each in types if type(each) is not IndexType]
-    return max(1, vector_bits // max(8, *bits) if bits else vector_bits // 32)
+    fitting = vector_bits // max(8, *bits) if bits else vector_bits // 32
+    return max(1, min(fitting, MOST_LANES))
 
 
 def reduces(nest: Nest) -> bool:
@@ -174,8 +171,6 @@ def transposed_lanes(
 ) -> list[Lanes]:
     """The choices to read blocks along another dimension and transpose them in registers."""
     extents, dimension = nest.extents, lane_analysis.dimension
-    if reduces(nest):
-        return []
     across = [
         access
         for access in body.inputs.values()
@@ -189,14 +184,13 @@ def transposed_lanes(
         return []
     result: list[Lanes] = []
     for other in nest.loop_dimensions:
-        if other == dimension or min(extents[other], extents[dimension]) < lanes:
+        if min(extents[other], extents[dimension]) < lanes:
             continue
-        if all(lane_stride(access, other) is not LaneStride.UNIT for access in across):
+        if reason_against_blocks(nest, dimension, other, lanes, lanes):
             continue
         cost = cost_in_lanes(nest, body, lane_analysis, lanes, other)
-        if cost is not None:
-            side = block_side(lanes, extents[other], extents[dimension])
-            result.append(Lanes(dimension, side, cost, other))
+        side = block_side(lanes, extents[other], extents[dimension])
+        result.append(Lanes(dimension, side, cost, other))
     return result
 
 
@@ -215,26 +209,23 @@ def block_side(largest: int, *extents: int) -> int:
 
 def cost_in_lanes(
     nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int, transposed: int | None = None
-) -> float | None:
-    """The cost per point with vectors along a dimension; None where that is impossible."""
+) -> float:
+    """The cost per point with vectors along a dimension that can have them."""
     dimension = lane_analysis.dimension
     extent = nest.extents[dimension]
     cost = body_cost(body)
     groups = interleaved(body.inputs.values(), dimension)
     together = {access for group in groups for access in group}
     for access in nest.accesses:
-        stride = lane_stride(access, dimension)
-        if stride is None:
-            return None
         strided = STRIDED_LANE_COST * min(lanes, extent)
         if access not in nest.outputs and takes_every_other(access, dimension):
             strided = EVERY_OTHER_COST
         if access not in nest.outputs and access in together:
             strided = INTERLEAVED_COST
-        is_turned = transposed is not None and access not in nest.outputs
-        if is_turned and lane_stride(access, transposed) is LaneStride.UNIT:
+        if access not in nest.outputs and is_read_turned(access, dimension, transposed):
             strided = TRANSPOSED_BLOCK_COST
-        cost += ACCESS_COST.get(stride, strided)
+        stride = lane_stride(access, dimension)
+        cost += ACCESS_COST[stride] if stride in ACCESS_COST else strided
     vectors = ceil(extent / lanes)
     if nest.is_reduction[dimension]:
         others = prod(

@@ -108,7 +108,7 @@ def block_columns(
         return None
     if microseconds(nest, body, lanes) < least:
         return None
-    widest = max((element_bits(a.type.element_type) or 64) // 8 for a in nest.accesses)
+    widest = max(ceil((element_bits(a.type.element_type) or 64) / 8) for a in nest.accesses)
     columns = nest.extents[vector]
     even = ceil(columns / BALANCED_ITERATIONS)
     size = max(even, min(ceil(columns / 2), BLOCK_BYTES // widest), LEAST_BLOCK_BYTES // widest)

@@ -4,7 +4,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from linalg_nests import NestProgram, random_buffer, random_nest
+from linalg_nests import LARGE_SIZES, NestProgram, random_buffer, random_nest
 from machine_code import MachineCode, lower
 
 from lowerings.execution.openmp import OpenMPRuntime, ThreadTable
@@ -60,6 +60,32 @@ def test_random_nests(batch: int, vector_bits: int) -> None:
 @pytest.mark.parametrize("batch", range(100, 200))
 def test_many_random_nests(batch: int) -> None:
     check(programs_of(batch), 512)
+
+
+def check_admission(seeds: range) -> None:
+    """Plans nests of any size for many machines; to write them asks every rule."""
+    widths = (0, 64, 128, 256, 512, 1 << 16)
+    for seed in seeds:
+        plan = XlaPlanSchedulesPass(
+            widths[seed % len(widths)],
+            parallel_microseconds=(-1, 0, 100)[seed // len(widths) % 3],
+            quad_products=bool(seed & 1),
+            pair_bfloats=bool(seed & 2),
+            collapse=bool(seed & 12),
+            register_tiles=bool(seed & 48),
+        )
+        text = random_nest(seed, 1 << 30, LARGE_SIZES).text()
+        lower(text, [plan, ConvertLinalgToVectorLoopsPass()])
+
+
+def test_planned_schedules_are_admitted() -> None:
+    check_admission(range(500))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("batch", range(20))
+def test_many_planned_schedules_are_admitted(batch: int) -> None:
+    check_admission(range(batch * 1000, (batch + 1) * 1000))
 
 
 def results_of(code: MachineCode, name: str, program: NestProgram) -> list[bytes]:

@@ -370,16 +370,16 @@ def with_random_layout(pick: random.Random, operand: Operand) -> Operand:
 
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 33)
+LARGE_SIZES = (*SIZES, 1, 1, 64, 100, 257, 1024, 4099, 100_000)
 
 
-def random_nest(seed: int) -> NestProgram:
-    """Any nest."""
+def random_nest(seed: int, limit: int = 6000, sizes: Sequence[int] = SIZES) -> NestProgram:
+    """Any nest of at most `limit` points."""
     pick = random.Random(seed)
     rank = pick.randint(0, 4)
-    limit = 6000
     extents: list[int] = []
     for _ in range(rank):
-        size = 0 if pick.random() < 0.02 else pick.choice(SIZES)
+        size = 0 if pick.random() < 0.02 else pick.choice(sizes)
         extents.append(size if size * math.prod(extents or [1]) <= limit else 2)
     is_reduction = rank > 0 and pick.random() < 0.6
     body = pick.choice(REDUCTIONS if is_reduction else ELEMENTWISE)
@@ -387,6 +387,8 @@ def random_nest(seed: int) -> NestProgram:
         body = ELEMENTWISE[0]
     dims = list(range(rank))
     reduced = set(pick.sample(dims, pick.randint(1, rank))) if is_reduction else set[int]()
+    if pick.random() < 0.2:
+        extents = [1 if d in reduced else n for d, n in enumerate(extents)]
     outer = [d for d in dims if d not in reduced]
     inputs = [
         random_operand(pick, element, extents, _subset(pick, dims, 0.8 if i else 1.0), 0 in extents)
@@ -423,7 +425,7 @@ def random_nest(seed: int) -> NestProgram:
 
 
 def _fill_value(element: str) -> int | float | None:
-    return {"f32": 0.0, "f64": 0.0, "i32": 0, "i64": 0}.get(element)
+    return 0.0 if element.startswith("f") else 0
 
 
 def _subset(pick: random.Random, dims: Sequence[int], share: float) -> list[int]:
