@@ -25,7 +25,7 @@ from lowerings.loops.builder import ZERO, Index, LoopBuilder
 from lowerings.loops.constants import vector_of
 from lowerings.loops.dot_product import DotProductOp, dot_product
 from lowerings.loops.interleaving import InterleavedAccess, interleaved
-from lowerings.loops.memory import LaneStride, MemoryAccess, is_read_turned, lane_stride, shuffled
+from lowerings.loops.memory import MemoryAccess, is_read_turned, shuffled
 from lowerings.loops.nest import Access
 from lowerings.loops.pair_product import PairProductOp, pair_product
 from lowerings.loops.transposition import transpose_block
