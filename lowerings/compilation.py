@@ -24,7 +24,7 @@ from lowerings.driver.context import make_context
 from lowerings.driver.entry import reached_from
 from lowerings.driver.input_format import InputFormat
 from lowerings.driver.levels import level_of
-from lowerings.driver.pass_manager import PassManager, parse_passes, split_at_levels
+from lowerings.driver.pass_manager import PassFailed, PassManager, parse_passes, split_at_levels
 from lowerings.driver.program import parse_source
 from lowerings.driver.source import Source
 from lowerings.execution.compile_cache import CacheOption
@@ -162,15 +162,19 @@ def compile_source(source: Source, options: Options, compile_cache: CacheOption 
     return compile_module(parse_source(source), replace(options, cached=cached))
 
 
-def located_error(error: XlaError, located: Source, options: Options) -> XlaError:
+def located_error(error: XlaError, compile_located: Callable[[], object]) -> XlaError:
     """
     The error that a program could not be compiled with, as its text with the places says it that
     it was written in; the error itself where that says something else.
     """
     try:
-        compile_source(located, options)
+        compile_located()
     except LocatedError as found:
         if isinstance(error, LocatedError) and found.message == error.message:
+            return found
+    except PassFailed as found:
+        # Its text names places.
+        if isinstance(error, PassFailed) and found.pass_name == error.pass_name:
             return found
     except XlaError:
         pass

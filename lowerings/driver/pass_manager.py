@@ -39,6 +39,10 @@ class PipelineError(XlaError):
 class PassFailed(XlaError):
     """A pass that could not do its work on this program."""
 
+    def __init__(self, pass_name: str, message: str):
+        self.pass_name = pass_name
+        super().__init__(message)
+
 
 PassEvent = Callable[[ModulePass, ModuleOp], None]
 """Called before or after a pass."""
@@ -100,12 +104,13 @@ class PassManager:
                 try:
                     changed = run_pass(module_pass, self.ctx, module)
                 except VerifyException as error:
-                    failed = PassFailed(f"{module_pass.name}: {error}")
+                    failed = PassFailed(module_pass.name, f"{module_pass.name}: {error}")
                     for note in error.__notes__:
                         failed.add_note(note)
                     raise failed from error
                 except DiagnosticException as error:
-                    raise PassFailed(_named(module_pass, str(error))) from error
+                    message = _named(module_pass, str(error))
+                    raise PassFailed(module_pass.name, message) from error
                 self._note_level(module_pass)
                 is_verified &= not changed
                 seconds = time.perf_counter() - start
@@ -136,7 +141,7 @@ class PassManager:
             verify(module)
         except XlaError as error:
             raise PassFailed(
-                f"after {module_pass.name} the module does not verify: {error}"
+                module_pass.name, f"after {module_pass.name} the module does not verify: {error}"
             ) from error
         timing.verification_seconds = time.perf_counter() - start
 

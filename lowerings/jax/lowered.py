@@ -257,6 +257,6 @@ class Lowered:
     def _explained(self, error: XlaError) -> JaxProgramError:
         """The error where JAX's source has it, and the constructs that may be behind it."""
         located = Source(self.located_stablehlo, self._file_name, "stablehlo")
-        error = located_error(error, located, self._compilation)
+        error = located_error(error, lambda: compile_source(located, self._compilation))
         found = unsupported_constructs(self._jaxpr)
         return JaxProgramError("\n".join((f"jit({self.name}): {error}", *found)))

@@ -141,7 +141,7 @@ def compile_program(text: ProgramText, options: CompileOptions) -> Runnable:
         source = _source(text, _is_outlined(options, passes))
         return _compiled(source, compile_options, passes)
     except XlaError as error:
-        raise _explained(text, compile_options, error) from error
+        raise _explained(text, compile_options, passes, error) from error
 
 
 def _compile_parts(
@@ -176,10 +176,12 @@ def _compile_parts(
     return found
 
 
-def _explained(text: ProgramText, options: Options, error: XlaError) -> PluginError:
+def _explained(
+    text: ProgramText, options: Options, passes: Sequence[ModulePass], error: XlaError
+) -> PluginError:
     """The error with the place in JAX's source, which only another reading finds out."""
     located = Source(_with_locations(text), text.name, "stablehlo")
-    found = located_error(error, located, options)
+    found = located_error(error, lambda: _compiled(located, options, passes))
     return PluginError(ErrorCode.UNIMPLEMENTED, f"{text.name}: {found}")
 
 

@@ -11,7 +11,7 @@ from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.contraction import zero
 from lowerings.xla_to_linalg.cumulative import Running, convert_cumulative
 from lowerings.xla_to_linalg.scalar_functions.element_functions import elements_of
-from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_computation
+from lowerings.xla_to_linalg.scalar_functions.scalar_operations import inline_where
 from lowerings.xla_to_linalg.scalar_functions.scalars import ScalarBuilder
 from lowerings.xla_to_linalg.structured import (
     array_type,
@@ -106,10 +106,7 @@ def _windows(
             if elements.has_image
             else [elements.read(s, value, inside) for value in op.inputs]
         )
-        found = inline_computation(s, computation, (*accumulators, *met))
-        if inside is None:
-            return found
-        return [s.select(inside, new, old) for new, old in zip(found, accumulators, strict=True)]
+        return inline_where(s, inside, computation, (*accumulators, *met), accumulators)
 
     outputs = [
         (fill(builder, init, array_type(result)), projection(loops.rank, loops.places))

@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from lowerings.ir.scalar_attributes import scalar_attribute
 from lowerings.rewriting.conversion import ConversionBuilder
 from lowerings.xla_to_linalg.dense import scalar_of
+from lowerings.xla_to_linalg.element_loops import element_loops
 from lowerings.xla_to_linalg.scalar_functions.scalars import INDEX, ScalarBuilder, storage
 from xla_dialect.dimensions import DimensionRelations, FactorType, Traversal
 from xla_dialect.op import XlaOp
@@ -136,13 +137,16 @@ def generic(
     """
     A `linalg.generic`; its results.
 
-    Every operand comes with the map from the iteration space to its indices.
+    Every operand comes with the map from the iteration space to its indices. Where the body holds
+    tensors, loops over scalars compute the same.
     """
     operands = [value for value, _ in (*inputs, *outputs)]
     block = Block(arg_types=[storage(array_type(value).element_type) for value in operands])
     scalars = ScalarBuilder(block, builder.op.location)
     results = body(scalars, block.args)
     block.add_op(create(YieldOp, operands=results))
+    if scalars.holds_tensors:
+        return outside_of_bodies(builder, lambda s: element_loops(s, inputs, outputs, block))
     op = create(
         GenericOp,
         operands=operands,

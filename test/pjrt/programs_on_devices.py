@@ -4,6 +4,7 @@ process where it is so.
 """
 
 import gc
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from xdsl.rewriter import Rewriter
 
 from lowerings.pjrt.inspection import text_of
 from lowerings.pjrt.user_passes import extra_passes
+from lowerings.rewriting.conversion import ConversionPass
 from xla_dialect.diagnostics import XlaError
 from xla_dialect.ops.elementwise_unary import CosineOp, SineOp
 
@@ -378,6 +380,20 @@ def test_passes_of_the_user_run_first():
         np.testing.assert_allclose(function(VALUES), np.cos(VALUES) + 1, 1e-6)
         assert "math.cos" in text_of(function.lower(VALUES).compile(), "tensors")
     np.testing.assert_allclose(function(VALUES), np.sin(VALUES) + 1, 1e-6)
+
+
+@dataclass(frozen=True)
+class NoSines(ConversionPass):
+    """A pass that gives up, as those do that leave operations unconverted."""
+
+    name = "no-sines"
+    illegal = (SineOp,)
+
+
+def test_what_a_pass_refuses_is_named_with_its_line():
+    with extra_passes(NoSines()), pytest.raises(jax.errors.JaxRuntimeError) as found:
+        jax.jit(lambda x: jnp.sin(x) - 1)(VALUES)
+    assert re.search(r"xla\.sine: 1, .*programs_on_devices\.py:\d+", str(found.value))
 
 
 def test_passes_that_there_are_not():

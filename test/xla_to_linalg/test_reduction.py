@@ -8,7 +8,6 @@ import pytest
 from small_programs import computation, constant, numbers, shape
 from tensors_level import check
 
-from lowerings.rewriting.conversion import ConversionFailed
 from xla_dialect.op import XlaOp
 from xla_dialect.ops import elementwise_binary as binary
 from xla_dialect.ops.conversion import ConvertOp
@@ -113,15 +112,6 @@ def test_longer_computations() -> None:
         return ReduceOp([x], [init], dimensions=[0], regions=[computation([scalar, scalar], step)])
 
     check(build, numbers("s32", [[1, 2], [3, 4]]), numbers("s32", 0), numbers("f32", 2.5))
-
-
-def test_a_computation_with_another_reduction_is_named() -> None:
-    def step(a: Any, v: Any) -> XlaOp:
-        region = computation([shape("f32[]")] * 2, binary.AddOp)
-        return ReduceOp([v], [a], dimensions=[], regions=[region])
-
-    with pytest.raises(ConversionFailed, match=r"xla\.reduce: 1, .*xla\.reduce of .* computation"):
-        check(reduce("f32", step, [0]), numbers("f32", [1, 2]), numbers("f32", 0))
 
 
 def test_reduction_of_what_is_computed() -> None:

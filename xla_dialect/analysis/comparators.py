@@ -25,7 +25,7 @@ def sort_keys(comparator: Region) -> list[SortKey] | None:
     """
     The keys by which a comparator orders lexicographically, None if it is not known to.
 
-    The comparator's operations must be without regions and effects.
+    Keys are computed by operations without regions; the comparator's must be without effects.
     """
     last = comparator.block.last_op
     assert last is not None
@@ -125,7 +125,7 @@ def _corresponds(a: SSAValue, b: SSAValue, block: Block, swap: int) -> bool:
             left, right = mine.owner, theirs.owner
             if not isinstance(right, Operation) or type(left) is not type(right):
                 return False
-            if left.properties != right.properties or mine.type != theirs.type:
+            if left.properties != right.properties or mine.type != theirs.type or left.regions:
                 return False
             stack.extend(zip(left.operands, right.operands, strict=True))
         elif mine is not theirs:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, TypeAlias, cast
 
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from lowerings.xla_to_linalg import (
     conversion,
@@ -36,6 +37,8 @@ from xla_dialect.ops.data_movement import (
 from xla_dialect.ops.elementwise_binary import CompareOp
 from xla_dialect.ops.elementwise_ternary import ClampOp, SelectOp
 from xla_dialect.types import element_class, is_scalar
+from xla_dialect.xdsl.creation import create
+from xla_dialect.xdsl.linking import append
 from xla_dialect.xdsl.operation_table import OperationTable
 
 ScalarOperation: TypeAlias = Callable[Concatenate[ScalarBuilder, Operation, ...], SSAValue]
@@ -93,15 +96,40 @@ def inline_computation(
     s: ScalarBuilder, computation: Block, arguments: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
     """
-    The results of a computation on scalars, made of scalar operations.
+    The results of a computation on scalars, made of scalar operations where it holds no others.
 
-    Values of enclosing regions that it uses are read where they are used. Raises NotLowered for a
-    computation that holds anything but operations on scalars.
+    Values of enclosing regions that it uses are read where they are used.
     """
-    last = computation.last_op
-    if not isinstance(last, ReturnOp):
-        raise NotLowered("a computation has no xla.return")
-    return _inline(s, computation, arguments, last.operands, list(computation.ops)[:-1])
+    return _inline(s, computation, arguments, _returned(computation), _operations(computation))
+
+
+def inline_where(
+    s: ScalarBuilder,
+    condition: SSAValue | None,
+    computation: Block,
+    arguments: Sequence[SSAValue],
+    otherwise: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """
+    The results of a computation where a condition holds, other scalars elsewhere.
+
+    Loops of the computation do not run where it does not hold: they might not end there.
+    """
+    if condition is None:
+        return inline_computation(s, computation, arguments)
+    if all(map(_is_of_scalars, _operations(computation))):
+        found = inline_computation(s, computation, arguments)
+        return [s.select(condition, new, old) for new, old in zip(found, otherwise, strict=True)]
+    s.holds_tensors = True
+    chosen, other = (ScalarBuilder(Block(), s.location) for _ in range(2))
+    found = inline_computation(chosen, computation, arguments)
+    for branch, values in ((chosen, found), (other, otherwise)):
+        branch.add(create(scf.YieldOp, operands=values))
+    branches = [Region(branch.block) for branch in (chosen, other)]
+    types = [value.type for value in otherwise]
+    return s.add(
+        create(scf.IfOp, operands=(condition,), result_types=types, regions=branches)
+    ).results
 
 
 def inline_value(
@@ -113,6 +141,22 @@ def inline_value(
     return _inline(s, computation, arguments, (wanted,), operations)[0]
 
 
+def _returned(computation: Block) -> Sequence[SSAValue]:
+    last = computation.last_op
+    if not isinstance(last, ReturnOp):
+        raise NotLowered("a computation has no xla.return")
+    return last.operands
+
+
+def _operations(computation: Block) -> Sequence[Operation]:
+    """All but the `xla.return`."""
+    return list(computation.ops)[:-1]
+
+
+def _is_of_scalars(op: Operation) -> bool:
+    return type(op) in _OF_SCALARS and all(is_scalar(t) for t in op.result_types)
+
+
 def _inline(
     s: ScalarBuilder,
     computation: Block,
@@ -121,6 +165,8 @@ def _inline(
     operations: Sequence[Operation],
 ) -> Sequence[SSAValue]:
     """The values that are wanted, by way of these operations."""
+    if not all(map(_is_of_scalars, operations)):
+        return _inline_on_tensors(s, computation, arguments, wanted, operations)
     values: dict[SSAValue, SSAValue] = dict(zip(computation.args, arguments, strict=True))
 
     def value(operand: SSAValue) -> SSAValue:
@@ -130,14 +176,28 @@ def _inline(
         return found
 
     for op in operations:
-        operation = _OF_SCALARS.get(type(op))
-        if operation is None or not all(is_scalar(t) for t in op.result_types):
-            raise NotLowered(f"{op.name} of {_types(op)} in a computation is not lowered yet")
         operands = [value(operand) for operand in op.operands]
-        values[op.results[0]] = operation(s, op, *operands)
+        values[op.results[0]] = _OF_SCALARS[type(op)](s, op, *operands)
     return [value(operand) for operand in wanted]
 
 
-def _types(op: Operation) -> str:
-    types: Sequence[Attribute] = op.operand_types
-    return ", ".join(map(str, types)) or "nothing"
+def _inline_on_tensors(
+    s: ScalarBuilder,
+    computation: Block,
+    arguments: Sequence[SSAValue],
+    wanted: Sequence[SSAValue],
+    operations: Sequence[Operation],
+) -> Sequence[SSAValue]:
+    """
+    As `_inline`, by the operations as they are, on tensors of rank 0.
+
+    They are converted in turn, where they stand then.
+    """
+    s.holds_tensors = True
+    values: dict[SSAValue, SSAValue] = {
+        argument: s.emit(tensor.FromElementsOp, (scalar,), argument.type)
+        for argument, scalar in zip(computation.args, arguments, strict=True)
+    }
+    for op in operations:
+        append(s.block, op.clone(values))
+    return [s.read_scalar(values.get(value, value)) for value in wanted]

@@ -81,6 +81,8 @@ class ScalarBuilder:
     constants: dict[tuple[Attribute, object], SSAValue] = field(
         default_factory=dict[tuple[Attribute, object], SSAValue]
     )
+    holds_tensors: bool = False
+    """Whether the block has operations that `linalg.generic` does not take in its body."""
 
     def add(self, op: OperationT) -> OperationT:
         """Appends an operation."""
