@@ -8,7 +8,7 @@ from lowerings.loops.body import Body, LaneAnalysis
 from lowerings.loops.memory import is_read_turned, lane_stride
 from lowerings.loops.nest import Access, Nest
 from lowerings.loops.transposition import LARGEST_BLOCK
-from lowerings.schedules.schedule import LoopOrder, ScheduleError
+from lowerings.schedules.schedule import LoopOrder, Schedule, ScheduleError
 
 MOST_POINTS = 1024
 MOST_LANES = 256
@@ -18,6 +18,7 @@ def check_order(
     nest: Nest, body: Body, order: LoopOrder, lane_analysis: LaneAnalysis | None
 ) -> None:
     """Raises ScheduleError unless a nest can be written in an order."""
+    check_lanes(order)
     extents = nest.extents
     unrolled = prod(min(loop.tile, extents[loop.dimension]) for loop in order.loops)
     if unrolled > MOST_POINTS * order.lanes:
@@ -25,12 +26,24 @@ def check_order(
             f"(SR8) tiles that unroll {unrolled // order.lanes} points; at most {MOST_POINTS}"
         )
     if order.vector is not None and lane_analysis is not None:
-        _check_lanes(nest, body, order, order.vector, lane_analysis)
+        _check_vectors(nest, body, order, order.vector, lane_analysis)
     if order.transposed is not None:
         _check_transposed(nest, order, order.transposed)
 
 
-def _check_lanes(
+def check_lanes(order: Schedule | LoopOrder) -> None:
+    """Raises ScheduleError unless its vectors have as many lanes as vectors can have."""
+    if reason := _reason_against_number(order.lanes):
+        raise ScheduleError(reason)
+
+
+def _reason_against_number(lanes: int) -> str | None:
+    if 1 <= lanes <= MOST_LANES:
+        return None
+    return f"(SR8) vectors of {lanes} lanes; from 1 to {MOST_LANES}"
+
+
+def _check_vectors(
     nest: Nest, body: Body, order: LoopOrder, vector: int, lane_analysis: LaneAnalysis
 ) -> None:
     if reason := reason_against_lanes(nest, body, lane_analysis, order.lanes):
@@ -51,8 +64,8 @@ def reason_against_lanes(
     nest: Nest, body: Body, lane_analysis: LaneAnalysis, lanes: int
 ) -> str | None:
     """Why a nest has no vectors along a dimension, in whatever order; None if it can have them."""
-    if not 1 <= lanes <= MOST_LANES:
-        return f"(SR8) vectors of {lanes} lanes; from 1 to {MOST_LANES}"
+    if reason := _reason_against_number(lanes):
+        return reason
     if not lane_analysis.is_possible:
         return "(SR4) the operation does what vectors cannot"
     vector = lane_analysis.dimension

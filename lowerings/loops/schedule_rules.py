@@ -22,6 +22,7 @@ from lowerings.loops.contraction import contraction_of, roles_of
 from lowerings.loops.dot_product import DotProductOp
 from lowerings.loops.initial_values import fold_fills, foldable_fills
 from lowerings.loops.nest import Nest, nest_of
+from lowerings.loops.order_rules import check_lanes
 from lowerings.loops.paired_terms import paired_terms
 from lowerings.loops.parallelism import is_independent
 from lowerings.loops.scheduled_nest import emit_nest
@@ -150,6 +151,8 @@ def check_steps(nest: Nest, body: Body, schedule: Schedule) -> None:
     copied = [loop.dimension for pack in packs for loop in pack.copy.loops]
     orders = [schedule, *(pack.copy for pack in packs)]
     entries = [each for order in orders for each in (order.vector, order.transposed)]
+    for order in orders:
+        check_lanes(order)
     loops = list(schedule.loops)
     named = {loop.dimension for loop in loops}
     for dimension in (*named, *copied, *(each for each in entries if each is not None)):

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from xdsl.utils.exceptions import PassFailedException
 from lowerings.loops.convert_linalg_to_vector_loops import ConvertLinalgToVectorLoopsPass
 from lowerings.loops.nest import nest_of
 from lowerings.schedules.dialect import schedule_of, set_schedule
-from lowerings.schedules.schedule import Factor
-from xla_dialect.mlir_text import print_mlir
+from lowerings.schedules.schedule import Factor, Schedule
+from lowerings.schedules.schedule_file import parse_schedule_file
+from lowerings.schedules.syntax import schedule_text
+from xla_dialect.mlir_text import MlirSyntaxError, print_mlir
 
 CONTRACTIONS = (
     Einsum("mk,kn->mn", (13, 9, 37)),
@@ -32,8 +35,11 @@ CONTRACTIONS = (
 
 def lowered(text: str, pick: random.Random, case: Einsum | None = None) -> ModuleOp | None:
     """The loops of a text with a random schedule on its operation; None if a rule refuses it."""
-    module = parse(text)
-    (op,) = (op for op in module.walk() if isinstance(op, GenericOp) and op.inputs)
+    return lowered_by(text, random_schedule_for(text, pick, case))
+
+
+def random_schedule_for(text: str, pick: random.Random, case: Einsum | None = None) -> Schedule:
+    (op,) = (op for op in parse(text).walk() if isinstance(op, GenericOp) and op.inputs)
     extents = nest_of(op, "test").extents
     factors = None
     if case is not None:
@@ -42,7 +48,14 @@ def lowered(text: str, pick: random.Random, case: Einsum | None = None) -> Modul
             factor: [case.letters.index(c) for c in operand]
             for factor, operand in ((Factor.LHS, left), (Factor.RHS, right))
         }
-    set_schedule(op, random_schedule(pick, extents, factors))
+    return random_schedule(pick, extents, factors)
+
+
+def lowered_by(text: str, schedule: Schedule) -> ModuleOp | None:
+    """The loops of a text with a schedule on its operation; None if a rule refuses it."""
+    module = parse(text)
+    (op,) = (op for op in module.walk() if isinstance(op, GenericOp) and op.inputs)
+    set_schedule(op, schedule)
     printed = parse(print_mlir(module))
     (again,) = (op for op in printed.walk() if isinstance(op, GenericOp) and op.inputs)
     assert schedule_of(again) == schedule_of(op)
@@ -98,6 +111,53 @@ def check_contractions(seeds: range) -> int:
         case.assert_result(arrays, found)
         admitted += 1
     return admitted
+
+
+NUMBERS = (0, 1, 3, 257, 1 << 63)
+
+
+def with_other_numbers(schedule: Schedule) -> Iterator[Schedule]:
+    """A schedule as a file may have it, each of its numbers in turn another one."""
+    text = schedule_text(schedule)
+    for number in re.finditer(r"\d+", text):
+        for other in NUMBERS:
+            own = f"{text[: number.start()]}{other}{text[number.end() :]}"
+            file = f'schedules {{ "key" = #schedule.nest<{own}> }}'
+            try:
+                (entry,) = parse_schedule_file(file).entries
+            except MlirSyntaxError:
+                continue  # No dimension has so large a number.
+            yield entry.schedule
+
+
+def check_numbers(seeds: range) -> int:
+    """How many schedules with another number are admitted and run."""
+    admitted = 0
+    for seed in seeds:
+        pick = random.Random(seed)
+        case = CONTRACTIONS[seed % len(CONTRACTIONS)]
+        arrays = case.arrays(seed)
+        schedule = random_schedule_for(case.text(), pick, case)
+        while lowered_by(case.text(), schedule) is None:
+            schedule = random_schedule_for(case.text(), pick, case)
+        for other in with_other_numbers(schedule):
+            module = lowered_by(case.text(), other)
+            # One in four is run: the rules are quick, machine code is not.
+            if module is not None and other != schedule and pick.random() < 0.25:
+                found = arrays[-1].copy()
+                MachineCode(module).run("main", [*arrays[:-1], found])
+                case.assert_result(arrays, found)
+                admitted += 1
+    return admitted
+
+
+def test_any_number_is_refused_or_right() -> None:
+    assert check_numbers(range(4)) > 3
+
+
+@pytest.mark.full
+def test_any_number_of_many_schedules() -> None:
+    assert check_numbers(range(100, 130)) > 50
 
 
 def test_random_schedules_of_nests() -> None:
