@@ -22,12 +22,13 @@ from xla_dialect.diagnostics import XlaError
 
 from .benchmark.communication import measure_communication
 from .benchmark.contenders import Effort, Figures
-from .benchmark.measurement import GROUPS, measure, processors, rows_of
+from .benchmark.measurement import GROUPS, measure, rows_of
 from .benchmark.partitioning import measure_partitioning
 from .benchmark.plugin import measure_plugin
 from .benchmark.report import GroupReport, markdown, print_report, write_page
 from .benchmark.starts import measure_starts
 from .benchmark.toolkit import measure_toolkit
+from .machine_load import bind, processors
 from .reporting import guarded
 
 TOOLKIT, COMMUNICATION, PLUGIN = "toolkit", "communication", "plugin"
@@ -67,7 +68,7 @@ def run(argv: Sequence[str] | None) -> int:
         measure_plugin(arguments.turns, console)
     if TOOLKIT in names:
         if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, processors()[:1])
+            bind(processors()[:1])
         measure_toolkit(arguments.turns, console)
     return 0
 

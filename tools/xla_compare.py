@@ -26,10 +26,14 @@ from .compare.page import as_page
 from .compare.tables import print_tables
 from .comparison import DEFAULT_TOLERANCE
 from .limit_arguments import positive_seconds
+from .machine_load import bind
 from .reporting import guarded
 
-WIDTH = 180
+WIDTH = 220
 """Columns of tables in a file or a log."""
+
+DIGITS = 5
+"""What numbers of processors have fewer of."""
 
 LONGEST = 86_400.0
 """Seconds that a time limit may be: the system's have no infinite ones."""
@@ -89,6 +93,12 @@ def _add_measurement_arguments(parser: argparse.ArgumentParser) -> None:
         "among them; without, all run in this one",
     )
     add(
+        "--processors",
+        type=processor_numbers,
+        metavar="LIST",
+        help="use these processors only, as in 0,2-3",
+    )
+    add(
         "--tolerance",
         type=float,
         default=DEFAULT_TOLERANCE,
@@ -112,6 +122,19 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def processor_numbers(text: str) -> frozenset[int]:
+    """Numbers of processors as `taskset` takes them: `0,2-3`."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        ends = (first, last if dash else first)
+        numbers = [int(end) for end in ends if end.isdecimal() and len(end) < DIGITS]
+        if len(numbers) < len(ends) or numbers[0] > numbers[1]:
+            raise argparse.ArgumentTypeError(f"{text} is no list of processors, such as 0,2-3")
+        found.update(range(numbers[0], numbers[1] + 1))
+    return frozenset(found)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs xla-compare; returns the exit code: 0, or 1 for bad input."""
     return guarded("xla-compare", lambda: run(make_argument_parser().parse_args(argv)))
@@ -130,6 +153,8 @@ def run(args: argparse.Namespace) -> int:
         args.processes,
     )
     contenders = parse_contenders(args.contenders)
+    if args.processors is not None:
+        bind(args.processors)
     if args.communication:
         reports = communication_reports(contenders)
         if args.json == "-":

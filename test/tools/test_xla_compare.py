@@ -171,7 +171,7 @@ def test_a_crash_ends_its_own_process() -> None:
     inputs = [np.ones(4, np.float32), np.array(1 << 40, np.int64)]
     effort = ComparisonEffort(2, 1, 0, 0.0, False, "", 60.0, processes=1)
     good, bad = runs_apart(parse_contenders(texts), inputs, effort, lambda _: None)
-    assert (good.failure, len(good.turns)) == ("", 2)
+    assert (good.failure, [len(turns) for turns in good.turns]) == ("", [2])
     assert (bad.failure, bad.turns) == ("its process ended by SIGSEGV", [])
     # What is not native is tried before, with checks.
     options = ["--processes=1", "--input=4xf32=1.0", f"--input=i64={1 << 40}", *WITHOUT_EMULATOR]
@@ -399,6 +399,9 @@ def test_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
         (["replicas.hlo"], "programs of several processes are not compared"),
         (["twice.mlir", "--json=no/where.json"], "no/where.json: error: No such file"),
         (["twice.mlir", "--turns=0"], "0 is no positive number"),
+        (["twice.mlir", "--processors=2-1"], "2-1 is no list of processors"),
+        (["twice.mlir", "--processors=0,x"], "0,x is no list of processors"),
+        (["twice.mlir", "--processors=0,9999"], "processor 9999 is none of those that may be used"),
         (["twice.mlir", "--timeout=0"], "0 is no positive number of seconds"),
         ([], "CONTENDER"),
     ],

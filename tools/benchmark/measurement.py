@@ -19,6 +19,7 @@ from functools import cache
 
 from xla_dialect.diagnostics import XlaError
 
+from ..machine_load import bind, processors
 from .contenders import Effort, Figures, figures_of
 from .row import Row
 
@@ -39,13 +40,6 @@ def rows_of(group: str) -> dict[str, Row]:
     return {row.name: row for row in getattr(importlib.import_module(module), table)}
 
 
-def processors() -> list[int]:
-    """The processors that this process may use, where the system tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
-
-
 def measure(names: Sequence[tuple[str, str]], threads: int, effort: Effort) -> dict[str, Figures]:
     """The figures of rows, given by group and name, with so many threads."""
     found: dict[str, Figures] = {}
@@ -62,7 +56,7 @@ def measure(names: Sequence[tuple[str, str]], threads: int, effort: Effort) -> d
 def _bind(threads: int) -> None:
     """Before JAX starts; then compiles once, so that nothing is loaded while a row is timed."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, processors()[:threads])
+        bind(processors()[:threads])
     kernels = rows_of("kernels")
     figures_of(next(iter(kernels.values())), threads, Effort(1, 1))
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from lowerings.schedules.schedule import ScheduleWarning
 from xla_dialect.literals.arrays import Array
 
-from ..alternating_turns import repetitions_of, turn
+from ..alternating_turns import TimedCall
 from .compiling import Compiled, compiled, effects_of, instructions_of
 from .contender import ContenderError, ProgramVariant
 from .effort import ComparisonEffort, Say
@@ -38,7 +38,7 @@ class Runner:
     contender: ProgramVariant
     inputs: list[Array]
     effort: ComparisonEffort
-    _repetitions: int = 0
+    _timed: TimedCall | None = None
     _best: Compiled | None = None
 
     def __call__(self, question: Question) -> Prepared | float | tuple[int | None, str]:
@@ -46,7 +46,8 @@ class Runner:
             case "prepare":
                 return self._prepare()
             case "turn":
-                return turn(self._call, self._repetitions)
+                assert self._timed is not None
+                return self._timed.turn()
             case "count":
                 return instructions_of(self.contender, self.inputs, self.effort, {})
 
@@ -63,7 +64,7 @@ class Runner:
             found = [compiled(self.contender) for _ in range(compiles)]
         best = self._best = min(found, key=lambda one: one.time.seconds)
         results = [each.copy() for each in self._call()]
-        self._repetitions = repetitions_of(self._call)
+        self._timed = TimedCall(self._call)
         said = tuple(dict.fromkeys(str(each.message) for each in caught))
         return Prepared(best.machine_code, best.time, best.code_bytes, *effects, results, said)
 
@@ -91,10 +92,12 @@ def runs_apart(
                     timed[place] = each
             left = list(timed)
             order = [*timed.values()]
+            for each in order:
+                each.run.turns.append([])
             for _ in range(ceil(effort.turns / effort.processes)):
                 shuffled.shuffle(order)
                 for each in order:
-                    each.run.turns += filter(None, [each.ask("turn")])
+                    each.run.turns[-1] += filter(None, [each.ask("turn")])
     return runs
 
 

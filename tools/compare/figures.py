@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from lowerings.bufferize.memory_usage import MemoryTraffic, MemoryUsage
 from xla_dialect.literals.arrays import Array
 
+from ..machine_load import MachineLoad
 from .contender import ProgramVariant
 
 
@@ -39,6 +41,36 @@ class CompileTime:
         return sum(self.parts.values())
 
 
+class Verdict(StrEnum):
+    """What an interval says of a contender beside the first one."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    ALIKE = "alike"
+    """The difference is too small for what is measured in one process."""
+    OPEN = "open"
+    """It says nothing."""
+
+
+PLACEMENT = 0.05
+"""
+How much the times of equal programs in one process may differ, relatively: each has its places in
+memory for as long, which turns do not vary.
+"""
+
+
+def verdict_of(interval: tuple[float, float] | None, margin: float) -> Verdict:
+    """What an interval of ratios says where differences within a margin say nothing."""
+    if interval is None:
+        return Verdict.OPEN
+    low, high = interval
+    if high < 1 - margin:
+        return Verdict.FASTER
+    if low > 1 + margin:
+        return Verdict.SLOWER
+    return Verdict.ALIKE if 1 - margin <= low and high <= 1 + margin else Verdict.OPEN
+
+
 @dataclass(frozen=True)
 class CallTime:
     """Seconds per call, over all turns."""
@@ -48,7 +80,10 @@ class CallTime:
     quartiles: tuple[float, float]
     """The lower and the upper one: half of the turns are between them."""
     ratio: float
-    """To the first contender: the median of the ratios of single turns."""
+    """To the first contender: the median over turns; over processes where there are several."""
+    interval: tuple[float, float] | None
+    """Where that ratio lies; None where turns or processes are too few to say."""
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -95,8 +130,8 @@ class ContenderRun:
     """What was seen of a contender."""
 
     prepared: Prepared | None = None
-    turns: list[float] = field(default_factory=list[float])
-    """Seconds of a call."""
+    turns: list[list[float]] = field(default_factory=list[list[float]])
+    """Seconds of a call, turn by turn in each process that it ran in."""
     instructions: tuple[int | None, str] = (None, "")
     """Of a call on riscv64, or why nobody knows."""
     failure: str = ""
@@ -162,6 +197,7 @@ class Comparison:
     features: str
     """Of the emulated processor."""
     tolerance: float
+    load: MachineLoad
 
     @property
     def measured(self) -> list[tuple[ProgramVariant, VariantFigures]]:

@@ -20,6 +20,7 @@ def as_json(comparison: Comparison) -> str:
         "version": VERSION,
         "signature": comparison.signature,
         "processor": comparison.processor,
+        "load": asdict(comparison.load),
         "riscv64_features": comparison.features,
         "seed": comparison.seed,
         "tolerance": comparison.tolerance,

@@ -16,14 +16,16 @@ from lowerings.targets.llvm.machine import host
 from xla_dialect.diagnostics import LocatedError
 from xla_dialect.literals.arrays import Array
 
-from ..alternating_turns import alternate
+from ..alternating_turns import alternate, median_interval
 from ..array_spec import as_parameter, parse_array_specs, random_array
 from ..comparison import UnexpectedResult, largest_relative_error
+from ..machine_load import LoadMeter, MachineLoad
 from .apart import runs_apart
 from .compiling import Compiled, compiled, effects_of, instructions_of, lowering_of
 from .contender import ContenderError, ProgramVariant
 from .effort import ComparisonEffort, Say
 from .figures import (
+    PLACEMENT,
     CallTime,
     Comparison,
     ComparisonRow,
@@ -31,6 +33,7 @@ from .figures import (
     Prepared,
     VariantFigures,
     same_code,
+    verdict_of,
 )
 from .trial import Trials
 
@@ -66,8 +69,10 @@ def compare(
                     raise ContenderError(f"{each.label}: {failure}")
                 failures |= {number: failure} if failure else {}
     left = [each for number, each in enumerate(everyone) if number not in failures]
+    meter = LoadMeter.started()
     runs = (runs_apart if effort.processes else _runs_here)(left, inputs, effort, say)
-    measured = iter(_rows(left, runs))
+    load = meter.read()
+    measured = iter(_rows(left, runs, load))
     rows = (
         ComparisonRow(each, failure=failures[number]) if number in failures else next(measured)
         for number, each in enumerate(everyone)
@@ -79,6 +84,7 @@ def compare(
         effort.seed,
         effort.features,
         effort.tolerance,
+        load,
     )
 
 
@@ -139,7 +145,7 @@ def _runs_here(
     timed = [number for number, first in enumerate(same_code(contenders, runs)) if first is None]
     calls = [lambda p=best[number].program: p(*inputs) for number in timed]
     for number, turns in zip(timed, alternate(calls, effort.turns), strict=True):
-        runs[number].turns = turns
+        runs[number].turns = [turns]
     known: dict[str, int] = {}
     with _warned_once():
         for contender, run in zip(contenders, runs, strict=True):
@@ -149,7 +155,7 @@ def _runs_here(
 
 
 def _rows(
-    contenders: Sequence[ProgramVariant], runs: Sequence[ContenderRun]
+    contenders: Sequence[ProgramVariant], runs: Sequence[ContenderRun], load: MachineLoad
 ) -> list[ComparisonRow]:
     """What came out; raises ContenderError where the first contender has failed."""
     first, same = runs[0], same_code(contenders, runs)
@@ -163,7 +169,7 @@ def _rows(
             continue
         own, other = run.prepared, same[number]
         figures = VariantFigures(
-            _call_time(run.turns if other is None else runs[other].turns, first.turns),
+            call_time(run.turns if other is None else runs[other].turns, first.turns, load),
             None if other is None else contenders[other].label,
             own.time,
             own.passes,
@@ -201,7 +207,22 @@ def _difference(
         raise UnexpectedResult(f"a result of {contender.label} is {error}") from None
 
 
-def _call_time(own: Sequence[float], first: Sequence[float]) -> CallTime:
-    ratios = [a / b for a, b in zip(own, first, strict=True)]
-    low, high = (float(each) for each in np.quantile(own, (0.25, 0.75)))
-    return CallTime(tuple(own), statistics.median(own), (low, high), statistics.median(ratios))
+def call_time(
+    own: Sequence[Sequence[float]], first: Sequence[Sequence[float]], load: MachineLoad
+) -> CallTime:
+    """
+    The figures of the turns of each process, beside those of the first contender.
+
+    What a busy machine does to a program depends on its threads: no interval tells that.
+    """
+    pairs = (zip(*both, strict=True) for both in zip(own, first, strict=True))
+    by_process = [[a / b for a, b in turns] for turns in pairs]
+    is_alone = len(by_process) == 1
+    ratios = by_process[0] if is_alone else [statistics.median(each) for each in by_process]
+    interval = median_interval(ratios)
+    verdict = verdict_of(None if load.is_busy else interval, PLACEMENT if is_alone else 0.0)
+    turns = tuple(each for process in own for each in process)
+    low, high = (float(each) for each in np.quantile(turns, (0.25, 0.75)))
+    return CallTime(
+        turns, statistics.median(turns), (low, high), statistics.median(ratios), interval, verdict
+    )

@@ -8,15 +8,14 @@ from html import escape
 from .figures import Comparison, PassEffect
 from .pictures import bars, curves, stacked_bars
 from .quantities import (
-    COLUMNS,
     UNKNOWN,
-    cells,
     heading,
     integer,
     parts_of,
     passes_of,
     remarks,
     seconds,
+    table_of,
 )
 
 _STYLE = """
@@ -47,15 +46,7 @@ def as_page(comparison: Comparison) -> str:
     parts, passes = parts_of(measured), passes_of(measured)
     body = [
         f"<h1>xla-compare</h1><p><code>{escape(heading(comparison))}</code></p>",
-        _table(
-            *_known_columns(
-                ["contender", *COLUMNS],
-                [
-                    [label, *cells(own, comparison.tolerance)]
-                    for label, own in zip(labels, figures, strict=True)
-                ],
-            )
-        ),
+        _table(*table_of(comparison)),
         *(f"<p>{escape(remark)}</p>" for remark in remarks(comparison)),
         "<h2>Time of a call: median, quartiles, least and most</h2>",
         bars(
@@ -105,14 +96,6 @@ def as_page(comparison: Comparison) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>xla-compare</title>'
         f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
     )
-
-
-def _known_columns(
-    head: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """Without the columns of figures that nobody asked for."""
-    kept = [n for n in range(len(head)) if any(row[n] != UNKNOWN for row in rows)]
-    return [head[n] for n in kept], [[row[n] for n in kept] for row in rows]
 
 
 def _part(taken: float | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
+from ..alternating_turns import CONFIDENCE
+from ..machine_load import MachineLoad, spelled
 from .contender import ProgramVariant
 from .figures import Comparison, VariantFigures
 
@@ -29,10 +31,13 @@ def difference(value: float, tolerance: float) -> str:
     return f"{value:.1e} !" if value > tolerance else "0" if value == 0 else f"{value:.1e}"
 
 
-COLUMNS = (
+_COLUMNS = (
+    "contender",
     "time",
     "quartiles",
     "ratio",
+    "interval",
+    "verdict",
     "difference",
     "instructions",
     "kernels",
@@ -43,17 +48,37 @@ COLUMNS = (
     "code",
     "compile",
 )
-"""Of the table of contenders, after the label; memory and code are in bytes."""
+"""Of the table of contenders; memory and code are in bytes."""
 
 
-def cells(figures: VariantFigures, tolerance: float) -> tuple[str, ...]:
-    """One row of the table of contenders."""
+def table_of(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """The table of contenders, its head and its rows, without figures that nobody asked for."""
+    measured = comparison.measured
+    rows = [
+        (
+            contender.label,
+            *_cells(figures, comparison.tolerance, is_first=figures is measured[0][1]),
+        )
+        for contender, figures in measured
+    ]
+    kept = [n for n in range(len(_COLUMNS)) if any(row[n] != UNKNOWN for row in rows)]
+    return [_COLUMNS[n] for n in kept], [[row[n] for n in kept] for row in rows]
+
+
+def _cells(figures: VariantFigures, tolerance: float, *, is_first: bool) -> tuple[str, ...]:
+    """The row of a contender, after its label."""
     call, memory = figures.call, figures.memory
     return (
         *(
-            (seconds(call.median), " .. ".join(map(seconds, call.quartiles)), f"{call.ratio:.2f}")
+            (
+                seconds(call.median),
+                " .. ".join(map(seconds, call.quartiles)),
+                f"{call.ratio:.2f}",
+                " .. ".join(f"{each:.2f}" for each in call.interval or ()) or UNKNOWN,
+                UNKNOWN if is_first else call.verdict,
+            )
             if figures.same_code_as is None
-            else (UNKNOWN, f"as {figures.same_code_as}", UNKNOWN)
+            else (UNKNOWN, f"as {figures.same_code_as}", UNKNOWN, UNKNOWN, UNKNOWN)
         ),
         difference(figures.difference, tolerance),
         integer(figures.instructions),
@@ -113,14 +138,16 @@ def heading(comparison: Comparison) -> str:
 def remarks(comparison: Comparison) -> list[str]:
     """What a reader of the table has to know."""
     found = [
-        "ratio: of times to the first, median over turns. difference: of results from the first's, "
-        "relative to their largest magnitude"
+        "ratio: of times to the first, median over turns; interval: where it lies, with "
+        f"{CONFIDENCE:.0%} confidence; verdict: what the interval says. "
+        "difference: of results from the first's, relative to their largest magnitude"
         + (
             f"; ! is more than {comparison.tolerance:g}."
             if any(f.difference > comparison.tolerance for _, f in comparison.measured)
             else "."
         )
     ]
+    found.append(_load(comparison.load))
     reasons: dict[str, list[str]] = {}
     for contender, figures in comparison.measured:
         if figures.no_instructions:
@@ -129,3 +156,19 @@ def remarks(comparison: Comparison) -> list[str]:
         whose = "" if len(labels) == len(comparison.measured) else f" of {', '.join(labels)}"
         found.append(f"no instructions{whose}: {reason}")
     return found
+
+
+def _load(load: MachineLoad) -> str:
+    """What the machine did beside, and what that means for verdicts."""
+    if load.others is None:
+        return "load: this system does not tell what others did meanwhile."
+    said = (
+        f"load: others used {load.others:.1f} of {len(load.processors)} processors "
+        f"({spelled(load.processors)}) meanwhile"
+    )
+    if not load.is_busy:
+        return f"{said}."
+    return (
+        f"{said}. A busy machine slows down programs with more threads more, so that there are no "
+        "verdicts: wait, or bind this program to processors that are free (--processors)."
+    )

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from .figures import Comparison, VariantFigures
-from .quantities import COLUMNS, UNKNOWN, cells, heading, parts_of, passes_of, remarks, seconds
+from .quantities import UNKNOWN, heading, parts_of, passes_of, remarks, seconds, table_of
 
 _LABEL = 42
 """Columns that a label has at the least, if it needs them."""
@@ -42,9 +42,10 @@ def _table(title: str, first: str, columns: list[str], longest: int) -> Table:
 
 
 def _contenders(comparison: Comparison) -> Table:
-    table = _table(heading(comparison), "contender", list(COLUMNS), _longest(comparison))
-    for contender, figures in comparison.measured:
-        table.add_row(escape(contender.label), *cells(figures, comparison.tolerance))
+    (first, *columns), rows = table_of(comparison)
+    table = _table(heading(comparison), first, columns, _longest(comparison))
+    for row in rows:
+        table.add_row(*map(escape, row))
     return table
 
 
